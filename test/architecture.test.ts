@@ -50,6 +50,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'fixture',
     'operation',
     'people',
+    'replication',
     'schedule',
   ],
 };

@@ -15,12 +15,14 @@ import {
 } from '../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../accounts/projects/projects.ts';
 import { forgotPassword, resetPassword } from '../accounts/session/forgotten-password.ts';
+import { initialPassword } from '../accounts/session/initial-link.ts';
 import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
 import { userActions } from '../accounts/users/actions.ts';
 import { users } from '../accounts/users/users.ts';
 import { alertEndpoints } from '../activity/alerts/endpoints.ts';
 import { eventEndpoints } from '../activity/events/events.ts';
+import { eventStream } from '../activity/events/stream-endpoint.ts';
 import { deliveryEndpoints } from '../activity/hooks/deliveries.ts';
 import { hooks } from '../activity/hooks/hooks.ts';
 import { emailHooks } from '../activity/hooks/hooks-email.ts';
@@ -53,6 +55,13 @@ import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
 import { manual } from './docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from './docs/root.ts';
+import { backupEndpoints } from './operation/backups.ts';
+import { doctorEndpoint } from './operation/examination.ts';
+import { jobs, runJob } from './operation/jobs.ts';
+import { outbox, retryMessage } from './operation/outbox.ts';
+import { overview } from './operation/overview.ts';
+import { settingsInForce } from './operation/settings-in-force.ts';
+import { simulatorEndpoints } from './operation/simulator.ts';
 import { scopesOf } from './scopes.ts';
 
 const projects = projectsWith(projectServices);
@@ -68,7 +77,9 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   customerPermissionsLog,
   emailHooks,
   invitations,
+  jobs,
   keys,
+  outbox,
   projects,
   projectPermissions,
   projectPermissionsLog,
@@ -84,6 +95,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   logout,
   forgotPassword,
   resetPassword,
+  initialPassword,
   ...samlEndpoints,
   welcome,
   ...consoleFiles,
@@ -103,6 +115,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   quotaTimeline,
   ...alertEndpoints(scopesOf(catalogue)),
   ...eventEndpoints,
+  eventStream,
   hooks,
   rotateSecret.endpoint,
   ...deliveryEndpoints,
@@ -122,4 +135,11 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   send.endpoint,
   ...userActions,
   ...counterEndpoints,
+  overview,
+  doctorEndpoint,
+  settingsInForce,
+  ...backupEndpoints,
+  ...simulatorEndpoints,
+  retryMessage,
+  runJob,
 ]);

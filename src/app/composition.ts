@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
+import { EventStreams } from '../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { NextFailures } from '../cloud/catalogue/next-failures.ts';
@@ -8,6 +9,7 @@ import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
+import { InitialLink } from '../kernel/access/initial-link.ts';
 import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { Request } from '../kernel/access/request.ts';
@@ -35,10 +37,15 @@ import { systemRandom } from '../kernel/random.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openData, type Purpose } from './data-folder.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
+import { BackupFolder } from './operation/backup-folder.ts';
+import type { Surroundings } from './operation/deployment.ts';
+import { Examination } from './operation/examination.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { fenceTroubles } from './replication/fence.ts';
 import { routesOf } from './routes.ts';
 import { clockRules } from './schedule/clock-rules.ts';
+import { dueExpiries } from './schedule/expiries.ts';
 import { scopesOf } from './scopes.ts';
 
 /** Bytes of the presented tokens that are kept in memory. */
@@ -68,6 +75,8 @@ export interface Opening extends Replacements {
   /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
   readonly purpose?: Purpose;
   readonly wakeOutbox?: App['wakeOutbox'];
+  /** What a server knows of what is around it; default: nothing. */
+  readonly surroundings?: Surroundings;
 }
 
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
@@ -135,17 +144,34 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     etagOf: (request, path) => etagNow(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
+    eventStreams: new EventStreams(
+      () => app,
+      (now) => expireDue(now),
+    ),
+    deployment: {
+      sourceOf: () => undefined,
+      ...opening.surroundings,
+      backups: folder === undefined ? undefined : new BackupFolder(folder),
+      examination: new Examination(clock),
+    },
     reactions,
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     ...(memory ? copyOf(memory.limits) : rateLimits()),
     samlKeys,
     samlThread: samlThread(),
+    initialLink: new InitialLink(),
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
+  const expireDue = dueExpiries(app);
   const watch = new ClockWatch(app, clockRules(config));
-  if (purpose !== 'examine') orClose(() => ensureGlobalQuotas(app));
+  if (purpose !== 'examine')
+    orClose(() => {
+      const [fence] = fenceTroubles(db);
+      if (purpose === 'command' && fence !== undefined) throw new Error(fence);
+      ensureGlobalQuotas(app);
+    });
   return {
     app,
     log,

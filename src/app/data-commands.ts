@@ -11,6 +11,8 @@ import { exportData, exportForms } from './export/export.ts';
 import { importData } from './export/import.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { withReadable } from './readable-folder.ts';
+import { sourceOf } from './replication/copies.ts';
+import { promote } from './replication/promote.ts';
 
 export const dataCommands: Commands = {
   backup: {
@@ -36,12 +38,26 @@ export const dataCommands: Commands = {
     help: 'fill an empty data folder from an export to ndjson, or from standard input (-); no server may be running',
     run: readExport,
   },
+  promote: {
+    flags: { follow: { type: 'string', value: 'SOURCE' }, ...quiet },
+    help: "make the newest copy of a follower its database, in a new epoch, after a last one of a source: it is served in the other server's place; no server may be running",
+    run: promoteCopy,
+  },
   'rotate-key': {
     flags: { prune: { type: 'boolean' }, ...quiet },
     help: 'encrypt every stored secret with a new key; --prune removes the old ones; no server may be running',
     run: rotateKeys,
   },
 };
+
+async function promoteCopy({ config, flags }: Arguments): Promise<void> {
+  const version = await promote(config, flags.follow === undefined ? undefined : sourceOf(String(flags.follow)));
+  const folder = resolve(config.data);
+  tell(
+    flags,
+    `${folder} holds a database of its own now, version ${version}. Serve it, with the other server among its peers.\n`,
+  );
+}
 
 async function rotateKeys({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);

@@ -21,7 +21,7 @@ import { codeOf, errorOf } from '../kernel/present.ts';
 export const databaseFile = 'tenantry.db';
 
 const lockFile = 'serve.lock';
-const nativeFolder = 'native';
+export const nativeFolder = 'native';
 
 /** Throws with a sentence when the folder does not let itself be looked into. */
 function hasDatabase(folder: string): boolean {
@@ -38,6 +38,11 @@ export const restoringFolder = (folder: string): string => join(folder, 'restori
 /** Throws with a sentence when the folder holds no database: a command that only reads one must not make one of a mistyped name. */
 export function requireDatabase(folder: string): void {
   if (!hasDatabase(folder)) throw new Error(`there is no database in ${folder}`);
+}
+
+/** Throws with a sentence when the folder holds a database: a follower has copies of another's. */
+export function requireNoDatabase(folder: string): void {
+  if (hasDatabase(folder)) throw new Error(`${folder} has a database of its own: name another folder with --data`);
 }
 
 /**
@@ -198,6 +203,8 @@ export function openData(
     const report = storageReport(folder, log);
     const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
     db.define('country_name', countryName);
+    // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages then.
+    if (config.replicated) db.pragma('wal_autocheckpoint = 0');
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
     if (serves && folder !== undefined)

@@ -17,6 +17,7 @@ import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { verify } from '../kernel/verification.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
+import { nextVersion, textOf, versionHeader } from './replication/version.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
 /** At most so many addresses are known to have been asked for. */
@@ -228,7 +229,11 @@ function performer({ config, db, metrics }: App): (operation: Operation, request
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      return db.write(() => handle(operation, request, prepared));
+      return db.write(() => {
+        const reply = handle(operation, request, prepared);
+        if (!config.replicated) return reply;
+        return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };
+      });
     const recalled = operation.recall?.(request);
     if (recalled && !request.refusedNames?.()) {
       texts.hits++;

@@ -12,10 +12,11 @@ import { hour } from '../kernel/clock.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { Timer } from '../kernel/jobs/timer.ts';
+import { type Task, Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { type Opening, openDeployment } from './composition.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
+import { fencedBy } from './replication/fence.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** A deployment at work: what requests ask, and what it does by itself. Whoever listens stands in front of it. */
@@ -32,18 +33,28 @@ export interface Engine {
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
+  /** Begins nothing more, breaks off what is sent, and answers still; resolves when no provider is being called. */
+  rest(): Promise<void>;
   /** Begins nothing more, waits a moment for what is under way, saves and closes everything. */
   close(): Promise<void>;
   /** Begins nothing more, breaks off what is sent, and closes everything when no provider is being called. */
   abandon(): Promise<void>;
 }
 
-/** Opens the database and begins to work on it. Rejects with a sentence when the configuration or the data is unusable. */
-export async function startEngine(config: Config, opening: Omit<Opening, 'purpose' | 'wakeOutbox'>): Promise<Engine> {
+/**
+ * Opens the database and begins to work on it; where it only `rests`, it answers and does nothing by itself but end what is due
+ * when it is asked. Rejects with a sentence when the configuration or the data is unusable.
+ */
+export async function startEngine(
+  config: Config,
+  opening: Omit<Opening, 'purpose' | 'wakeOutbox'>,
+  rests = false,
+): Promise<Engine> {
+  let isResting = rests;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
     purpose: 'serve',
-    wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
+    wakeOutbox: (outbox, queues) => isResting || outboxes[outbox].wake(queues),
   });
   const { db } = app;
   const outboxes = {
@@ -55,11 +66,16 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(app);
   const closeData = async (): Promise<void> => {
+    app.deployment.examination.close();
+    app.deployment.backups?.close();
     await app.samlThread.close();
     await db.stopCheckpoints();
     close();
   };
-  const { initialPassword, refresher } = await begin(app, opening.folder, watch, worker).catch(
+  const refresher = new MetadataRefresher(app);
+  isResting ||= fencedBy(db) !== null;
+  const begun = isResting ? Promise.resolve(undefined) : begin(app, opening.folder, watch, worker, refresher);
+  const initialPassword = await begun.catch(
     // An embedding program may try again: nothing stays open, and the folder is not locked.
     async (error: unknown) => {
       await closeData();
@@ -69,16 +85,25 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
   const pollDeliverers = (): void => {
     for (const deliverer of deliverers) deliverer.poll();
   };
-  const timer = new Timer(app, [
-    { name: 'watch the file', every: 0, run: watchData },
+  const tasks: readonly Task[] = [
     // Before whatever goes by the clock.
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
     { name: 'take due deliveries', every: 0, run: pollDeliverers },
+    { name: 'look for events of other processes', every: 0, run: () => app.eventStreams.poll() },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
-  ]);
+  ];
+  const timer = new Timer(app, [{ name: 'watch the file', every: 0, run: watchData }, ...(isResting ? [] : tasks)]);
   timer.start();
+  const rest = async (): Promise<void> => {
+    isResting = true;
+    timer.stop();
+    refresher.close();
+    await worker.stop(0);
+    await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
+    await worker.idle();
+  };
   return {
     app,
     dispatcher: dispatcher(app, router),
@@ -94,33 +119,33 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
     },
     close: async () => {
       db.waitFor(busyTimeout);
+      app.eventStreams.close();
       timer.stop();
       refresher.close();
       await worker.stop();
       await Promise.all(deliverers.map((deliverer) => deliverer.close()));
       await closeData();
     },
+    rest,
     abandon: async () => {
-      timer.stop();
-      refresher.close();
-      await worker.stop(0);
-      await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
-      await worker.idle();
+      app.eventStreams.close();
+      await rest();
       await closeData();
     },
   };
 }
 
 /**
- * What a start does before anybody is served. Answers the path of a first user's password and the identity providers of the
- * settings, those of files read. Rejects with a sentence, with ConfigError for files of metadata.
+ * What a start does before anybody is served; identity providers of files are read. Answers the path of a first user's password.
+ * Rejects with a sentence, with ConfigError for files of metadata.
  */
 async function begin(
   app: App,
   folder: string | undefined,
   watch: ClockWatch,
   worker: ProviderWorker,
-): Promise<{ readonly initialPassword: string | undefined; readonly refresher: MetadataRefresher }> {
+  refresher: MetadataRefresher,
+): Promise<string | undefined> {
   watch.start();
   worker.recover();
   if (indexSome(app.db)) {
@@ -129,7 +154,6 @@ async function begin(
   }
   sealPlainTokens(app);
   const initialPassword = await createFirstUser(app, folder);
-  const refresher = new MetadataRefresher(app);
   await refresher.start();
-  return { initialPassword, refresher };
+  return initialPassword;
 }

@@ -25,6 +25,7 @@ import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { exampleNames, printExample } from './examples/examples.ts';
 import { serveControl } from './fixture/control.ts';
+import { callOf } from './operation/called.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
@@ -111,12 +112,12 @@ const commands: Commands = {
   help: { help: 'print this', run: printHelp },
 };
 
-async function serve({ config, flags }: Arguments): Promise<void> {
+async function serve({ config, flags, sources }: Arguments): Promise<void> {
   const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
   const server = await showing(flags, async () => {
     if (hasDemo && !ephemeral)
       await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-    return await createServer({ ...config, ...options, isProgram: true });
+    return await createServer({ ...config, ...options, isProgram: true, called: callOf(sources) });
   });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');

@@ -25,7 +25,11 @@ export const reactions: Reactions = {
   roleEnded: forgetUnreachedKeys,
   keyDeleted: forgetDeletedKey,
   quotaChanged: evaluateQuota,
-  eventRecorded: queueDeliveries,
+  eventRecorded: (context, event) => {
+    queueDeliveries(context, event);
+    const { db, eventStreams } = context.app;
+    if (eventStreams.size > 0) db.afterCommit((error) => error === undefined && eventStreams.wake());
+  },
 };
 
 /** What forbids what. */

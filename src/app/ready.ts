@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeInitialLink } from '../accounts/session/initial-link.ts';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { version } from '../kernel/version.ts';
@@ -38,10 +39,32 @@ export function tellReady(ready: Ready): void {
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }
-  const passwordFile = initialPasswordFile(resolve(config.data));
-  if (ephemeral || !existsSync(passwordFile)) return;
+  if (!ephemeral) tellInitialPassword(server, config, process);
+}
+
+/** Where something is told: a terminal to people, anything else to programs. */
+type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
+
+/**
+ * As long as the first user has the password that was made up: tells in which file that is, and people a link to choose
+ * another one. The secret of the link goes to a terminal only: a log is kept, and read by others.
+ */
+export function tellInitialPassword(
+  server: Pick<Server, 'app' | 'url'>,
+  config: Pick<Config, 'base_url' | 'console_enabled' | 'data'>,
+  outputs: { readonly stdout: Output; readonly stderr: Output },
+): void {
+  const { base_url, console_enabled, data } = config;
+  const passwordFile = initialPasswordFile(resolve(data));
+  if (!existsSync(passwordFile)) return;
   const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
+  const terminal = [outputs.stdout, outputs.stderr].find(({ isTTY }) => isTTY);
+  const secret = terminal && console_enabled ? makeInitialLink(server.app) : undefined;
+  if (secret)
+    terminal?.write(
+      `Choose your name and password here, once, within 30 minutes: ${base_url ?? server.url}/#/first/${secret}\n`,
+    );
   // What is no terminal is read by programs, to which every line is JSON.
-  if (process.stderr.isTTY) process.stderr.write(`${told}\n`);
+  if (outputs.stderr.isTTY) outputs.stderr.write(`${told}\n`);
   else server.app.log.warn({ file: passwordFile }, told);
 }

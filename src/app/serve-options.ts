@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, settableClock, systemClock } from '../kernel/clock.ts';
 import { errorOf } from '../kernel/present.ts';
+import { urlOf } from '../kernel/url.ts';
 import { type Arguments, UsageError } from './command-line.ts';
+import { sourceOf } from './replication/copies.ts';
+import type { Following } from './replication/follower.ts';
 import type { ServerOptions } from './server.ts';
 
 /** The options of `tenantry serve` besides the settings. */
@@ -11,6 +14,8 @@ export const serveFlags = {
   seed: { type: 'string', value: 'FILE' },
   control: { type: 'boolean' },
   clock: { type: 'string', value: 'TIME' },
+  follow: { type: 'string', value: 'SOURCE' },
+  primary: { type: 'string', value: 'URL' },
 } as const;
 
 /** What they ask for. */
@@ -19,16 +24,20 @@ interface ServeOptions {
   readonly hasDemo: boolean;
   readonly hasControl: boolean;
   /** Of `createServer`. */
-  readonly options: Pick<ServerOptions, 'ephemeral' | 'seed' | 'clock'>;
+  readonly options: Pick<ServerOptions, 'ephemeral' | 'seed' | 'clock' | 'follow'>;
 }
 
 /** Reads them. Throws UsageError where one needs another. */
-export function serveOptions({ clock, control, demo, ephemeral, seed }: Arguments['flags']): ServeOptions {
+export function serveOptions(flags: Arguments['flags']): ServeOptions {
+  const { clock, control, demo, ephemeral, follow, primary, seed } = flags;
   if (control === true && ephemeral !== true)
     throw new UsageError('--control needs --ephemeral: it resets what it serves');
   if (clock !== undefined && control !== true) throw new UsageError('--clock needs --control, which moves it');
   if (seed !== undefined && (ephemeral !== true || demo === true))
     throw new UsageError('--seed needs --ephemeral, and no --demo');
+  if (follow !== undefined && (ephemeral === true || demo === true))
+    throw new UsageError('--follow goes with neither --ephemeral nor --demo');
+  if (primary !== undefined && follow === undefined) throw new UsageError('--primary needs --follow');
   const sown = seed === undefined ? (demo === true && ephemeral === true ? 'demo' : undefined) : seedIn(String(seed));
   return {
     ephemeral: ephemeral === true,
@@ -37,12 +46,21 @@ export function serveOptions({ clock, control, demo, ephemeral, seed }: Argument
     options: {
       ephemeral: ephemeral === true,
       ...(sown !== undefined && { seed: sown }),
+      ...(follow !== undefined && { follow: following(String(follow), primary) }),
       ...(clock === undefined
         ? // Where no test sets the clock, what is simulated takes its time.
           control !== true && seed === undefined && { clock: systemClock }
         : { clock: standingAt(String(clock)) }),
     },
   };
+}
+
+function following(follow: string, primary: unknown): Following {
+  const source = sourceOf(follow);
+  if (primary === undefined) return { source, primary: null };
+  if (!/^https?:$/.test(urlOf(String(primary))?.protocol ?? ''))
+    throw new UsageError('--primary must be an http or https URL');
+  return { source, primary: String(primary).replace(/\/+$/, '') };
 }
 
 function seedIn(file: string): NonNullable<ServerOptions['seed']> {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import type { App } from '../kernel/access/app.ts';
 import { runningClock } from '../kernel/clock.ts';
@@ -11,6 +11,7 @@ import { Metrics } from '../kernel/metrics/metrics.ts';
 import { errorOf } from '../kernel/present.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Replacements } from './composition.ts';
+import { nativeFolder } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
@@ -20,9 +21,12 @@ import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
 import type { Memory } from './memory.ts';
 import { AdminListener } from './operation/admin-listener.ts';
+import type { Surroundings } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
+import { Fence } from './replication/fence.ts';
+import { Follower, type Following } from './replication/follower.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends GivenSettings, Replacements {
@@ -30,8 +34,12 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly ephemeral?: boolean;
   /** Whether it is the program itself, which listens for its operator unless it is told not to. */
   readonly isProgram?: boolean;
+  /** @internal How the program is called, and what gave its settings. */
+  readonly called?: Pick<Surroundings, 'program' | 'sourceOf'>;
   /** What is there from the start, in memory only: things by name, or the demonstration world. */
   readonly seed?: Seed | 'demo';
+  /** @internal Serves copies of another's database, for reading. */
+  readonly follow?: Following | undefined;
 }
 
 /** A running Tenantry. */
@@ -62,7 +70,7 @@ export interface Server extends FixtureHandle {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock, ephemeral, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
+  const { called, clock, ephemeral, follow, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
@@ -83,15 +91,50 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     ...(resolver && { resolve: resolver }),
   };
   const metrics = new Metrics();
+  const surroundings: Surroundings = {
+    ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
+    ...(ephemeral && { advance: (milliseconds) => fixture.advance(milliseconds) }),
+  };
   const open = (memory?: Memory): Promise<Engine> =>
-    startEngine(config, { ...replacements, folder, memory, log, metrics });
+    startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings });
+  const rest = (copy: string): Promise<Engine> =>
+    startEngine(
+      // The native module is loaded once, not from every copy.
+      { ...config, native_cache: config.native_cache ?? join(folder ?? copy, nativeFolder) },
+      { ...replacements, folder: copy, log, metrics, surroundings },
+      true,
+    );
   const certificate = await orCloseLog(Promise.resolve().then(() => ServedCertificate.of(config, log)));
-  const stage = new Stage(await orCloseLog(open()));
+  const follower =
+    follow && folder !== undefined
+      ? await orCloseLog(Promise.resolve().then(() => new Follower({ ...follow, config, folder, log })))
+      : undefined;
+  const first = follower ? follower.first().then(rest) : open();
+  const stage = new Stage(
+    await orCloseLog(
+      first.catch(async (error: unknown) => {
+        await follower?.close();
+        throw error;
+      }),
+    ),
+  );
+  follower?.begin({
+    get app() {
+      return stage.engine.app;
+    },
+    replace: async (copy) => {
+      const engine = await rest(copy);
+      await stage.replace(async () => engine);
+    },
+  });
   const { initialPassword } = stage.engine;
+  const fence = folder === undefined || follower ? undefined : new Fence(stage.engine);
+  await fence?.begin();
   const listener = new HttpServer({
     admit: stage.admit,
     answer: stage.answer,
     unsaved: stage.unsaved,
+    elsewhere: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: stage.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
@@ -104,6 +147,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   });
   const port = await orCloseLog(
     listener.listen(config.host, config.port).catch(async (error: unknown) => {
+      await follower?.close();
+      await fence?.close();
       await stage.close();
       throw error;
     }),
@@ -115,8 +160,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   let admin: Listening | undefined;
   const closeServing = async (): Promise<void> => {
     try {
+      // The listener waits for what is being answered.
+      stage.engine.app.eventStreams.close();
       await listener.close();
       await admin?.close();
+      await follower?.close();
+      await fence?.close();
       await stage.close();
     } finally {
       closeLog();
@@ -132,6 +181,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       return stage.engine.app;
     },
     folder,
+    follower,
     quiet: () => stage.engine.quiet(),
     isClosing: () => closing !== undefined,
   };

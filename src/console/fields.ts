@@ -81,6 +81,21 @@ function formField(name: string, field: Item, collection: Collection | undefined
   };
 }
 
+/** A field of a form that no OPTIONS describes, as those before a sign-in. */
+export const plainField = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
+  name,
+  label,
+  help: '',
+  isRequired,
+  kind,
+  type: 'string',
+  choices: [],
+  list: '',
+  shownBy: '',
+  maxLength: undefined,
+  fallback: undefined,
+});
+
 function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolean): FormField['kind'] {
   if (hasChoices) return type === 'list' ? 'choices' : 'choice';
   if (hasList) return 'link';

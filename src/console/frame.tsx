@@ -5,6 +5,7 @@ import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
 import { Once } from './once.tsx';
+import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
@@ -57,6 +58,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
         <a class="brand" href={hrefOf('/')}>
           {document.querySelector('meta[name=application-name]')?.getAttribute('content')}
         </a>
+        <Palette />
         <span class="who">
           <a href={hrefOfLink(textOf(user, 'url'))}>{nameOf(user)}</a>
           {isStaff.value && <span class="state plain">{t('staff')}</span>}

@@ -3,34 +3,20 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, type Item, problemOf, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
-import type { FormField } from './fields.ts';
+import { type FormField, plainField } from './fields.ts';
 import { Form } from './form.tsx';
-import { go, hrefOf } from './route.ts';
+import { hrefOf, replace } from './route.ts';
 import { enter } from './session.ts';
 import { t } from './words/words.ts';
 
 const gone = (): string => t('This invitation is unknown, or does not work any more. Ask for another one.');
 
-const field = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
-  name,
-  label,
-  help: '',
-  isRequired,
-  kind,
-  type: 'string',
-  choices: [],
-  list: '',
-  shownBy: '',
-  maxLength: undefined,
-  fallback: undefined,
-});
-
 /** What an account is made with. */
 const fields = (): readonly FormField[] => [
-  field('username', t('Username'), 'text'),
-  field('full_name', t('Full name'), 'text', false),
-  field('password', t('Password'), 'secret'),
-  field('agree_with_policy', t('I agree with the policy of this service'), 'flag'),
+  plainField('username', t('Username'), 'text'),
+  plainField('full_name', t('Full name'), 'text', false),
+  plainField('password', t('Password'), 'secret'),
+  plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'),
 ];
 
 /** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
@@ -63,7 +49,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
         send={async (body) => {
           const made = await request<Item>('POST', `${path}accept/`, { body }, true);
           if (made.isOk) {
-            go('/');
+            replace('/');
             await enter(textOf(made.body, 'token'));
           }
           return made;
@@ -91,7 +77,7 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
           const path = `/api/user-invitations/${encodeURIComponent(secret)}/accept/`;
           const { body, isOk, status } = await request<Item>('POST', path);
           if (isOk) {
-            go('/');
+            replace('/');
             requestAnimationFrame(() => (notice.value = problemOf(body)));
           } else
             setProblem(

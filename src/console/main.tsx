@@ -12,7 +12,7 @@ import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
 import { overviewOf } from './overviews.tsx';
 import { pages } from './pages.tsx';
-import { go, place } from './route.ts';
+import { place, replace } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
 import { Entrance } from './signin.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -64,7 +64,7 @@ function Nothing(): JSX.Element {
 }
 
 function App(): JSX.Element {
-  if (token.value === null) return <Entrance />;
+  if (token.value === null || place.value.path.startsWith('/first/')) return <Entrance />;
   if (startProblem.value !== '')
     return (
       <main class="entrance">
@@ -92,8 +92,7 @@ function App(): JSX.Element {
 // Where a login at an identity provider ends, when login_completed_url is `…/#/signed-in/{token}/{method}`.
 const [, page, given] = place.value.path.split('/');
 if (page === 'signed-in' && given) {
-  history.replaceState(null, '', '#/');
-  go('/');
+  replace('/');
   void enter(given);
 } else if (token.value !== null) void start();
 

@@ -30,3 +30,9 @@ export const hrefOfLink = (link: string): string => `#${pathOf(link).slice('/api
 export function go(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
   location.hash = hrefOf(path, query);
 }
+
+/** Goes to a place in the stead of the present one, which holds a secret: the way back does not lead there. */
+export function replace(path: string): void {
+  history.replaceState(null, '', hrefOf(path));
+  place.value = placeNow();
+}

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { type Answer, type Item, isExpired, keepToken, lastUse, readPage, request, textOf, token } from './api.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
@@ -18,6 +18,11 @@ export const startProblem = signal('');
 
 /** Whether anything may be shown that needs a token. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
+
+// Whose token was refused before it was known who that is has nothing on the page to go on with: they sign in anew.
+effect(() => {
+  if (isExpired.value && me.value === null) keepToken(null);
+});
 
 /** Now, in milliseconds, as often as somebody should look at the clock. */
 const now = signal(Date.now());

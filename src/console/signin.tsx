@@ -4,9 +4,10 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
 import { Dialog, notice } from './dialog.tsx';
+import { First } from './first.tsx';
 import { SignUp } from './invitation.tsx';
 import { Languages } from './languages.tsx';
-import { go, hrefOf, place } from './route.ts';
+import { hrefOf, place, replace } from './route.ts';
 import { enter, me, signIn, signOut } from './session.ts';
 import { t } from './words/words.ts';
 
@@ -29,7 +30,9 @@ export function Entrance(): JSX.Element {
   return (
     <main class="entrance">
       <article>
-        {page === 'forgotten' ? (
+        {page === 'first' ? (
+          <First secret={secret} />
+        ) : page === 'forgotten' ? (
           <Forgotten />
         ) : page === 'reset' ? (
           <Reset secret={secret} />
@@ -168,7 +171,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           const body = { secret, password };
           const answer = await request<Item>('POST', '/api-auth/password/reset/', { body }, true);
           if (answer.isOk) {
-            go('/');
+            replace('/');
             await enter(textOf(answer.body, 'token'));
           } else if (answer.status === 404) setProblem(t('This link does not work any more. Ask for another one.'));
           else setProblem(fieldProblems(answer.body).password ?? problemOf(answer.body));

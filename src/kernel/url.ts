@@ -9,3 +9,6 @@ export function urlOf(text: string, base?: string): URL | undefined {
     return undefined;
   }
 }
+
+/** An address to which paths are added: without slashes at its end. */
+export const baseOf = (address: string): string => address.replace(/\/+$/, '');

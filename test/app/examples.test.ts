@@ -112,8 +112,20 @@ test('Prometheus reads where the operator is listened to; nowhere is an error, a
   );
   assert.equal(
     await program.run(['example', 'constructor']),
-    failed('there is no example constructor; known: systemd, nginx, caddy, docker, prometheus, alerts, grafana', 2),
+    failed(
+      'there is no example constructor; known: systemd, nginx, caddy, docker, prometheus, alerts, grafana, litestream',
+      2,
+    ),
   );
+});
+
+test('Litestream copies the database of the data folder, and is told what the server needs where that is not set', async () => {
+  const database = join(program.folder, 'my "data"/tenantry.db');
+  const told = await example('litestream', '--data', 'my "data"');
+  assert.match(told, `  - path: ${JSON.stringify(database)}\n`);
+  assert.match(told, `-o /new/folder/tenantry.db ${database}\n`);
+  assert.match(told, 'replicated=true');
+  assert.not.match(await example('litestream', '--replicated'), 'replicated=true');
 });
 
 test.run();

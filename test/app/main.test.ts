@@ -116,7 +116,10 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
     [['bogus'], 'there is no command "bogus"; see tenantry help'],
     [['--bogus'], 'there is no option --bogus; see tenantry help'],
     [['serve', '-x'], 'there is no option -x; see tenantry help'],
-    [['serve', 'now'], 'usage: tenantry serve [--ephemeral] [--demo] [--seed FILE] [--control] [--clock TIME]'],
+    [
+      ['serve', 'now'],
+      'usage: tenantry serve [--ephemeral] [--demo] [--seed FILE] [--control] [--clock TIME] [--follow SOURCE] [--primary URL]',
+    ],
     [['user'], userAdd],
     [['user', 'remove', 'bob'], userAdd],
     [['user', 'add'], userAdd],

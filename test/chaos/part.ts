@@ -8,6 +8,8 @@ export interface Given {
   readonly cuts: number;
   /** Rounds in which the clock jumps. */
   readonly jumps: number;
+  /** Minutes for which a database is copied while it is written to. */
+  readonly minutes: number;
   /** So many requests are made from the OpenAPI document. */
   readonly requests: number;
   /** Of what is random in them. */

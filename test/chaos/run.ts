@@ -1,7 +1,7 @@
 /**
  * Everything that machines do to a server, for long.
  *
- *   npm run chaos                      every part below, about half an hour
+ *   npm run chaos                      every part below, about three quarters of an hour
  *   npm run chaos -- --rounds 10       of each part a tenth
  *   npm run chaos -- --only power      one part; may be given several times
  *   npm run chaos -- --only fuzz --requests 100000 --seed x
@@ -22,6 +22,7 @@ import { migration } from './kill-migration.ts';
 import { start } from './kill-start.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
+import { replica } from './replica.ts';
 
 /** A line a part. */
 const parts: Readonly<Record<string, Part>> = {
@@ -32,6 +33,7 @@ const parts: Readonly<Record<string, Part>> = {
   restore,
   commands,
   writer,
+  replica,
   bytes,
   eio,
   power: loseNothing,
@@ -47,6 +49,7 @@ const { values } = parseArgs({
     /** Of what is random in the requests; default: the time. */
     seed: { type: 'string', default: String(Date.now()) },
     jumps: { type: 'string', default: '20' },
+    minutes: { type: 'string', default: '10' },
     only: { type: 'string', multiple: true, default: Object.keys(parts) },
   },
 });
@@ -55,6 +58,7 @@ const given: Given = {
   rounds: Number(values.rounds),
   cuts: Number(values.cuts),
   jumps: Number(values.jumps),
+  minutes: Number(values.minutes),
   requests: Number(values.requests),
   seed: values.seed,
   tell: (text) => void process.stderr.write(`${text}\n`),

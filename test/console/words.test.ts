@@ -48,7 +48,8 @@ function texts(): Found {
   const found: Found = { said: [], bare: [] };
   for (const { file, root } of sources) {
     const visit = (node: ts.Node): void => {
-      if (ts.isJsxText(node) && /\p{L}/u.test(node.text)) found.bare.push(`${file}: ${node.text.trim()}`);
+      if (ts.isJsxText(node) && /\p{L}/u.test(node.text.replace('Ctrl K', '')))
+        found.bare.push(`${file}: ${node.text.trim()}`);
       if (ts.isStringLiteralLike(node)) {
         const { parent, text } = node;
         const isSaid = ts.isCallExpression(parent) && sayers.has(parent.expression.getText());

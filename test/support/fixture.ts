@@ -55,7 +55,10 @@ export class Client {
       },
       ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as string) }),
     });
-    const text = await response.text();
+    // What does not end is left.
+    const isEndless = response.headers.get('content-type') === 'text/event-stream';
+    if (isEndless) await response.body?.cancel();
+    const text = isEndless ? '' : await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return {
       status: response.status,

@@ -71,7 +71,7 @@ export class SamlFixture {
   /** Further metadata is read from files beside that of the identity provider. */
   static async start(options: ServerOptions = {}, furtherMetadata: readonly string[] = []): Promise<SamlFixture> {
     const files = new Files();
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const idp = await IdentityProvider.start(`http://127.0.0.1:${port}`, 'https://idp.example.com/metadata');
     const metadata = [entityDescriptor({ ...idp, name: 'Example University' }), ...furtherMetadata].map((text, i) =>
       files.write(`idp-${i}.xml`, text),

@@ -2,6 +2,9 @@
  * What a driver must survive, from one table for all vendors: a vendor says in its own words what it refuses, and how a
  * machine is ordered there; the faults and what must come of them are the same.
  */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
@@ -62,14 +65,27 @@ export function faults(vendor: FaultyVendor): void {
   const test = suite(`faults of ${vendor.name}`);
   const held: { account?: FaultyAccount } = {};
   const account = (): FaultyAccount => held.account as FaultyAccount;
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-faults-'));
+  const log = join(folder, 'log');
   test.before(async () => {
-    held.account = await vendor.open();
+    held.account = await vendor.open({ log_level: 'debug', log_file: log });
   });
-  test.after(() => account().close());
+  test.after(async () => {
+    await account().close();
+    const text = readFileSync(log, 'utf8');
+    rmSync(folder, { recursive: true });
+    // Of everything that went wrong above.
+    assert.match(text, '"vendor call failed"');
+    for (const secret of secrets) assert.not.ok(text.includes(secret), 'a secret is in the log');
+  });
   accountFaults(test, vendor, account);
   machineFaults(test, vendor, account);
   connectionFaults(test, vendor, account);
-  test('nothing that was told or stored holds the secret', () => assertSecrecy(account()));
+  const secrets = new Set<string>();
+  test('nothing that was told or stored holds a secret', async () => {
+    for (const secret of account().faulty.secrets) secrets.add(secret);
+    await assertSecrecy(account());
+  });
   endOfCredentials(test, vendor, account);
   test.run();
 }
@@ -78,11 +94,12 @@ type Held = () => FaultyAccount;
 
 async function assertSecrecy({ faulty, fixture }: FaultyAccount): Promise<void> {
   const lists = ['service-settings', 'resources', 'events', 'alerts'].map((path) => fixture.staff.get(`/api/${path}/`));
-  for (const { body } of await Promise.all(lists)) assert.not.ok(JSON.stringify(body).includes(faulty.secret));
+  const texts = (await Promise.all(lists)).map(({ body }) => JSON.stringify(body));
   const stored = ['job', 'resource', 'event', 'service_settings'].flatMap((table) =>
     fixture.server.app.db.all<object>(raw(`SELECT * FROM ${table}`)),
   );
-  assert.not.ok(JSON.stringify(stored).includes(faulty.secret));
+  for (const secret of faulty.secrets)
+    for (const text of [...texts, JSON.stringify(stored)]) assert.not.ok(text.includes(secret));
 }
 
 function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
@@ -134,7 +151,7 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     const account = held();
     const { faulty, fixture } = account;
     const body = account.body({ name: 'Second' });
-    faulty.mishap(ping, vendor.refusal(403, `${faulty.secret} is suspended`));
+    faulty.mishap(ping, vendor.refusal(403, `${faulty.secrets[0]} is suspended`));
     const answer = await fixture.staff.post(`/api/${vendor.prefix}/`, body);
     const told = vendor.pingRefusal ?? toldBy(vendor, '*** is suspended', 403);
     assert.equal([answer.status, answer.body], [400, { non_field_errors: [`Wrong settings: ${told}.`] }]);
@@ -150,18 +167,20 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   async function ordered(
     mishap: Mishap,
     times = 1,
-  ): Promise<{ asked: number; machine: Json; made: readonly string[] }> {
+  ): Promise<{ asked: number; machine: Json; made: readonly string[]; seconds: number }> {
     const { faulty, fixture, order, passage } = bound(held());
     faulty.mishap(create, mishap, times);
     faulty.take();
     const before = faulty.machines();
     const { url } = await order(`web-${++orders}`);
+    const begun = fixture.clock.now();
     await passage(url);
     const asked = faulty.take().filter(({ route }) => route === create).length;
     return {
       asked,
       machine: (await fixture.staff.get(url)).body,
       made: faulty.machines().filter((id) => !before.includes(id)),
+      seconds: (fixture.clock.now() - begun) / 1e6,
     };
   }
 
@@ -185,10 +204,15 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
   }
 
-  test('an order that is limited is sent again', async () => {
-    const { asked, machine, made } = await ordered(vendor.refusal(429, 'Slowly', { 'Retry-After': '7' }), 2);
-    assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 3, [machine.backend_id]]);
-  });
+  for (const status of [429, 503])
+    test(`an order that is answered with ${status} and Retry-After is sent again then`, async () => {
+      const { asked, machine, made, seconds } = await ordered(
+        vendor.refusal(status, 'Later', { 'Retry-After': '20' }),
+        2,
+      );
+      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 3, [machine.backend_id]]);
+      assert.ok(seconds >= 40, `${seconds} s`);
+    });
 
   const lost: readonly (readonly [string, Mishap])[] = [
     ['is cut before the answer', 'lost'],

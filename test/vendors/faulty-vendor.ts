@@ -1,5 +1,6 @@
 import type { Client, Fixture, Json } from '../support/fixture.ts';
-import type { Identity, Mishap, VendorAnswer, VendorRequest } from './server.ts';
+import type { AccountOptions } from './account.ts';
+import type { Mishap, VendorAnswer, VendorRequest } from './server.ts';
 
 /* What the table of faults must know of a vendor. */
 
@@ -22,7 +23,8 @@ export interface FaultyAccount {
   close(): Promise<void>;
   /** The vendor's side. */
   readonly faulty: {
-    readonly secret: string;
+    /** That of the credentials, and what it has brought, such as tokens. */
+    readonly secrets: readonly string[];
     mishap(route: string, mishap: Mishap, times?: number): void;
     /** The requests since the last call. */
     take(): readonly (VendorRequest & { readonly route: string })[];
@@ -41,7 +43,7 @@ export interface FaultyVendor {
   readonly name: string;
   /** Segment of its services, `digitalocean`. */
   readonly prefix: string;
-  readonly open: (options?: { readonly identity?: Identity; readonly isConnected?: boolean }) => Promise<FaultyAccount>;
+  readonly open: (options?: AccountOptions) => Promise<FaultyAccount>;
   /** What calls are called: the one that tries credentials, and the one that makes a machine. */
   readonly routes: { readonly ping: string; readonly create: string };
   /** A refusal of this status in the vendor's form. */

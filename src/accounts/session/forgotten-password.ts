@@ -85,9 +85,14 @@ function reset(request: Request, hash: string): Reply {
   const own = actedBy(request, user);
   verifyEmail(request, user.id);
   changePassword(own, { ...user, email_verified: 1 }, hash);
+  return json({ token: issueTokenTo(request, user) });
+}
+
+/** A token of who has just set a password, with its event. */
+export function issueTokenTo(request: Request, user: UserRow): string {
   const token = issueToken(request, user.id);
-  record(own, 'token_created', { ...userContext(user), ...affectedUser(user) });
-  return json({ token });
+  record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
+  return token;
 }
 
 /** POST /api-auth/password/reset/ (core.md 2.5) */

@@ -2,7 +2,6 @@
 import type { Request } from '../../kernel/access/request.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, sql } from '../../kernel/db/sql.ts';
-import type { Reply } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 
 export interface DamagedEvent {
@@ -43,8 +42,8 @@ const told = new WeakMap<Database, Set<string>>();
 
 /** The same, answered as if the contexts that cannot be read were empty, where one is met; the log tells of them. */
 export const despiteDamage =
-  (handle: (request: Request) => Reply) =>
-  (request: Request): Reply => {
+  <T>(handle: (request: Request) => T) =>
+  (request: Request): T => {
     const { db, log } = request.app;
     try {
       return handle(request);

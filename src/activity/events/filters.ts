@@ -187,13 +187,30 @@ export const eventParameters: Filters = {
   to: parameter('integer', 'Before this UNIX timestamp.'),
 };
 
+/** What the parameters of a request ask for, besides who asks: the range of time, and the conditions. Throws 400. */
+function asked(request: Request, known: readonly EventFilter[]) {
+  const [range, ...criteria] = gather(
+    () => request.query.range('from', 'to'),
+    ...known.map((filter) => () => filter.criteria(request)),
+  );
+  return { range, criteria: criteria.flat() };
+}
+
+/** Conditions on `event e` for what the parameters but `search` ask for, whoever sees it. Throws 400. */
+export function conditionsOf(request: Request): Sql[] {
+  const { search: _, ...others } = filters;
+  const { criteria, range } = asked(request, Object.values(others));
+  return [
+    ...(range.from === undefined ? [] : [sql`e.at >= ${range.from}`]),
+    ...(range.to === undefined ? [] : [sql`e.at < ${range.to}`]),
+    ...criteria.map(({ condition }) => condition),
+  ];
+}
+
 /** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
 export function selected(request: Request): Selection {
-  const { caller, db, query } = request;
-  const [range, ...criteria] = gather(
-    () => query.range('from', 'to'),
-    ...Object.values(filters).map((filter) => () => filter.criteria(request)),
-  );
+  const { caller, db } = request;
+  const { criteria, range } = asked(request, Object.values(filters));
   const visible = visibleEvents(db, caller);
-  return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
+  return select(db, [...(visible ? [visible] : []), ...criteria], range);
 }

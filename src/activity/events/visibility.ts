@@ -34,6 +34,10 @@ export const contextFor = ({ id, uuid }: Reader): Sql => sql`
     ELSE json_remove(e.context, '$.ip_address')
   END`;
 
+/** Condition on `event e`: a caller sees it, who does not see all of them (events.md 4.5). */
+export const isVisible = (caller: Caller): Sql =>
+  any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]);
+
 /** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
 export function visibleEvents(db: Database, caller: Caller): Predicate | undefined {
   if (seesAll(caller)) return undefined;
@@ -53,7 +57,7 @@ export function visibleEvents(db: Database, caller: Caller): Predicate | undefin
     WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
   const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
   return {
-    condition: any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]),
+    condition: isVisible(caller),
     ways: [
       aboutSubjects(lasting),
       aboutSubjects(moved, among('a.customer', lasting)),

@@ -15,3 +15,10 @@ export function searchableWords(message: string, level: Level, context: Readonly
   // All texts are cut at once, which is cheaper; none of them can hold a NUL.
   return (normalized(texts).match(/[\p{L}\p{M}\p{Nd}_]+|\0/gu) ?? []).map((word) => (word === '\0' ? '' : word));
 }
+
+/** Whether these words follow each other in one of the searched texts. */
+export function holdsPhrase(searchable: readonly string[], words: readonly string[]): boolean {
+  const last = searchable.length - words.length;
+  for (let at = 0; at <= last; at++) if (words.every((word, i) => searchable[at + i] === word)) return true;
+  return false;
+}

@@ -19,31 +19,37 @@ interface Page {
 }
 
 const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** A page of a few words, which nothing is loaded into and whose address is told to nobody. */
-const page = (title: string, content: string, status = 200): Reply => ({
-  status,
-  body: `<!doctype html>
+/**
+ * A page of a few words, whose address is told to nobody, with the looks of the console: where that is switched off, with
+ * those of the browser. It stands three folders below the console, whatever path a proxy serves both at.
+ */
+function page({ config }: Request, content: string, status = 200): Reply {
+  const title = escaped(`Notifications from ${config.product_name}`);
+  return {
+    status,
+    body: `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>
-<style>body{max-width:32rem;margin:4rem auto;padding:0 1rem;font:16px/1.5 system-ui,sans-serif}button{font:inherit;padding:.5rem 1rem}</style></head>
-<body><h1>${escaped(title)}</h1>
-${content}</body>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>${title}</title><link rel="icon" href="data:,">
+${config.console_enabled ? '<link rel="stylesheet" href="../../../console/style.css">' : ''}</head>
+<body><main class="entrance"><article><h1>${title}</h1>
+${content}</article></main></body>
 </html>
 `,
-  type: 'text/html; charset=utf-8',
-  headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
-  conditional: false,
-});
+    type: 'text/html; charset=utf-8',
+    headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+    conditional: false,
+  };
+}
 
 const paragraph = (text: string): string => `<p>${escaped(text)}</p>\n`;
-const title = ({ config }: Request): string => `Notifications from ${config.product_name}`;
 
 /** 404, for browsers as a page. Throws it otherwise. */
 function unknown(request: Request): Reply {
   if (!asksForPage(request)) throw notFound();
-  return page(title(request), paragraph('This link is unknown, or does not work any more.'), 404);
+  return page(request, paragraph('This link is unknown, or does not work any more.'), 404);
 }
 
 const asksForPage = ({ incoming }: Request): boolean => /text\/html/i.test(incoming.headers.accept ?? '');
@@ -67,10 +73,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
       output: { status: 200, types: ['text/html'] },
       handle: (request) =>
         knows(request, request.params.key ?? '')
-          ? page(
-              title(request),
-              `${paragraph(question)}<form method="post"><button>${escaped(button)}</button></form>\n`,
-            )
+          ? page(request, `${paragraph(question)}<form method="post"><button>${escaped(button)}</button></form>\n`)
           : unknown(request),
     },
     POST: {
@@ -78,7 +81,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
       output: { status: 200, types: ['text/html'] },
       handle: (request) => {
         if (!act(request, request.params.key ?? '')) return unknown(request);
-        return asksForPage(request) ? page(title(request), paragraph(done)) : json({ detail: done });
+        return asksForPage(request) ? page(request, paragraph(done)) : json({ detail: done });
       },
     },
   },

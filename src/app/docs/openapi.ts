@@ -112,6 +112,7 @@ function describe(
   const {
     also = [],
     filters = {},
+    headers = {},
     input,
     orderings = [],
     output,
@@ -126,6 +127,12 @@ function describe(
     ...((selectable ?? paginated) ? fieldParameters.map(referred) : []),
     ...(paginated ? pageParameters.map(referred) : []),
     ...(isConditional(endpoint, method) ? [referred(matchParameter)] : []),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      description,
+      schema: { type: 'string' },
+    })),
   ];
   return {
     operationId,

@@ -45,8 +45,18 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
   },
 });
 
-/** Lists of one segment that are no collections. */
-const unlisted = new Set(['configuration', 'user-counters', 'version']);
+/** Paths of one segment that are no collections, and those of core.md 14.6, which others than staff may not read. */
+const unlisted = new Set([
+  'backups',
+  'configuration',
+  'deployment-settings',
+  'jobs',
+  'operation',
+  'outbox',
+  'simulator',
+  'user-counters',
+  'version',
+]);
 
 const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
   endpoints

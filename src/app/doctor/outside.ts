@@ -3,6 +3,8 @@ import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';
 
+import { fenceTroubles } from '../replication/fence.ts';
+
 /* What fails outside of the data: there is nothing to repair here, and the data is healthy. */
 
 /** A mail that waits for so long, after an attempt that failed, does not get out by itself. */
@@ -46,8 +48,8 @@ const erredAccounts = ({ db }: App): string[] =>
 /** So many lines of each are told. */
 const most = 20;
 
-/** One line each for mails that do not get out, for provider accounts that failed, and for a clock that has jumped. */
+/** One line each for mails that do not get out, for provider accounts that failed, for a clock that has jumped, and for a server in this one's place. */
 export const outsideTroubles = (app: App): string[] =>
-  [stuckMails(app), erredAccounts(app), clockDoubts(app)].flatMap((lines) =>
+  [stuckMails(app), erredAccounts(app), clockDoubts(app), fenceTroubles(app.db)].flatMap((lines) =>
     lines.length <= most ? lines : [...lines.slice(0, most), `and ${lines.length - most} more like this`],
   );

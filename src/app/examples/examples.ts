@@ -1,6 +1,7 @@
 import { type Arguments, UsageError } from '../command-line.ts';
 import { dockerfile } from './docker.ts';
 import { grafanaDashboard } from './grafana.ts';
+import { litestreamConfig } from './litestream.ts';
 import { prometheusAlerts, prometheusScrape } from './prometheus.ts';
 import { caddySite, nginxServer } from './proxies.ts';
 import { type Setup, setupOf } from './setup.ts';
@@ -15,6 +16,7 @@ const examples: Readonly<Record<string, (setup: Setup) => string>> = {
   prometheus: prometheusScrape,
   alerts: prometheusAlerts,
   grafana: grafanaDashboard,
+  litestream: litestreamConfig,
 };
 
 /** The words that ask for one. */

@@ -38,13 +38,13 @@ export const listed = (names: readonly string[]): string => names.map(quoted).jo
 
 /**
  * Every table with data of its own, by name. The index of words is made from the events, and which migrations were applied is
- * noted by those that make the tables.
+ * noted by those that make the tables; Litestream has tables of its own in what it copies.
  */
 export function tablesOf(handle: SQLite.Database): Table[] {
   const names = handle
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema
-       WHERE type = 'table' AND name <> 'migration' AND name NOT GLOB 'event_words*'
+       WHERE type = 'table' AND name <> 'migration' AND name NOT GLOB 'event_words*' AND name NOT GLOB '_litestream_*'
          AND (name = 'sqlite_sequence' OR name NOT GLOB 'sqlite_*')
        ORDER BY name`,
     )

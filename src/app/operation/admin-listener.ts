@@ -105,8 +105,8 @@ export class AdminListener {
   }
 }
 
-const readiness = ({ checks, isReady }: Health): Told =>
-  told(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks });
+const readiness = ({ isReady, ...health }: Health): Told =>
+  told(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', ...health });
 
 /**
  * Whether a client asks for this machine by an address or as localhost: a web page whose own name was pointed at the loopback

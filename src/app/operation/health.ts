@@ -6,6 +6,8 @@ import { StorageError } from '../../kernel/db/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { neededRoom } from '../data-folder.ts';
+import { fenceTroubles } from '../replication/fence.ts';
+import type { Follower, FollowerState } from '../replication/follower.ts';
 
 /** For how long, in milliseconds, another process may write until the database counts as not writable, and between two looks. */
 const patience = 1000;
@@ -17,6 +19,8 @@ const longestSilence = 10_000;
 export interface Health {
   readonly isReady: boolean;
   readonly checks: Readonly<Record<string, string>>;
+  /** Of a server that serves copies of another's database. */
+  readonly follower?: FollowerState;
 }
 
 /** What health depends on. */
@@ -24,6 +28,7 @@ export interface Vitals {
   readonly app: App;
   /** The data folder; undefined: everything is in memory. */
   readonly folder: string | undefined;
+  readonly follower?: Pick<Follower, 'state' | 'trouble'> | undefined;
   /** How long ago, in milliseconds, the timer last ran. */
   readonly quiet: () => number;
   /** Whether the server is about to end. */
@@ -35,15 +40,19 @@ export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.qui
 
 /** Looks after a server. Never rejects; takes a second where another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {
-  const { app, folder, isClosing, quiet } = vitals;
+  const { app, folder, follower, isClosing, quiet } = vitals;
+  const [fence] = fenceTroubles(app.db);
   const checks = {
     server: isClosing() ? 'is about to end' : 'ok',
     database: await writing(app.db),
     migrations: migrated(app.db),
     timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(quiet() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await room(folder) }),
+    ...(fence !== undefined && { fence }),
+    ...(follower && { copy: follower.trouble ?? 'ok' }),
   };
-  return { isReady: Object.values(checks).every((told) => told === 'ok'), checks };
+  const isReady = Object.values(checks).every((told) => told === 'ok');
+  return { isReady, checks, ...(follower && { follower: follower.state }) };
 }
 
 /** Whether changes can be stored. The database itself tries again, every second, what the disk did not let happen. */

@@ -20,8 +20,10 @@ const outboxes: Readonly<Record<OutboxName, readonly [table: string, index: stri
   passwords: ['password_reset', 'password_reset_due'],
 };
 
+export const outboxNames = namesOf(outboxes);
+
 /** How many rows an outbox has yet to send, and when the oldest of them was queued, in microseconds. */
-function outboxState({ db }: App, name: OutboxName): { depth: number; oldest: number | null } {
+export function outboxState({ db }: App, name: OutboxName): { depth: number; oldest: number | null } {
   const [table, index] = outboxes[name];
   return db.one(sql`
     SELECT depth, (SELECT created FROM ${raw(table)} WHERE id = first) AS oldest FROM (

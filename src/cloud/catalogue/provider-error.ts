@@ -31,3 +31,15 @@ export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+/** What the provider refuses a call with, once it has read it; undefined when it does not. */
+export async function refusalOf(call: () => Promise<unknown>): Promise<ProviderError | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProviderError && error.status !== undefined && error.status < 500 && error.type !== 'limited')
+      return error;
+    throw error;
+  }
+}

@@ -22,8 +22,17 @@ export interface Simulation {
 export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
   readonly id: (n: number, draw: Generator, values: PlainValues) => string;
-  /** Why the provider makes no such object beside those it has; undefined when it does. */
-  readonly refuses?: (values: PlainValues, all: (kind: string) => readonly OtherObject[]) => string | undefined;
+  /** Why the provider refuses an operation, `create` among them, beside what it has already; undefined when it does not. */
+  readonly refuses?: Readonly<
+    Record<
+      string,
+      (
+        object: PlainValues,
+        all: (kind: string) => readonly OtherObject[],
+        parameters: PlainValues,
+      ) => string | undefined
+    >
+  >;
   /** Values the provider gives a new object besides those asked for: addresses, generated names. */
   readonly initialValues?: (n: number, values: PlainValues, draw: Generator) => PlainValues;
   /** Runtime states an operation passes through before it is done; `create` and `delete` among them. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, Step } from '../catalogue/driver.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
 import { idempotentCall } from './idempotency.ts';
 
 /** How a provider that knows no tokens of clients is asked for a new object. Ids are the provider's. */
@@ -30,4 +31,21 @@ export async function createOnce(call: DriverCall, { before, find, follow, make 
     },
     patience: 0,
   });
+}
+
+/**
+ * What is at the provider once for several operations, such as a key: it is looked for, and put there when it is missing. The
+ * provider refuses that when another operation has put it there meanwhile.
+ */
+export async function putOnce<T>(find: () => Promise<T | undefined>, put: () => Promise<T>): Promise<T> {
+  const known = await find();
+  if (known !== undefined) return known;
+  try {
+    return await put();
+  } catch (error) {
+    const isRefused = error instanceof ProviderError && (error.type === 'invalid' || error.type === 'conflict');
+    const found = isRefused ? await find() : undefined;
+    if (found === undefined) throw error;
+    return found;
+  }
 }

@@ -1,3 +1,4 @@
+import { urlOf } from '../../kernel/url.ts';
 import type { ProviderError } from '../catalogue/provider-error.ts';
 import { malformed } from '../catalogue/vendor-http.ts';
 
@@ -33,3 +34,19 @@ export async function allPages<T>(
     next = answer.next;
   }
 }
+
+/**
+ * All pages of a list of which each answer links to the next one; `query` is that of the first. Of a link only its query
+ * counts: credentials go to nobody but the backend. Rejects with `malformed`, too, of what is no link or follows an empty page.
+ */
+export const linkedPages = <T>(
+  query: Readonly<Record<string, string>>,
+  page: (query: string) => Promise<ListPage<T>>,
+): Promise<T[]> =>
+  allPages(async (asked = `?${new URLSearchParams(query)}`) => {
+    const { items, next } = await page(asked);
+    if (!next) return { items, next };
+    const url = urlOf(next, 'http://backend/');
+    if (!url || items.length === 0) throw malformed();
+    return { items, next: url.search };
+  });

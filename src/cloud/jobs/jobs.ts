@@ -24,6 +24,8 @@ export interface Job {
   readonly started: number | null;
   readonly lease: number | null;
   readonly retries: number;
+  /** Of the last call that failed. */
+  readonly error_message: string;
   /** JSON of the caller of the request that caused it, as of then; null: a timer did. */
   readonly actor: string | null;
 }
@@ -69,11 +71,17 @@ export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => 
 export const dueAtOnce = 0;
 
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
-export function postpone(app: App, job: Job, due: number, change: { memo?: PlainValues; retries: number }): void {
+export function postpone(
+  app: App,
+  job: Job,
+  due: number,
+  change: { memo?: PlainValues; retries: number; error?: string },
+): void {
   app.db.update('job', job.id, {
     due,
     lease: null,
     retries: change.retries,
+    error_message: change.error ?? '',
     ...(change.memo && { memo: JSON.stringify(change.memo) }),
   });
 }

@@ -163,7 +163,8 @@ export class ProviderWorker {
     const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
     return wait === undefined
       ? (context) => handler.fail(context, job, failureText(error))
-      : (context) => postpone(this.app, job, context.now + wait, { retries: job.retries + 1 });
+      : (context) =>
+          postpone(this.app, job, context.now + wait, { retries: job.retries + 1, error: failureText(error) });
   }
 
   /** Stores what came of a call, and tries until it can be stored. */

@@ -115,4 +115,17 @@ export const conversation: Words = {
   'Ask for another link': 'Küsi uus link',
   'Your session has ended': 'Seanss on lõppenud',
   'What you have typed is still here.': 'Sisestatu on alles.',
+  'Welcome to {product}': 'Tere tulemast: {product}',
+  'This link does not work any more. Sign in, or start the server again for another one.':
+    'See link enam ei kehti. Logi sisse või käivita server uue lingi saamiseks uuesti.',
+  'Choose your name and password. You will be the user {username}, who may do everything.':
+    'Vali oma nimi ja parool. Sinust saab kasutaja {username}, kellel on kõik õigused.',
+  Begin: 'Alusta',
+  'Go to…': 'Mine…',
+  'Go to or do': 'Mine või tee',
+  'Place, action or name': 'Koht, tegevus või nimi',
+  Found: 'Leitud',
+  '{count} match': '{count} vaste',
+  '{count} matches': '{count} vastet',
+  Place: 'Koht',
 };

@@ -8,6 +8,7 @@ import type { KeptMails } from '../mail/kept-mails.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Actor, Caller } from './caller.ts';
+import type { InitialLink } from './initial-link.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Guards, Reactions } from './reactions.ts';
@@ -68,6 +69,8 @@ export interface App {
   readonly samlRefusals: RateLimit;
   /** How often logins by single sign-on are started from an address. */
   readonly samlLogins: RateLimit;
+  /** The link that sets the first password. */
+  readonly initialLink: InitialLink;
   /** Told when a user's password has been changed. */
   readonly passwordChanged: (username: string) => void;
 }

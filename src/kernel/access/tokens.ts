@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { day, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unauthenticated } from '../http/error.ts';
+import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 import type { App, Context } from './app.ts';
@@ -18,7 +18,13 @@ const examined = new WeakMap<Database, number>();
 
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
 export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
-  const token = presentedToken(incoming.headers.authorization);
+  const caller = ownerOf(app, presentedToken(incoming.headers.authorization), now);
+  app.tokenUse.note(caller.tokenId, now);
+  return caller;
+}
+
+/** The owner of a token, which is not used by this. Throws 401 as core.md 2.2 says. */
+export function ownerOf(app: App, token: string, now: number): Caller {
   const known = app.knownTokens.get(token);
   const { tokens } = app.metrics.caches;
   if (known) tokens.hits++;
@@ -27,7 +33,6 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
   if (hasExpired(app, row.token_id, row, now)) throw refusal('Token has expired.');
-  app.tokenUse.note(row.token_id, now);
   return {
     id: row.id,
     uuid: row.uuid,
@@ -102,6 +107,18 @@ const hasExpired = (
   now: number,
 ): boolean =>
   row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
+
+/** Whether more than half of the lifetime of a presented token has gone since its use was last stored; false for what is none. */
+export function isHalfRunOut(app: App, authorization: string | undefined, now: number): boolean {
+  try {
+    const token = presentedToken(authorization);
+    const { last_used, token_lifetime } = app.knownTokens.get(token) ?? findToken(app, token);
+    return token_lifetime !== null && now >= last_used + (token_lifetime * second) / 2;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}
 
 /** Ends one token. */
 export function revokeToken(context: Context, token: number): void {

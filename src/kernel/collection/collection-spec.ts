@@ -56,6 +56,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     /** Default: those of the collection. */
     readonly orderings?: readonly string[];
     readonly run: (request: Request, listing: Listing) => Reply;
+    /** Refusals besides those that every list has, for the documentation. */
+    readonly refusals?: Operation['refusals'];
   };
   /** What an answer about one object has beyond what its row and the fields make of it. */
   readonly detail?: {

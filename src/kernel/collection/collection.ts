@@ -196,6 +196,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       selectable: true,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: this.shape } },
+      refusals: page?.refusals,
       allowedFor: visible.allowedFor,
     };
     if (!create) return { GET: list };

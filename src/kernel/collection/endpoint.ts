@@ -52,6 +52,8 @@ export interface Operation {
   /** Statuses of refusals that its kind of operation does not suggest by itself; a status that never comes is `false`. */
   readonly refusals?: Readonly<Partial<Record<Refusal, boolean>>> | undefined;
   readonly filters?: Filters | undefined;
+  /** Headers that it reads besides those that all do, with what they ask for. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly orderings?: readonly string[] | undefined;
   readonly paginated?: boolean | undefined;
   /** Whether `field=` chooses the keys of the answer; default: of lists. */

@@ -18,6 +18,7 @@ import {
   remoteAddress,
   requiredText,
   type Setting,
+  serverAddress,
   text,
   webAddress,
 } from './setting.ts';
@@ -153,6 +154,9 @@ export const settings = {
   events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
   failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  event_stream_heartbeat: duration<number>(15 * second, 'Time between two heartbeats of a stream of events.'),
+  event_streams_per_user: integer(5, 'Streams of events that a user may have open at a time.'),
+  max_event_streams: integer(1000, 'Streams of events that are open at a time.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   email_hook_confirmation_url: redirectAddress(
@@ -201,6 +205,17 @@ export const settings = {
   backup_before_upgrade: flag(
     true,
     'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',
+  ),
+  replicated: flag(
+    false,
+    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log, and writes are answered with the version that followers wait for.',
+  ),
+  follow_interval: duration<number>(2 * second, 'Time between two copies that a follower makes.'),
+  litestream_program: requiredText('litestream', 'Litestream, with which a follower restores from a replica.'),
+  peers: list(
+    [],
+    'URLs of the servers that may be promoted in the place of this one, or that this one was promoted in the place of: as soon as one has a higher epoch, this one takes no changes.',
+    serverAddress,
   ),
   log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(

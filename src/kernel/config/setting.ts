@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from '../clock.ts';
-import { urlOf } from '../url.ts';
+import { baseOf, urlOf } from '../url.ts';
 
 /*
  * The kinds of settings: how each is read from the text of an environment variable or option. Lengths of time are kept in
@@ -166,6 +166,12 @@ export const origin = (item: string): void => {
   }
 };
 
+/** Throws with a sentence when an item of a list is not the address of a server. */
+export const serverAddress = (item: string): void => {
+  if (!/^https?:$/.test(urlOf(item)?.protocol ?? ''))
+    throw new Error(`must list http or https URLs, but has "${item}"`);
+};
+
 /** The address of a web page, kept without query and the slash at its end. */
 export const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   kind: 'URL',
@@ -177,7 +183,7 @@ export const webAddress = (fallback: null, help: string): Setting<string | null>
       throw new Error('must be an http or https URL');
     }
     const { origin, pathname } = new URL(value);
-    return (origin + pathname).replace(/\/+$/, '');
+    return baseOf(origin + pathname);
   },
 });
 

@@ -5,7 +5,6 @@ import { embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
-import { checkpointPages } from './handle.ts';
 import type { LogRepair } from './log-repair.ts';
 import { storageError } from './storage-error.ts';
 
@@ -27,6 +26,8 @@ const longLag = 2000;
 const longLog = 6000;
 /** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
 const longestLog = 16_000;
+/** Pages that are in the log alone from which on the program to which it is left seems to have gone, 400 MB. */
+const abandonedLag = 100_000;
 
 /**
  * Has a thread move the write-ahead log into the file of the database. That takes 10 ms and more, and as long as the disk
@@ -49,8 +50,13 @@ export class Checkpoints {
   #asked = { log: 0, lag: Number.POSITIVE_INFINITY };
   /** Whether somebody was reading what was to be moved. */
   #isHeld = false;
+  /** Pages of the log from which on commits move it where this does not; 0: it is left to another program. */
+  readonly #commitPages: number;
 
-  /** From now on no commit of this handle moves the log. `failed` is told once when no thread can, and commits do it again. */
+  /**
+   * From now on no commit of this handle moves the log. Where none did before, another program does, and this does when that
+   * one seems to have gone. `failed` is told once when no thread can, and commits do it again.
+   */
   constructor(
     private readonly handle: SQLite.Database,
     addon: Addon | undefined,
@@ -61,6 +67,7 @@ export class Checkpoints {
     this.#order = { file: handle.name, addon: addonFile(addon) };
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#commitPages = Number(handle.pragma('wal_autocheckpoint', { simple: true }));
     handle.pragma('wal_autocheckpoint = 0');
   }
 
@@ -69,7 +76,9 @@ export class Checkpoints {
     if (this.#isOver || this.#isBusy || this.repair.isBroken) return;
     try {
       const { checkpointed, log } = present(this.#look.get());
-      if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
+      const lag = log - checkpointed;
+      const isDue = this.#commitPages === 0 ? lag >= abandonedLag : !isDone || lag >= longLag || log >= longLog;
+      if (isDue) this.#moveLog(log, lag);
     } catch (error) {
       // What was committed is, and the next commit tries again.
       this.repair.failed(storageError(error));
@@ -151,7 +160,7 @@ export class Checkpoints {
 
   #leaveToCommits(): void {
     this.#isOver = true;
-    if (this.handle.open) this.handle.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    if (this.handle.open) this.handle.pragma(`wal_autocheckpoint = ${this.#commitPages}`);
   }
 
   #rest(): void {

@@ -9,7 +9,8 @@ export function corsHeaders(
   return {
     'Access-Control-Allow-Origin': origin,
     Vary: 'Origin',
-    'Access-Control-Expose-Headers': 'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, Retry-After',
+    'Access-Control-Expose-Headers':
+      'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, X-Tenantry-Version, Retry-After',
   };
 }
 
@@ -20,7 +21,8 @@ export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
 /** The answer to such a question, on top of the headers that every answer to an allowed origin has. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-  'Access-Control-Allow-Headers': 'authorization, content-type, if-match, if-none-match',
+  'Access-Control-Allow-Headers':
+    'authorization, content-type, if-match, if-none-match, last-event-id, x-tenantry-version',
   'Access-Control-Max-Age': '600',
 };
 

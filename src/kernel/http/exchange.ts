@@ -26,6 +26,12 @@ export interface Exchange extends Asked {
   readonly cors: Readonly<Record<string, string>> | undefined;
 }
 
+/**
+ * Looks whether a request is answered elsewhere: resolves with the status that was sent, with an answer to send, or with
+ * undefined, as it is at once for most, for what is answered here. The base is null where the request names no host.
+ */
+export type Elsewhere = (exchange: Exchange, base: string | null) => Promise<Answer | number | undefined> | undefined;
+
 /** Sends an answer, with the headers that every answer has, and writes its line into the log. */
 export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   const { cors, message } = exchange;
@@ -49,6 +55,14 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
     if (matches(message.headers['if-none-match'], etag)) status = 304;
   } else {
     headers.push('Cache-Control', 'no-store');
+  }
+  if (reply.stream) {
+    headers.push('Content-Type', reply.type);
+    exchange.outgoing.writeHead(status, headers);
+    log.answered(exchange, answer, status);
+    if (message.method === 'HEAD') exchange.outgoing.end();
+    else reply.stream(exchange.outgoing);
+    return;
   }
   const write = (content: string | Uint8Array): void => {
     exchange.outgoing.writeHead(status, headers);

@@ -10,7 +10,7 @@ import { AccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
-import { type Answer, type Exchange, send } from './exchange.ts';
+import { type Answer, type Elsewhere, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
@@ -32,6 +32,7 @@ export interface ListenerOptions {
   /** Looks at the headers of a request that brings a body: an answer refuses it before the body is read. */
   readonly admit: (incoming: IncomingRequest) => Admission | Answer;
   readonly answer: (incoming: IncomingRequest) => Answer | Promise<Answer>;
+  readonly elsewhere?: Elsewhere | undefined;
   /** Calls back when everything written so far is safe, with an error when it is not. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
   /** What is said in place of an answer when what it tells could not be saved. */
@@ -151,8 +152,23 @@ export class HttpServer {
       return;
     }
     const base = this.#options.baseUrl ?? named;
-    const { headers, method = 'GET' } = message;
-    const incoming = new IncomingRequest(exchange.id, method, target, headers, address, base);
+    const incoming = new IncomingRequest(exchange.id, message.method ?? 'GET', target, message.headers, address, base);
+    const elsewhere = this.#options.elsewhere?.(exchange, named);
+    if (!elsewhere) this.#take(exchange, incoming, waits, refuse);
+    else {
+      if (waits) outgoing.writeContinue();
+      void elsewhere.then((answer) => {
+        if (answer === undefined) this.#take(exchange, incoming, false, refuse);
+        else if (typeof answer === 'number') this.#log.answered(exchange, unrouted, answer);
+        else refuse(answer);
+      });
+    }
+  }
+
+  /** Answers a request here. */
+  #take(exchange: Exchange, incoming: IncomingRequest, waits: boolean, refuse: (answer: Answer) => void): void {
+    const { message, outgoing } = exchange;
+    const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || method === 'GET' || method === 'HEAD' || method === 'OPTIONS') {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { CompressedForms } from './encoding.ts';
 
 /** What a handler answers. The listener sends it when the transaction it belongs to has committed. */
@@ -18,6 +19,8 @@ export interface Reply {
   readonly compressed?: CompressedForms;
   /** Its ETag, where that is not made from the body. */
   readonly etag?: string;
+  /** What writes the body piece by piece, when the head is sent, in the place of `body`; it ends the stream, unless the client does. */
+  readonly stream?: (body: Writable) => void;
   /** What of it is remembered otherwise than as the answer to an address: all of it, or its bytes. */
   readonly kept?: 'all' | 'body';
 }
@@ -89,6 +92,13 @@ export const redirect = (location: string, headers: Readonly<Record<string, stri
   headers: { Location: location, 'Referrer-Policy': 'no-referrer', ...headers },
   conditional: false,
 });
+
+/** 200 with a body that is written piece by piece. */
+export const streamed = (
+  type: string,
+  stream: (body: Writable) => void,
+  headers: Readonly<Record<string, string>> = none,
+): Reply => ({ status: 200, body: '', type, headers, conditional: false, stream });
 
 /** The same reply with the bytes of its body. */
 export const encoded = (reply: Reply): Reply =>

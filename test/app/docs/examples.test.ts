@@ -163,6 +163,13 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
+  'POST /api-auth/password/initial/': async ({ body }) => {
+    // The link is another user's, so that the token of whoever asks stays: a new password ends its user's tokens.
+    const { username } = await fixture.user('first', { is_staff: true });
+    change(sql`UPDATE user SET username_folded = 'former' WHERE username_folded = 'admin'`);
+    change(sql`UPDATE user SET username_folded = 'admin' WHERE username = ${username}`);
+    fixture.server.app.initialLink.keep(digestOfSecret(body.secret), null, fixture.clock.now());
+  },
   'POST /api-auth/password/reset/': async ({ body }) => {
     const { email } = await fixture.user('forgetful', { email: 'forgetful@example.com' });
     await fixture.anonymous.post('/api-auth/password/forgot/', { email });
@@ -273,15 +280,18 @@ async function follow(chosen: readonly Request[]): Promise<void> {
 
 const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
 
+/** What is there for a moment, or on disk alone. */
+const isPassing = ({ path }: Request): boolean => /^\/api\/(backups|jobs|outbox)\//.test(path);
+
 /** Single sign-on, which is switched on for a service of its own. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');
 
 test('every example of a request does what the documentation says', async () => {
-  await follow(requests.filter((request) => !isLast(request) && !isSaml(request)));
+  await follow(requests.filter((request) => !isLast(request) && !isSaml(request) && !isPassing(request)));
   // Parts go before what they belong to.
   await follow(requests.filter(isLast).reverse());
   assert.equal(
-    [...pending].filter((request) => !isSaml(request)).map(({ name }) => name),
+    [...pending].filter((request) => !isSaml(request) && !isPassing(request)).map(({ name }) => name),
     [],
     'requests for objects that nothing makes',
   );

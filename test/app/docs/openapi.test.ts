@@ -174,7 +174,7 @@ docs('every key of a path is declared, as uuid or as integer', () => {
     );
     for (const { in: place, required, schema } of parameters) {
       assert.equal([place, required], ['path', true]);
-      assert.is(schema.type, /^\/api\/(customer|project)-permissions/.test(path) ? 'integer' : 'string', path);
+      assert.is(schema.type, /^\/api\/((customer|project)-permissions|jobs)/.test(path) ? 'integer' : 'string', path);
     }
   }
 });

@@ -92,6 +92,8 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/alerts/:key/acknowledge/': after('cancel_acknowledgment/'),
   'POST /api/alerts/:key/cancel_acknowledgment/': after('acknowledge/'),
   'POST /api/alerts/:key/close/': after('', { message: 'Loud.', severity: 'Info' }),
+  'POST /api/simulator/fail_next/': () => ({ kind: 'DigitalOcean', operation: 'ping' }),
+  'POST /api/simulator/advance/': () => ({ seconds: 1 }),
   'POST /api/events/': ({ customers }, object) => ({ level: 'info', message: 'Hello.', scope: customers[object].url }),
   'POST /api/events/count/history/': () => ({ point: 1 }),
   'POST /api/hooks-web/': () => hooks.web,

@@ -21,6 +21,7 @@ const table = `
 POST   /api-auth/password/                                       -         200 200 200 200 200 200 200 200 200 200
 POST   /api-auth/password/forgot/                                -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
+POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
 POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401
@@ -191,6 +192,26 @@ GET    /api/events/count/history/                                -         200 2
 POST   /api/events/count/history/                                -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/event_groups/                                 -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/scope_types/                                  -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/stream/                                       -         200 200 200 200 200 200 200 200 401 401
+
+GET    /api/operation/                                           -         200 200 403 403 403 403 403 403 401 401
+GET    /api/operation/doctor/                                    -         200 403 403 403 403 403 403 403 401 401
+POST   /api/operation/doctor/                                    -         202 403 403 403 403 403 403 403 401 401
+GET    /api/deployment-settings/                                 -         200 403 403 403 403 403 403 403 401 401
+GET    /api/backups/                                             -         200 403 403 403 403 403 403 403 401 401
+POST   /api/backups/                                             -         409 403 403 403 403 403 403 403 401 401
+GET    /api/backups/:key/                                        any       404 404 404 404 404 404 404 404 401 401
+DELETE /api/backups/:key/                                        any       404 404 404 404 404 404 404 404 401 401
+GET    /api/backups/:key/content/                                any       404 404 404 404 404 404 404 404 401 401
+GET    /api/outbox/                                              -         200 200 403 403 403 403 403 403 401 401
+GET    /api/outbox/:key/                                         any       200 200 404 404 404 404 404 404 401 401
+POST   /api/outbox/:key/retry/                                   any       202 403 404 404 404 404 404 404 401 401
+GET    /api/jobs/                                                -         200 200 403 403 403 403 403 403 401 401
+GET    /api/jobs/:key/                                           any       200 200 404 404 404 404 404 404 401 401
+POST   /api/jobs/:key/run/                                       any       202 403 404 404 404 404 404 404 401 401
+GET    /api/simulator/                                           -         200 403 403 403 403 403 403 403 401 401
+POST   /api/simulator/fail_next/                                 -         200 403 403 403 403 403 403 403 401 401
+POST   /api/simulator/advance/                                   -         200 403 403 403 403 403 403 403 401 401
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401
@@ -373,7 +394,7 @@ const refusals: Readonly<Record<number, unknown>> = {
   404: { detail: 'Not found.' },
 };
 
-const missingKey = (path: string): string => (path.includes('-permissions') ? '999999' : '0'.repeat(32));
+const missingKey = (path: string): string => (/-permissions|\/jobs\//.test(path) ? '999999' : '0'.repeat(32));
 
 const methodsOf = (path: string): string[] =>
   Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});

@@ -85,6 +85,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
+  const first = async (list: string): Promise<Json> => (await fixture.staff.get(`/api/${list}/`)).body[0];
   return {
     fixture,
     clients,
@@ -119,6 +120,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       },
       ...(await hookKeys(clients, fixture.as('guest'))),
       alerts: { own: own.alert, foreign: foreign.alert },
+      backups: { any: '0'.repeat(32) },
       'service-certifications': { any: certification.uuid },
       'service-settings': {
         own: await settings({ customer: company.customer.url }),
@@ -130,6 +132,9 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
         foreign: await invite({ project: boat.url, project_role: 'admin' }),
       },
+      // The deliveries of hooks wait, and the accounts to be synchronised.
+      outbox: { any: (await first('outbox')).uuid },
+      jobs: { any: String((await first('jobs')).pk) },
     },
   };
 }

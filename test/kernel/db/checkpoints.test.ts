@@ -58,6 +58,17 @@ checkpoints('after enough pages the thread moves the log, which then begins anew
   assert.ok(log().log < 10);
 });
 
+checkpoints('a log that is left to another program is moved by nobody, until there is far too much of it', async () => {
+  db.pragma('wal_autocheckpoint = 0');
+  db.checkpointInThread(undefined, fail);
+  for (let i = 0; i < 10; i++) add(2000);
+  await db.checkpointed();
+  assert.equal([log().checkpointed, log().log > 20_000], [0, true]);
+  await db.stopCheckpoints();
+  add(1000);
+  assert.is(log().checkpointed, 0);
+});
+
 checkpoints('what is written while the thread works is moved the next time', async () => {
   db.checkpointInThread(undefined, fail);
   for (let i = 0; i < 4; i++) add(1000);

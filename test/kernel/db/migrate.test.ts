@@ -68,6 +68,8 @@ const hashes: Readonly<Record<string, string>> = {
   '0028_clock': '58fee18974e234dec02fe7282375db650ba699fa39a34851fcbfcd71d1eb0180',
   '0029_backend_names': 'ccade773bf2371564f88843c4dd8112ac4ce16f34119c4249718835e06078ffc',
   '0030_backend_members': '56c39168c905b01d04df229f3ea2ebe6086fd298d7910b6ec887f2f67b46eb64',
+  '0031_replication': '645a6fcdaa0c6c576b7a64e8bd6d22dcd248d69ce8fd03d3b898128a3b53b4fb',
+  '0032_operation': '2f98a1d499d8ea728653fe31f41b8d7f26732becdfc41704f6c2eb4e32fb1f08',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -19,7 +19,8 @@ const ask = (to: Fixture, method: string, path: string, headers: Record<string, 
   to.anonymous.send(method, path, undefined, headers);
 const exposed = {
   'access-control-allow-origin': origin,
-  'access-control-expose-headers': 'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, Retry-After',
+  'access-control-expose-headers':
+    'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, X-Tenantry-Version, Retry-After',
   vary: 'Origin',
 };
 
@@ -55,7 +56,8 @@ cors(
       assert.equal(rest, {
         ...exposed,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-        'access-control-allow-headers': 'authorization, content-type, if-match, if-none-match',
+        'access-control-allow-headers':
+          'authorization, content-type, if-match, if-none-match, last-event-id, x-tenantry-version',
       });
     }
   },

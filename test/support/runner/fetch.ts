@@ -11,7 +11,8 @@ export const checkedFetch: typeof fetch = async (input, init) => {
   const { hostname, pathname } = url;
   if (hostname !== '127.0.0.1' || !/^\/(api|api-auth|docs)\//.test(pathname)) return response;
   const type = response.headers.get('content-type') ?? '';
-  const text = await response.clone().text();
+  // A stream may not end.
+  const text = type === 'text/event-stream' ? '…' : await response.clone().text();
   const body = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
   const { checkAnswer } = await import('../contract.ts');
   checkAnswer(init?.method ?? 'GET', url, response.status, type, body);

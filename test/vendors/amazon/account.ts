@@ -27,7 +27,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     const { server, world } = this.vendor;
     const [key = '', keys = { secret: '', mayWrite: true }] = [...this.vendor.accessKeys][0] ?? [];
     return {
-      secret: keys.secret,
+      secrets: [keys.secret],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
       machines: () => [...world.instances.keys()],

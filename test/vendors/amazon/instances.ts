@@ -1,5 +1,5 @@
 import type { Action } from './action.ts';
-import type { Parameters } from './parameters.ts';
+import { type Parameters, tagParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { type Instance, instanceTypes, type World } from './world.ts';
 
@@ -187,42 +187,41 @@ export const instanceActions: Readonly<Record<string, Action>> = {
         'BlockDeviceMapping.#.Ebs.VolumeSize',
         'BlockDeviceMapping.#.Ebs.VolumeType',
         'BlockDeviceMapping.#.Ebs.DeleteOnTermination',
-        'TagSpecification.#.ResourceType',
-        'TagSpecification.#.Tag.#.Key',
-        'TagSpecification.#.Tag.#.Value',
+        ...tagParameters,
       ],
     },
     run: ({ parameters, region, world }) => {
-      const token = parameters.text('ClientToken') ?? '';
-      const known = token && world.madeBefore(token, parameters.fingerprint);
-      if (known) return reservation(world, world.instances.get(known) as Instance);
       const [type, key] = [parameters.text('InstanceType') ?? 'm1.small', parameters.text('KeyName')];
       const [zone, userData] = [
         parameters.text('Placement.AvailabilityZone') ?? `${region}b`,
         parameters.text('UserData'),
       ];
-      const image = world.image(region, parameters.text('ImageId') ?? '');
-      if (!instanceTypes[type]) throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
-      if (key !== undefined && !world.keys.has(`${region} ${key}`))
-        throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${key}' does not exist`);
-      if (!zone.startsWith(region)) throw new Refusal('InvalidParameterValue', `Invalid availability zone: [${zone}]`);
-      if (userData !== undefined && !isBase64(userData))
-        throw new Refusal('InvalidParameterValue', 'Invalid BASE64 encoding of user data.');
-      if (parameters.number('MinCount') !== 1 || parameters.number('MaxCount') !== 1)
-        throw new Refusal('InvalidParameterValue', 'This stand-in launches one instance at a time.');
-      const size = blockDevice(parameters, image.rootDevice, image.size);
-      const instance = world.addInstance({
-        region,
-        zone,
-        type,
-        image,
-        token,
-        key,
-        userData: Buffer.from(userData ?? '', 'base64').toString(),
-        tags: parameters.tags('instance'),
+      const instance = world.once(parameters, world.instances, (token) => {
+        const image = world.image(region, parameters.text('ImageId') ?? '');
+        if (!instanceTypes[type])
+          throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+        if (key !== undefined && !world.keys.has(`${region} ${key}`))
+          throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${key}' does not exist`);
+        if (!zone.startsWith(region))
+          throw new Refusal('InvalidParameterValue', `Invalid availability zone: [${zone}]`);
+        if (userData !== undefined && !isBase64(userData))
+          throw new Refusal('InvalidParameterValue', 'Invalid BASE64 encoding of user data.');
+        if (parameters.number('MinCount') !== 1 || parameters.number('MaxCount') !== 1)
+          throw new Refusal('InvalidParameterValue', 'This stand-in launches one instance at a time.');
+        const size = blockDevice(parameters, image.rootDevice, image.size);
+        const made = world.addInstance({
+          region,
+          zone,
+          type,
+          image,
+          token,
+          key,
+          userData: Buffer.from(userData ?? '', 'base64').toString(),
+          tags: parameters.tags('instance'),
+        });
+        world.attachRoot(made, size, parameters.tags('volume'));
+        return made;
       });
-      world.attachRoot(instance, size, parameters.tags('volume'));
-      if (token) world.tokens.set(token, { fingerprint: parameters.fingerprint, id: instance.id });
       return reservation(world, instance);
     },
   },

@@ -120,4 +120,11 @@ export class Parameters {
   }
 }
 
+/** What says the tags of what is ordered. */
+export const tagParameters = [
+  'TagSpecification.#.ResourceType',
+  'TagSpecification.#.Tag.#.Key',
+  'TagSpecification.#.Tag.#.Value',
+] as const;
+
 const pattern = (name: string): string => name.replace(/\.\d+(?=\.|$)/g, '.#');

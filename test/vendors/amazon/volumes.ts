@@ -1,5 +1,6 @@
 import type { Action } from './action.ts';
 import { fulfils, shownTags, shownTime } from './instances.ts';
+import { tagParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import type { Volume } from './world.ts';
 
@@ -76,38 +77,21 @@ export const volumeActions: Readonly<Record<string, Action>> = {
     writes: true,
     takes: {
       required: ['AvailabilityZone'],
-      optional: [
-        'Size',
-        'VolumeType',
-        'Iops',
-        'ClientToken',
-        'TagSpecification.#.ResourceType',
-        'TagSpecification.#.Tag.#.Key',
-        'TagSpecification.#.Tag.#.Value',
-      ],
+      optional: ['Size', 'VolumeType', 'Iops', 'ClientToken', ...tagParameters],
     },
     run: ({ parameters, region, world }) => {
-      const token = parameters.text('ClientToken') ?? '';
-      const known = token && world.madeBefore(token, parameters.fingerprint);
-      if (known) return shownVolume(world.volumes.get(known) as Volume);
       const [zone, size, type] = [
         parameters.text('AvailabilityZone') ?? '',
         parameters.number('Size'),
         parameters.text('VolumeType') ?? 'gp2',
       ];
-      if (!zone.startsWith(region)) throw new Refusal('InvalidZone.NotFound', `The zone '${zone}' does not exist.`);
-      if (size === undefined)
-        throw new Refusal('MissingParameter', 'The request must contain the parameter size or snapshotId');
-      checkSize(type, size, parameters.number('Iops'));
-      const volume = world.addVolume({
-        region,
-        zone,
-        size,
-        type,
-        tags: parameters.tags('volume'),
-        attachment: undefined,
+      const volume = world.once(parameters, world.volumes, () => {
+        if (!zone.startsWith(region)) throw new Refusal('InvalidZone.NotFound', `The zone '${zone}' does not exist.`);
+        if (size === undefined)
+          throw new Refusal('MissingParameter', 'The request must contain the parameter size or snapshotId');
+        checkSize(type, size, parameters.number('Iops'));
+        return world.addVolume({ region, zone, size, type, tags: parameters.tags('volume'), attachment: undefined });
       });
-      if (token) world.tokens.set(token, { fingerprint: parameters.fingerprint, id: volume.id });
       return shownVolume(volume);
     },
   },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 /* What an account has at EC2, region by region, and how it changes by itself while time passes. */
@@ -96,7 +97,7 @@ export class World {
   readonly volumes = new Map<string, Volume>();
   /** By region and name. */
   readonly keys = new Map<string, { readonly name: string; readonly material: string }>();
-  readonly tokens = new Map<string, { readonly fingerprint: string; readonly id: string }>();
+  readonly #tokens = new Map<string, { readonly fingerprint: string; readonly id: string }>();
   images: Image[] = regionNames.flatMap(imagesOf);
   #count = 0;
 
@@ -170,15 +171,23 @@ export class World {
   volumesIn = (region: string): Volume[] =>
     [...this.volumes.values()].filter((one) => one.region === region && !this.#isHidden(one.created));
 
-  /** What an order with a token has made before, if it was the same order. */
-  madeBefore(token: string, fingerprint: string): string | undefined {
-    const made = this.tokens.get(token);
-    if (made && made.fingerprint !== fingerprint)
+  /** What was made by an order with this token, of which the parameters must be the same; else what is made now. */
+  once<T extends { readonly id: string }>(
+    parameters: Pick<Parameters, 'fingerprint' | 'text'>,
+    list: ReadonlyMap<string, T>,
+    make: (token: string) => T,
+  ): T {
+    const { fingerprint } = parameters;
+    const token = parameters.text('ClientToken') ?? '';
+    const known = this.#tokens.get(token);
+    if (known && known.fingerprint !== fingerprint)
       throw new Refusal(
         'IdempotentParameterMismatch',
         'Arguments on this idempotent request are inconsistent with arguments used in previous request(s).',
       );
-    return made?.id;
+    const made = list.get(known?.id ?? '') ?? make(token);
+    if (token !== '') this.#tokens.set(token, { fingerprint, id: made.id });
+    return made;
   }
 
   /** A new instance, which has begun to start unless it is to fail. */

@@ -16,7 +16,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
   get faulty(): FaultyAccount['faulty'] {
     const { vendor } = this;
     return {
-      secret: 'full-access',
+      secrets: ['full-access'],
       mishap: (route, mishap, times) => vendor.server.mishap(route, mishap, times),
       take: () => vendor.server.take(),
       machines: () => [...vendor.droplets.keys()].map(String),

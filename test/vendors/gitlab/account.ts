@@ -16,7 +16,7 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
   get faulty(): FaultyAccount['faulty'] {
     const { server, tokens, world } = this.vendor;
     return {
-      secret: [...tokens.keys()][0] ?? '',
+      secrets: [...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
       machines: () => [...world.groups.keys()].map(String),

@@ -30,7 +30,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
   get faulty(): FaultyAccount['faulty'] {
     const { passwords, server, world } = this.vendor;
     return {
-      secret: passwords.get('tenantry') ?? '',
+      secrets: [passwords.get('tenantry') ?? '', secret],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
       machines: () => [...world.projects.keys()].filter((key) => key !== 'OLD'),

@@ -28,7 +28,7 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
   get faulty(): FaultyAccount['faulty'] {
     const { server, tokens, world } = this.vendor;
     return {
-      secret: this.vendor.password,
+      secrets: [this.vendor.password, ...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
       machines: () => world.all('compute/servers').map(({ id }) => id),

@@ -197,7 +197,7 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
           ],
         });
         const { project_id: project } = world.with('network/security-groups', rule.security_group_id);
-        quotas.demand('network', project, { security_group_rule: 1 });
+        quotas.demand('network', project, { security_group_rule: rules.length });
       }
       const made = rules.map(({ security_group_id: id, ...rule }) => {
         const kept = { id: randomUUID(), ...rule };

@@ -1,5 +1,5 @@
 import type { Json } from '../../support/fixture.ts';
-import type { RestRoutes } from '../rest.ts';
+import type { RestRefusal, RestRoutes } from '../rest.ts';
 import { check, type Site } from './objects.ts';
 import { refusal } from './refusal.ts';
 
@@ -72,10 +72,15 @@ export class Quotas {
   demand(service: Service, project: string, more: Readonly<Record<string, number>>): void {
     const limits = this.#limitsOf(service, project);
     const used = this.#services[service].usages(project);
-    for (const [name, asked] of Object.entries(more)) {
+    const short = Object.entries(more).flatMap(([name, asked]): Excess[] => {
       const [limit = -1, usage = 0] = [limits[name], used[name]];
-      if (limit >= 0 && usage + asked > limit) throw exceeded(service, name, { asked, limit, usage });
-    }
+      return asked > 0 && limit >= 0 && usage + asked > limit ? [{ name, asked, limit, usage }] : [];
+    });
+    if (short.length > 0)
+      throw exceeded(
+        service,
+        short.sort((a, b) => a.name.localeCompare(b.name)),
+      );
   }
 
   get routes(): RestRoutes {
@@ -90,7 +95,13 @@ export class Quotas {
     const routes = (service: Service, path: string, member: string, shown: string): RestRoutes => ({
       [`GET ${path}${shown}`]: ({ params: { project = '' } }) => ({ json: { [member]: amounts(service, project) } }),
       [`PUT ${path}`]: ({ json, params: { project = '' } }) => {
-        check(service, json[member], { optional: Object.keys(this.#services[service].limits) });
+        const { limits, usages } = this.#services[service];
+        check(service, json[member], { optional: Object.keys(limits) });
+        for (const [name, limit] of Object.entries<number>(json[member])) {
+          const { [name]: usage = 0 } = usages(project);
+          const refused = limit >= 0 && limit < usage && tooLow[service]?.(name, limit, usage);
+          if (refused) throw refusal(service, 400, refused);
+        }
         return { json: { [member]: Object.assign(this.#limitsOf(service, project), json[member]) } };
       },
       [`DELETE ${path}`]: ({ params: { project = '' } }) => {
@@ -107,19 +118,40 @@ export class Quotas {
 }
 
 interface Excess {
+  readonly name: string;
   readonly asked: number;
   readonly limit: number;
   readonly usage: number;
 }
 
-function exceeded(service: string, name: string, { asked, limit, usage }: Excess) {
-  if (service === 'compute')
+/** What the services of OpenStack Zed say. */
+function exceeded(service: Service, short: readonly Excess[]): RestRefusal {
+  const list = (value: (one: Excess) => unknown): string => short.map(value).join(', ');
+  const names = list(({ name }) => name);
+  if (service === 'compute') {
+    const used = `${list(({ usage }) => usage)} of ${list(({ limit }) => limit)}`;
+    const requested = list(({ asked }) => asked);
     return refusal(
       service,
       403,
-      `Quota exceeded for ${name}: Requested ${asked}, but already used ${usage} of ${limit} ${name}`,
+      `Quota exceeded for ${names}: Requested ${requested}, but already used ${used} ${names}`,
     );
-  if (service === 'volume')
-    return refusal(service, 413, `${name === 'gigabytes' ? 'Volume' : name} quota exceeded: ${usage} of ${limit}`);
-  return refusal(service, 409, `Quota exceeded for resources: ['${name}'].`);
+  }
+  if (service === 'network')
+    return refusal(service, 409, `Quota exceeded for resources: [${list(({ name }) => `'${name}'`)}].`);
+  const [{ asked, limit, name, usage }] = short as [Excess];
+  const words: Readonly<Record<string, string>> = {
+    gigabytes: `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${asked}G, quota is ${limit}G and ${usage}G has been consumed.`,
+    volumes: `VolumeLimitExceeded: Maximum number of volumes allowed (${limit}) exceeded for quota 'volumes'.`,
+    snapshots: `SnapshotLimitExceeded: Maximum number of snapshots allowed (${limit}) exceeded`,
+  };
+  return refusal(service, 413, words[name] ?? '');
 }
+
+/** What they say of a limit below what is used; the network service takes it. */
+const tooLow: Readonly<Partial<Record<Service, (name: string, limit: number, usage: number) => string>>> = {
+  compute: (name, limit, usage) =>
+    `Quota limit ${limit} for ${name} must be greater than or equal to already used and reserved ${usage}.`,
+  volume: (name, limit, usage) =>
+    `Quota ${name} limit must be equal or greater than existing resources. Current usage is ${usage} and the requested limit is ${limit}.`,
+};

@@ -22,7 +22,7 @@ export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccoun
   get faulty(): FaultyAccount['faulty'] {
     const { databases, passwords, server } = this.vendor;
     return {
-      secret: passwords.get('sysman') ?? '',
+      secrets: [passwords.get('sysman') ?? '', 'tiger-tiger'],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
       machines: () => [...databases.keys()],

@@ -103,21 +103,26 @@ export class Oracle extends StandIn {
         element('/em/cloud/dbaas/schemaplatformtemplate/BCFF2', 'Schema small', 'SchemaPlatformTemplate'),
         element('/em/cloud/dbaas/pluggabledbplatformtemplate/BCFF3', 'Inside', 'PluggableDbPlatformTemplate'),
       ],
-      service_instances: () =>
-        [...this.databases.values()].map(({ id, name }) => element(`${byRequest}/${id}`, name, 'DbPlatformInstance')),
     };
+    const listed = (all: readonly Json[]): Json => ({ total: String(all.length), elements: all });
     return {
       'GET /em/cloud/service_family_type/dbaas': ({ query }) => {
-        const wanted = [...query.keys()];
-        const known = wanted.filter((name) => name in collections && (name !== 'service_instances' || this.lists));
-        const found = known.map((name) => [name, collections[name]?.() ?? []] as const);
-        return {
-          json: Object.fromEntries(found.map(([name, all]) => [name, { total: String(all.length), elements: all }])),
-        };
+        const known = [...query.keys()].filter((name) => name in collections);
+        return { json: Object.fromEntries(known.map((name) => [name, listed(collections[name]?.() ?? [])])) };
+      },
+
+      // A zone tells of the databases in it; the family of services does not.
+      'GET /em/cloud/dbaas/zone/:id': (call) => {
+        demandType(call, media('DbZone'));
+        const found = collections.zones?.().find(({ uri }) => uri === call.request.target);
+        if (!found) throw new RestRefusal(404, { message: 'No such zone' });
+        const inside = [...this.databases.values()].filter(({ zone }) => zone === found.uri);
+        const instances = inside.map(({ id, name }) => element(`${byRequest}/${id}`, name, 'DbPlatformInstance'));
+        return { json: { ...found, ...(this.lists && { service_instances: listed(instances) }) } };
       },
 
       'POST /em/cloud/dbaas/dbplatformtemplate/:id': (call) => {
-        this.#demandType(call);
+        demandType(call, instanceType);
         demand(call.json, ['zone', 'name', 'params'], ['description']);
         const { name, params, zone } = call.json;
         demand(params, ['username', 'password'], ['database_sid', 'service_name']);
@@ -159,16 +164,16 @@ export class Oracle extends StandIn {
   }
 
   #demanded(call: RestCall): Database {
-    this.#demandType(call);
+    demandType(call, instanceType);
     return this.database(call.params.id ?? '');
   }
+}
 
-  /** Calls about databases say in which form they speak. */
-  #demandType({ request: { headers, text } }: RestCall): void {
-    if (headers.accept !== instanceType) throw new RestRefusal(406, { message: 'Not Acceptable' });
-    if (text !== '' && headers['content-type'] !== instanceType)
-      throw new RestRefusal(415, { message: 'Unsupported Media Type' });
-  }
+/** Calls about zones and databases say in which form they speak. */
+function demandType({ request: { headers, text } }: RestCall, type: string): void {
+  if (headers.accept !== type) throw new RestRefusal(406, { message: 'Not Acceptable' });
+  if (text !== '' && headers['content-type'] !== type)
+    throw new RestRefusal(415, { message: 'Unsupported Media Type' });
 }
 
 function demand(given: Json, required: readonly string[], optional: readonly string[] = []): void {

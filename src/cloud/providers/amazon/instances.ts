@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
+import { putOnce } from '../../drivers/creation.ts';
 import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
 import type { VendorInstance } from './answers.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
-import { again, further, missed, period } from './waiting.ts';
+import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
 /** What is remembered of an operation under way. */
 const memoSchema = v.object({
@@ -115,15 +116,14 @@ export class Instances {
   async #addKey(call: DriverCall): Promise<void> {
     const [region, name] = [regionOf(call), keyName(call)];
     const key = v.parse(keySchema, call.parameters.key);
-    if (!key || name === undefined || (await this.api.hasKey(region, name))) return;
-    try {
-      await this.api.importKey(region, name, key.public_key);
-    } catch (error) {
-      // Another creation may have put it there meanwhile.
-      const isThere =
-        error instanceof ProviderError && error.type === 'invalid' && (await this.api.hasKey(region, name));
-      if (!isThere) throw error;
-    }
+    if (!key || name === undefined) return;
+    await putOnce(
+      async () => (await this.api.hasKey(region, name)) || undefined,
+      async () => {
+        await this.api.importKey(region, name, key.public_key);
+        return true;
+      },
+    );
   }
 
   /** Looks at a new instance until it runs; its root volume comes with it. */
@@ -213,9 +213,6 @@ export class Instances {
     return isGrown ? further({ ...call.memo, isGrown }) : again(call.memo);
   }
 }
-
-const regionOf = ({ values }: DriverCall): string => String(values.region);
-const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
 /** The id of a new instance is in the row and in the memo before anything else is asked. */
 const accepted = ({ instanceId, instanceState: { name } }: VendorInstance): Accepted => ({

@@ -5,7 +5,7 @@ import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
 import type { VendorVolume } from './answers.ts';
 import type { AmazonApi } from './api.ts';
 import { gibibytes, volumeValues } from './values.ts';
-import { again, further, missed, period } from './waiting.ts';
+import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
 /** What is remembered of an operation under way. */
 const memoSchema = v.object({
@@ -13,6 +13,13 @@ const memoSchema = v.object({
   volume: v.optional(v.string()),
   isOrdered: v.optional(v.boolean(), false),
 });
+
+/** How a volume comes to an instance, or leaves it. */
+interface Move {
+  readonly order: () => Promise<void>;
+  readonly isBegun: (volume: VendorVolume) => boolean;
+  readonly isOver: (volume: VendorVolume) => boolean;
+}
 
 /** Operations on volumes of EC2 (providers.md 6.4, 6.5). */
 export class Volumes {
@@ -73,53 +80,45 @@ export class Volumes {
     return found.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
   }
 
-  async #attach(call: DriverCall): Promise<Step> {
+  #attach(call: DriverCall): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
     const [instance, device] = [String(call.parameters.instance_backend_id), String(call.parameters.device)];
-    const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: 'attaching' } };
-    if (!v.parse(memoSchema, call.memo).isOrdered)
-      return idempotentCall(call, {
-        ask: async () => {
-          await this.api.attachVolume(region, id, instance, device);
-          return ordered;
-        },
-        find: async () =>
-          (await this.api.volume(region, id)).attachmentSet.some(({ instanceId }) => instanceId === instance)
-            ? ordered
-            : undefined,
-        patience: period,
-      });
-    const found = await this.api.volume(region, id);
-    const isAttached = found.attachmentSet.some(({ status }) => status === 'attached');
-    return isAttached
-      ? { kind: 'done', values: { ...volumeValues(found, region), is_root: false } }
-      : again(call.memo, withoutAttachment(volumeValues(found, region)));
+    return this.#move(call, 'attaching', {
+      order: () => this.api.attachVolume(region, id, instance, device),
+      isBegun: ({ attachmentSet }) => attachmentSet.some(({ instanceId }) => instanceId === instance),
+      isOver: ({ attachmentSet }) => attachmentSet.some(({ status }) => status === 'attached'),
+    });
   }
 
-  async #detach(call: DriverCall): Promise<Step> {
+  #detach(call: DriverCall): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
-    const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: 'detaching' } };
+    return this.#move(call, 'detaching', {
+      order: () => this.api.detachVolume(region, id),
+      isBegun: ({ attachmentSet }) => attachmentSet.every(({ status }) => status !== 'attached'),
+      isOver: ({ status }) => status === 'available',
+    });
+  }
+
+  /** Orders once that a volume comes to an instance or leaves it, and looks until it has. */
+  async #move(call: DriverCall, passing: string, { isBegun, isOver, order }: Move): Promise<Step> {
+    const [region, id] = [regionOf(call), idOf(call)];
+    const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: passing } };
     if (!v.parse(memoSchema, call.memo).isOrdered)
       return idempotentCall(call, {
         ask: async () => {
-          await this.api.detachVolume(region, id);
+          await order();
           return ordered;
         },
-        find: async () =>
-          (await this.api.volume(region, id)).attachmentSet.every(({ status }) => status !== 'attached')
-            ? ordered
-            : undefined,
+        find: async () => (isBegun(await this.api.volume(region, id)) ? ordered : undefined),
         patience: period,
       });
     const found = await this.api.volume(region, id);
-    return found.status === 'available'
-      ? { kind: 'done', values: { ...volumeValues(found, region), is_root: false } }
-      : again(call.memo, withoutAttachment(volumeValues(found, region)));
+    const values = volumeValues(found, region);
+    return isOver(found)
+      ? { kind: 'done', values: { ...values, is_root: false } }
+      : again(call.memo, withoutAttachment(values));
   }
 }
-
-const regionOf = ({ values }: DriverCall): string => String(values.region);
-const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
 /** The id of a new volume is in the row and in the memo before anything else is asked. */
 const accepted = (volume: VendorVolume): Accepted => ({

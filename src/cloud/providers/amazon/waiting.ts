@@ -1,7 +1,11 @@
 import * as v from 'valibot';
-import type { PlainValues, Step } from '../../catalogue/driver.ts';
+import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
 
 /* Operations that take their time at the vendor: they are looked at again and again (providers.md 6.5). */
+
+/** Where the object of a call is, and its id there. */
+export const regionOf = ({ values }: DriverCall): string => String(values.region);
+export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
 /** Milliseconds between two looks. */
 export const period = 5000;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { urlOf } from '../../../kernel/url.ts';
+import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
-import { decoded, type JsonAnswer, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { allPages } from '../../drivers/paging.ts';
+import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { linkedPages } from '../../drivers/paging.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
 
@@ -93,7 +93,7 @@ export class DigitalOceanApi {
     backendUrl: string,
     private readonly token: string,
   ) {
-    this.#base = backendUrl.replace(/\/+$/, '');
+    this.#base = baseOf(backendUrl);
   }
 
   async account(): Promise<void> {
@@ -168,20 +168,17 @@ export class DigitalOceanApi {
     );
   }
 
-  /** All pages of a list. Of the link to the next page only the query counts: the token goes to nobody but the backend. */
-  async #list<T>(
+  /** All pages of a list. */
+  #list<T>(
     path: string,
     member: string,
     schema: v.GenericSchema<unknown, T>,
     filter: Readonly<Record<string, string>> = {},
   ): Promise<T[]> {
-    const first = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
-    return allPages(async (query = first) => {
+    return linkedPages({ ...filter, per_page: String(pageSize) }, async (query) => {
       const { body } = await this.#call('GET', path + query);
       const items = decoded(v.array(schema), memberOf(body, member));
-      const next = decoded(nextPage, body).links?.pages?.next;
-      if (next && (items.length === 0 || !urlOf(next, this.#base))) throw malformed();
-      return { items, next: next && new URL(next, this.#base).search };
+      return { items, next: decoded(nextPage, body).links?.pages?.next };
     });
   }
 }

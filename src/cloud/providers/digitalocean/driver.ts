@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import { minute } from '../../../kernel/clock.ts';
 import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
+import { putOnce } from '../../drivers/creation.ts';
 import { idempotentCall } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
@@ -119,17 +120,11 @@ export class DigitalOceanDriver implements Driver {
 
   /** The id of a key at the vendor, uploaded if it is missing there. */
   async #uploaded({ fingerprint, name, public_key: publicKey }: Omit<InjectedKey, 'uuid'>): Promise<number> {
-    const present = await this.#api.key(fingerprint);
-    if (present) return present.id;
-    try {
-      return (await this.#api.addKey(name || fingerprint, publicKey)).id;
-    } catch (error) {
-      // Another creation may have uploaded it meanwhile.
-      const added =
-        error instanceof ProviderError && error.type === 'invalid' ? await this.#api.key(fingerprint) : undefined;
-      if (added) return added.id;
-      throw error;
-    }
+    const { id } = await putOnce(
+      () => this.#api.key(fingerprint),
+      () => this.#api.addKey(name || fingerprint, publicKey),
+    );
+    return id;
   }
 
   /** Looks at an action of the vendor; when it is completed, so is ours. */

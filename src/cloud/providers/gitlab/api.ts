@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { baseOf } from '../../../kernel/url.ts';
 import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { allPages } from '../../drivers/paging.ts';
@@ -93,7 +94,7 @@ export class GitLabApi {
     backendUrl: string,
     private readonly credentials: GitLabCredentials,
   ) {
-    this.site = backendUrl.replace(/\/+$/, '');
+    this.site = baseOf(backendUrl);
   }
 
   async user(): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import {
   decoded,
@@ -108,7 +109,7 @@ export class JiraApi {
     backendUrl: string,
     credentials: { readonly username: string; readonly password: string },
   ) {
-    this.#site = backendUrl.replace(/\/+$/, '');
+    this.#site = baseOf(backendUrl);
     this.#authorization = basicAuthorization(credentials.username, credentials.password);
   }
 

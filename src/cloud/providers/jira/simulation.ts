@@ -67,9 +67,11 @@ export const simulation: Simulation = {
   kinds: {
     Project: {
       id: (_n, _draw, values) => String(values.key),
-      refuses: ({ key }, all) => {
-        const namesake = all('Project').find(({ backend_id: taken }) => taken === key);
-        return namesake && `Project '${namesake.values.name}' uses this project key.`;
+      refuses: {
+        create: (_project, all, { key }) => {
+          const namesake = all('Project').find(({ backend_id: taken }) => taken === key);
+          return namesake && `Project '${namesake.values.name}' uses this project key.`;
+        },
       },
       unmanaged: (n) => ({ key: `SIM${n}`, template_name: '', template_description: '' }),
       others: { delete: withProject },

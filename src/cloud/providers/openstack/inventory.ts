@@ -68,7 +68,7 @@ function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): Readonly
 export async function inventory(cloud: Cloud, administration: string): Promise<Inventory> {
   const everywhere = { all_tenants: '1' };
   const { compute, network, volume } = cloud;
-  const flavors = await compute.flavors();
+  const flavors = await compute.flavors.list({ is_public: 'None' });
   const properties = propertySets(flavors, await cloud.images());
   const quotas = await totals(cloud);
   const projects = (await (await cloud.identity()).projects()).filter(({ name }) => name !== administration);
@@ -77,11 +77,11 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
   const networks = await network.networks.list();
   const subnets = await network.subnets.list();
   const routers = await network.routers.list();
-  const volumes = await volume.volumes(everywhere);
+  const volumes = await volume.volumes.list(everywhere);
   // Each list is sorted before the next one is asked for: together it were long work.
   const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
-  const snapshots = await volume.snapshots(everywhere);
-  const servers = await compute.servers(everywhere);
+  const snapshots = await volume.snapshots.list(everywhere);
+  const servers = await compute.servers.list(everywhere);
   const ports = await network.ports.list();
   const portsById = new Map(ports.map((port) => [port.id, port]));
   const portsOf = grouped(ports, ({ device_id: device }) => device);

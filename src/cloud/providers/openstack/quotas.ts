@@ -7,9 +7,10 @@ import { gibibytes, inMebibytes } from './values.ts';
 
 type Name = keyof typeof firstLimits;
 
-const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
-const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
-const networkNames = {
+/** Our quotas by the service that keeps them, with the names that they have there. */
+export const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
+export const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
+export const networkNames = {
   security_group_count: 'security_group',
   security_group_rule_count: 'security_group_rule',
   floating_ip_count: 'floatingip',
@@ -29,9 +30,9 @@ export async function tenantQuotas(
   project: string,
   sizes: StoredSizes,
 ): Promise<Readonly<Record<Name, { readonly limit: number; readonly usage: number }>>> {
-  const { cores, instances, ram } = await compute.quotas(project);
-  const { gigabytes, snapshots, volumes } = await volume.quotas(project);
-  const told = await network.quotas(project);
+  const { cores, instances, ram } = await compute.quotas.of(project);
+  const { gigabytes, snapshots, volumes } = await volume.quotas.of(project);
+  const told = await network.quotas.of(project);
   const used = ({ in_use: usage, limit }: { readonly limit: number; readonly in_use: number }) => ({ limit, usage });
   const counted = ({ limit, used: usage }: { readonly limit: number; readonly used: number }) => ({ limit, usage });
   return {
@@ -55,7 +56,7 @@ export async function tenantQuotas(
 export async function pulledQuotas(own: ProjectCloud, project: string): Promise<PlainValues> {
   const sum = (all: readonly { readonly size: number }[]): number =>
     inMebibytes(all.reduce((total, { size }) => total + size, 0));
-  const sizes = { volumes: sum(await own.volume.volumes()), snapshots: sum(await own.volume.snapshots()) };
+  const sizes = { volumes: sum(await own.volume.volumes.list()), snapshots: sum(await own.volume.snapshots.list()) };
   return tenantQuotas(own, project, sizes);
 }
 
@@ -82,6 +83,6 @@ export async function pushQuotas(
     [network, networkNames],
   ] as const) {
     const own = limitsOf(names, limits);
-    if (Object.keys(own).length > 0) await service.setQuotas(project, own);
+    if (Object.keys(own).length > 0) await service.quotas.set(project, own);
   }
 }

@@ -21,7 +21,11 @@ export interface Rule {
   readonly cidr: string;
 }
 
-type NewRule = Omit<Rule, 'id'>;
+export type NewRule = Omit<Rule, 'id'>;
+
+/** A rule as a text, to compare rules by. */
+export const ruleText = ({ cidr, from_port: from, protocol, to_port: to }: NewRule): string =>
+  [protocol, from, to, cidr].join(' ');
 
 const protocols = ['', 'tcp', 'udp', 'icmp'] as const;
 const anywhere = '0.0.0.0/0';

@@ -1,6 +1,6 @@
 import type { PlainValues, RowChange } from '../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
-import { within } from './simulated-quotas.ts';
+import { within } from './simulated-limits.ts';
 import { asList, attachedTo, dashedUuid, detachment, freedom } from './simulated-world.ts';
 
 interface Subnet {
@@ -136,17 +136,20 @@ const freed = (backend_id: string): OtherChange => ({
 /** OpenStack.Instance as the simulator plays it. */
 export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(({ cores, floating_ips: ips, ram, volumes }) => {
-    const disks = asList<PlainValues>(volumes);
-    return {
-      instances: 1,
-      vcpu: Number(cores),
-      ram: Number(ram),
-      volumes: disks.length,
-      storage: disks.reduce((sum, { size }) => sum + Number(size), 0),
-      floating_ip_count: newIps({ floating_ips: ips }).length,
-    };
-  }),
+  refuses: {
+    // Volumes, then the server, then its floating IPs.
+    create: within(({ cores, ram }, { floating_ips: ips, volumes }) => [
+      ...asList<PlainValues>(volumes).map(({ size }) => ({ volumes: 1, storage: Number(size) })),
+      { instances: 1, vcpu: Number(cores), ram: Number(ram) },
+      ...newIps({ floating_ips: ips }).map(() => ({ floating_ip_count: 1 })),
+    ]),
+    change_flavor: within((before, { cores, ram }) => [
+      { vcpu: Number(cores) - Number(before.cores), ram: Number(ram) - Number(before.ram) },
+    ]),
+    update_floating_ips: within((_instance, { floating_ips: ips }) =>
+      newIps({ floating_ips: ips }).map(() => ({ floating_ip_count: 1 })),
+    ),
+  },
   initialValues: (_n, { floating_ips: ips, subnets }, draw) => {
     const internal = connected(asList<Subnet>(subnets), [], draw);
     return {

@@ -4,9 +4,9 @@ import { firstLimits } from './limits.ts';
 import type { Rule } from './security-group.ts';
 import { asList, asValues, inTenant } from './simulated-world.ts';
 
-/* What tenants of the simulated cloud use, and how much more they may. */
+/* What tenants of the simulated cloud use of their quotas. */
 
-type Quotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+export type Quotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
 
 const sum = (objects: readonly OtherObject[], name: string): number =>
   objects.reduce((total, { values }) => total + Number(values[name] ?? 0), 0);
@@ -35,22 +35,3 @@ export function quotasOf(tenant: OtherObject, all: (kind: string) => readonly Ot
     Object.entries(usages).map(([name, usage]) => [name, { limit: Number(limits[name] ?? -1), usage }]),
   );
 }
-
-/**
- * Why the cloud makes nothing more of a kind in a tenant, which needs so much of its quotas; undefined while there is room.
- * The API counts what it has rows for; the cloud counts also what nobody manages here.
- */
-export const within =
-  (needs: (values: PlainValues) => Partial<Record<keyof typeof firstLimits, number>>) =>
-  (values: PlainValues, all: (kind: string) => readonly OtherObject[]): string | undefined => {
-    const tenant = all('Tenant').find(({ backend_id: id }) => id === values.tenant_backend_id);
-    const quotas = tenant ? quotasOf(tenant, all) : {};
-    const short = Object.entries(needs(values)).find(([name, need]) => {
-      const { limit = -1, usage = 0 } = quotas[name] ?? {};
-      return limit >= 0 && usage + need > limit;
-    });
-    if (!short) return undefined;
-    const [name, need] = short;
-    const { limit, usage } = quotas[name] ?? {};
-    return `Quota exceeded for ${name}: Requested ${need}, but already used ${usage} of ${limit} ${name}`;
-  };

@@ -1,8 +1,9 @@
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
 import { subnetValues } from './network.ts';
-import { firstGroups } from './security-group.ts';
-import { quotasOf, within } from './simulated-quotas.ts';
+import { firstGroups, type NewRule, ruleText } from './security-group.ts';
+import { refusedLimits, within } from './simulated-limits.ts';
+import { quotasOf } from './simulated-quotas.ts';
 import { asList, asValues, dashedUuid, inTenant } from './simulated-world.ts';
 
 /** What comes with a new tenant: its internal network and subnet, and its first security groups. */
@@ -41,6 +42,7 @@ const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): O
 export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
+  refuses: { set_quotas: refusedLimits },
   effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...asValues(limits), ...asked } }) },
   others: {
     create: (object, _all, parameters) => firstParts(object, parameters),
@@ -64,7 +66,7 @@ export const tenant: SimulatedKind = {
 
 export const network: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(() => ({ network_count: 1 })),
+  refuses: { create: within(() => [{ network_count: 1 }]) },
   initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
   others: {
     delete: ({ backend_id: id }, all) =>
@@ -76,18 +78,30 @@ export const network: SimulatedKind = {
 
 export const subnet: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(() => ({ subnet_count: 1 })),
+  refuses: { create: within(() => [{ subnet_count: 1 }]) },
 };
 
 export const securityGroup: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(({ rules }) => ({ security_group_count: 1, security_group_rule_count: asList(rules).length })),
+  refuses: {
+    create: within(({ rules }) => [{ security_group_count: 1 }, { security_group_rule_count: asList(rules).length }]),
+    set_rules: within(({ rules: present }, { rules: wanted }) => {
+      const [before, rules] = [present, wanted].map((all) => asList<NewRule>(all).map(ruleText));
+      const missing = (all: readonly string[] = [], among: readonly string[] = []): number =>
+        all.filter((rule) => !among.includes(rule)).length;
+      // Those that must go do so before the others come.
+      return [
+        { security_group_rule_count: -missing(before, rules) },
+        { security_group_rule_count: missing(rules, before) },
+      ];
+    }),
+  },
   effects: { set_rules: (_values, { rules }) => ({ rules }) },
 };
 
 export const floatingIp: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(() => ({ floating_ip_count: 1 })),
+  refuses: { create: within(() => [{ floating_ip_count: 1 }]) },
   initialValues: (_n, { address: given }, draw) => {
     const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
     return { address, name: address, instance_backend_id: '' };

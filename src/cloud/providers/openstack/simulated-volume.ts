@@ -1,6 +1,6 @@
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
-import { within } from './simulated-quotas.ts';
+import { within } from './simulated-limits.ts';
 import { dashedUuid, detachment } from './simulated-world.ts';
 
 /** What a volume that is made of a snapshot has of the volume that it was taken of. */
@@ -15,7 +15,10 @@ function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): Pl
 /** OpenStack.Volume as the simulator plays it. */
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(({ size }) => ({ volumes: 1, storage: Number(size) })),
+  refuses: {
+    create: within(({ size }) => [{ volumes: 1, storage: Number(size) }]),
+    extend: within((_volume, { growth }) => [{ storage: Number(growth) }]),
+  },
   initialValues: (_n, values, draw) => ({
     type: 'lvm',
     instance_backend_id: '',
@@ -65,7 +68,7 @@ function grown(instances: readonly OtherObject[], id: unknown, growth: number): 
 /** OpenStack.Snapshot as the simulator plays it. */
 export const snapshot: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: within(({ size }) => ({ snapshots: 1, storage: Number(size) })),
+  refuses: { create: within(({ size }) => [{ snapshots: 1, storage: Number(size) }]) },
   transitionStates: { create: ['creating'], delete: ['deleting'] },
   final: { create: 'available' },
 };

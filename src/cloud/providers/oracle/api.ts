@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { withoutControls } from '../../../kernel/control-characters.ts';
+import { baseOf } from '../../../kernel/url.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { basicAuthorization } from '../../drivers/basic.ts';
@@ -7,6 +8,7 @@ import { basicAuthorization } from '../../drivers/basic.ts';
 /* The calls of Oracle Enterprise Manager's API of databases as a service (providers.md 9), and of their answers what is used here. */
 
 const family = '/em/cloud/service_family_type/dbaas';
+const zoneType = 'application/oracle.com.cloud.common.DbZone+json';
 const instanceType = 'application/oracle.com.cloud.common.DbPlatformInstance+json';
 
 /** Characters of the vendor's answer in the text of a failure. */
@@ -65,17 +67,17 @@ export class OracleApi {
     backendUrl: string,
     { password, username }: { readonly username: string; readonly password: string },
   ) {
-    this.#site = backendUrl.replace(/\/+$/, '').replace(/\/em$/, '');
+    this.#site = baseOf(backendUrl).replace(/\/em$/, '');
     this.#authorization = basicAuthorization(username, password);
   }
 
   zones = (): Promise<readonly VendorElement[]> => this.#elements('zones');
   templates = (): Promise<readonly VendorElement[]> => this.#elements('service_templates');
 
-  /** The databases that the account has; undefined from versions that do not list them. */
-  async instances(): Promise<readonly VendorElement[] | undefined> {
+  /** The databases that the account has in a zone, by the path of the zone; undefined where Oracle does not list them. */
+  async instances(zone: string): Promise<readonly VendorElement[] | undefined> {
     try {
-      return await this.#elements('service_instances');
+      return elementsOf(await this.#call('GET', zone, { type: zoneType }), 'service_instances');
     } catch (error) {
       if (error instanceof ProviderError && ['not_found', 'invalid', 'malformed'].includes(error.type))
         return undefined;
@@ -102,8 +104,7 @@ export class OracleApi {
   }
 
   async #elements(collection: string): Promise<readonly VendorElement[]> {
-    const body = await this.#call('GET', `${family}?${collection}`);
-    return decoded(v.object({ [collection]: elements }), body)[collection]?.elements ?? [];
+    return elementsOf(await this.#call('GET', `${family}?${collection}`), collection);
   }
 
   /** Answers the document. Nothing but 200 is success. */
@@ -124,6 +125,10 @@ export class OracleApi {
     return body;
   }
 }
+
+/** The members of a collection in an answer. */
+const elementsOf = (body: unknown, collection: string): readonly VendorElement[] =>
+  decoded(v.object({ [collection]: elements }), body)[collection]?.elements ?? [];
 
 function refusalText(status: number, body: Buffer, secret = ''): string {
   const told = withoutControls(body.toString('utf8').slice(0, longestExcerpt)).trim();

@@ -76,13 +76,14 @@ export class OracleDriver implements Driver {
 
   async create(call: DriverCall): Promise<Step> {
     const name = String(call.values.name);
+    const zone = String(call.parameters.zone);
     const idsOf = (instances: readonly VendorElement[] = []): string[] =>
       instances.filter((instance) => instance.name === name).map(idOf);
     return createOnce(call, {
-      before: async () => idsOf(await this.#api.instances()),
+      before: async () => idsOf(await this.#api.instances(zone)),
       make: () => this.#api.create(String(call.parameters.template), wanted(call), String(call.secrets.password)),
       find: async (before) => {
-        const instances = await this.#api.instances();
+        const instances = await this.#api.instances(zone);
         // Nobody knows what came of the call: better no database than two.
         if (!instances) throw new ProviderError('unavailable', 'Backend does not respond');
         return idsOf(instances).find((id) => !before.includes(id));

@@ -132,7 +132,7 @@ export class SimulatorDriver implements Driver {
     const kind = this.#objects.kind(call.kind);
     const passing = kind.transitionStates?.[operation] ?? [];
     const { run: begun, stage } = v.parse(memoSchema, call.memo);
-    if (operation !== 'create') this.#object(call);
+    const object = operation === 'create' ? undefined : this.#object(call);
     if (stage < Math.max(1, passing.length)) {
       return this.app.db.write((): Step => {
         const beginning =
@@ -147,14 +147,13 @@ export class SimulatorDriver implements Driver {
         };
       });
     }
+    // What fails leaves the object as it was.
     const failure = this.#failure(operation, call.kind, String(call.values.name), begun);
-    if (failure !== undefined) {
-      const { runtime_state: before } = operation === 'create' ? { runtime_state: '' } : this.#object(call).values;
-      return { kind: 'fail', text: failure, values: before === undefined ? {} : { runtime_state: before } };
-    }
-    const refusal =
-      operation === 'create' ? kind.refuses?.({ ...call.values, ...call.parameters }, this.#objects.ofKind) : undefined;
-    if (refusal !== undefined) return { kind: 'fail', text: refusal };
+    if (failure !== undefined)
+      return { kind: 'fail', text: failure, values: stateOf(object?.values ?? { runtime_state: '' }) };
+    const known = { ...call.values, ...object?.values };
+    const refusal = kind.refuses?.[operation]?.(known, this.#objects.ofKind, call.parameters);
+    if (refusal !== undefined) return { kind: 'fail', text: refusal, values: stateOf(object?.values ?? {}) };
     return this.app.db.write((): Step => {
       const values = play.end(kind, call.memo);
       const changes = this.#objects.changeOthers(kind, operation, { ...call.values, ...values }, call.parameters);
@@ -207,6 +206,10 @@ export class SimulatorDriver implements Driver {
     }
   }
 }
+
+/** The runtime state among values, where there is one. */
+const stateOf = ({ runtime_state: state }: PlainValues): PlainValues =>
+  state === undefined ? {} : { runtime_state: state };
 
 const ours = new Set([
   'id',

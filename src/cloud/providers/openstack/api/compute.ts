@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { list, member, whole } from './answers.ts';
+import { member, whole } from './answers.ts';
+import { Objects, type Quotas, quotaSets } from './objects.ts';
 import type { Call } from './session.ts';
 
 /* Compute v2.1: servers, flavors, key pairs and quotas (providers.md 4.7). Memory in MiB, disks in GiB. */
@@ -42,6 +43,7 @@ const statistics = v.object({
   local_gb_used: v.number(),
 });
 
+type VendorQuotas = v.InferOutput<typeof quotas>;
 export type VendorFlavor = v.InferOutput<typeof flavor>;
 export type VendorServer = v.InferOutput<typeof server>;
 
@@ -58,43 +60,20 @@ export interface NewServer {
 }
 
 export class ComputeApi {
-  constructor(private readonly call: Call) {}
+  readonly servers: Objects<VendorServer>;
+  readonly flavors: Objects<VendorFlavor>;
+  readonly quotas: Quotas<VendorQuotas>;
 
-  /** Every flavor, private ones too. */
-  flavors = (): Promise<VendorFlavor[]> => list(this.call, '/flavors/detail', 'flavors', flavor, { is_public: 'None' });
-
-  flavor = async (id: string): Promise<VendorFlavor> =>
-    member(await this.call('GET', `/flavors/${id}`), 'flavor', flavor);
+  constructor(private readonly call: Call) {
+    this.servers = new Objects(call, { path: 'servers', name: 'server', schema: server, isDetailed: true });
+    this.flavors = new Objects(call, { path: 'flavors', name: 'flavor', schema: flavor, isDetailed: true });
+    this.quotas = quotaSets(call, '/detail', quotas);
+  }
 
   statistics = async () =>
     member(await this.call('GET', '/os-hypervisors/statistics'), 'hypervisor_statistics', statistics);
 
-  quotas = async (project: string) =>
-    member(await this.call('GET', `/os-quota-sets/${project}/detail`), 'quota_set', quotas);
-
-  setQuotas = (project: string, limits: Readonly<Record<string, number>>): Promise<unknown> =>
-    this.call('PUT', `/os-quota-sets/${project}`, { quota_set: limits });
-
-  forgetQuotas = (project: string): Promise<unknown> => this.call('DELETE', `/os-quota-sets/${project}`);
-
-  /** Servers of the project; with `all_tenants` among the filters those of every project. */
-  servers = (filter: Readonly<Record<string, string>> = {}): Promise<VendorServer[]> =>
-    list(this.call, '/servers/detail', 'servers', server, filter);
-
-  server = async (id: string): Promise<VendorServer> =>
-    member(await this.call('GET', `/servers/${id}`), 'server', server);
-
-  createServer = async (wanted: NewServer): Promise<string> =>
-    member(await this.call('POST', '/servers', { server: wanted }), 'server', v.object({ id: v.string() })).id;
-
-  renameServer = (id: string, name: string): Promise<unknown> =>
-    this.call('PUT', `/servers/${id}`, { server: { name } });
-
-  deleteServer = (id: string): Promise<unknown> => this.call('DELETE', `/servers/${id}`);
-
-  /** Orders an action, such as `{ 'os-start': null }`. */
-  act = (id: string, order: Readonly<Record<string, unknown>>): Promise<unknown> =>
-    this.call('POST', `/servers/${id}/action`, order);
+  createServer = (wanted: NewServer): Promise<string> => this.servers.create({ ...wanted });
 
   attachments = (id: string) =>
     whole(this.call, `/servers/${id}/os-volume_attachments`, 'volumeAttachments', attachment);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { list, member } from './answers.ts';
+import { Objects, Quotas, type Values } from './objects.ts';
 import type { Call } from './session.ts';
 
 /* Network v2.0: networks, subnets, routers, ports, floating IPs, security groups and quotas (providers.md 4.7). */
@@ -69,6 +69,7 @@ const quotas = v.object({
   security_group_rule: amount,
 });
 
+type VendorQuotas = v.InferOutput<typeof quotas>;
 export type VendorNetwork = v.InferOutput<typeof network>;
 export type VendorSubnet = v.InferOutput<typeof subnet>;
 export type VendorRouter = v.InferOutput<typeof router>;
@@ -77,33 +78,6 @@ export type VendorFloatingIp = v.InferOutput<typeof floatingIp>;
 export type VendorRule = v.InferOutput<typeof rule>;
 export type VendorSecurityGroup = v.InferOutput<typeof securityGroup>;
 
-type Filter = Readonly<Record<string, string>>;
-type Values = Readonly<Record<string, unknown>>;
-
-/** One sort of object of the network service; `path` is its plural, with underscores in answers. */
-class Objects<T extends { readonly id: string }> {
-  constructor(
-    private readonly call: Call,
-    private readonly path: string,
-    private readonly name: string,
-    private readonly schema: v.GenericSchema<unknown, T>,
-  ) {}
-
-  /** Those that a filter selects; the administrator's lists hold every project's. */
-  list = (filter: Filter = {}): Promise<T[]> =>
-    list(this.call, `/${this.path}`, this.path.replaceAll('-', '_'), this.schema, filter);
-
-  get = async (id: string): Promise<T> => member(await this.call('GET', `/${this.path}/${id}`), this.name, this.schema);
-
-  create = async (values: Values): Promise<T> =>
-    member(await this.call('POST', `/${this.path}`, { [this.name]: values }), this.name, this.schema);
-
-  update = (id: string, values: Values): Promise<unknown> =>
-    this.call('PUT', `/${this.path}/${id}`, { [this.name]: values });
-
-  delete = (id: string): Promise<unknown> => this.call('DELETE', `/${this.path}/${id}`);
-}
-
 export class NetworkApi {
   readonly networks: Objects<VendorNetwork>;
   readonly subnets: Objects<VendorSubnet>;
@@ -111,14 +85,16 @@ export class NetworkApi {
   readonly ports: Objects<VendorPort>;
   readonly floatingIps: Objects<VendorFloatingIp>;
   readonly securityGroups: Objects<VendorSecurityGroup>;
+  readonly quotas: Quotas<VendorQuotas>;
 
   constructor(private readonly call: Call) {
-    this.networks = new Objects(call, 'networks', 'network', network);
-    this.subnets = new Objects(call, 'subnets', 'subnet', subnet);
-    this.routers = new Objects(call, 'routers', 'router', router);
-    this.ports = new Objects(call, 'ports', 'port', port);
-    this.floatingIps = new Objects(call, 'floatingips', 'floatingip', floatingIp);
-    this.securityGroups = new Objects(call, 'security-groups', 'security_group', securityGroup);
+    this.networks = new Objects(call, { path: 'networks', name: 'network', schema: network });
+    this.subnets = new Objects(call, { path: 'subnets', name: 'subnet', schema: subnet });
+    this.routers = new Objects(call, { path: 'routers', name: 'router', schema: router });
+    this.ports = new Objects(call, { path: 'ports', name: 'port', schema: port });
+    this.floatingIps = new Objects(call, { path: 'floatingips', name: 'floatingip', schema: floatingIp });
+    this.securityGroups = new Objects(call, { path: 'security-groups', name: 'security_group', schema: securityGroup });
+    this.quotas = new Quotas(call, { of: (project) => `/quotas/${project}`, shown: '/details', name: 'quota' }, quotas);
   }
 
   addInterface = (router: string, subnetId: string): Promise<unknown> =>
@@ -131,11 +107,4 @@ export class NetworkApi {
     this.call('POST', '/security-group-rules', { security_group_rules: rules });
 
   deleteRule = (id: string): Promise<unknown> => this.call('DELETE', `/security-group-rules/${id}`);
-
-  quotas = async (project: string) => member(await this.call('GET', `/quotas/${project}/details`), 'quota', quotas);
-
-  setQuotas = (project: string, limits: Readonly<Record<string, number>>): Promise<unknown> =>
-    this.call('PUT', `/quotas/${project}`, { quota: limits });
-
-  forgetQuotas = (project: string): Promise<unknown> => this.call('DELETE', `/quotas/${project}`);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { present } from '../../../../kernel/present.ts';
-import { urlOf } from '../../../../kernel/url.ts';
+import { baseOf, urlOf } from '../../../../kernel/url.ts';
 import type { DriverSettings } from '../../../catalogue/driver.ts';
 import { ProviderError } from '../../../catalogue/provider-error.ts';
 import {
@@ -107,7 +107,7 @@ export class Session {
     private readonly settings: DriverSettings,
     private readonly tokens: TokenStore,
   ) {
-    this.#base = present(settings.backend_url).replace(/\/+$/, '');
+    this.#base = baseOf(present(settings.backend_url));
     this.#domain = settings.domain || defaultDomain;
     this.#project = administrationProject(settings.options);
   }
@@ -193,9 +193,10 @@ export class Session {
   #address({ catalog }: Token, service: Service): string {
     if (service === 'identity') return this.#base;
     const entry = (catalog ?? []).find(({ type }) => catalogueTypes[service].includes(type));
-    const address = entry?.endpoints.find((endpoint) => endpoint.interface === 'public')?.url.replace(/\/+$/, '');
-    if (address === undefined) throw new ProviderError('invalid', `Backend offers no ${service} service`);
+    const url = entry?.endpoints.find((endpoint) => endpoint.interface === 'public')?.url;
+    if (url === undefined) throw new ProviderError('invalid', `Backend offers no ${service} service`);
     const version = versions[service] ?? '';
+    const address = baseOf(url);
     return address.endsWith(version) ? address : address + version;
   }
 

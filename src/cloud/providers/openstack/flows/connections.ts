@@ -40,14 +40,13 @@ export function makePort({ network }: ProjectCloud, flow: Flow, subnet: string, 
   return flow.unique(portStage(subnet), {
     ask: async () => {
       const { network_id } = await network.subnets.get(subnet);
-      const port = await network.ports.create({
+      return network.ports.create({
         name,
         network_id,
         project_id: parent,
         fixed_ips: [{ subnet_id: subnet }],
         ...(groups.length > 0 && { security_groups: groups }),
       });
-      return port.id;
     },
     find: async () => (await network.ports.list({ project_id: parent, name }))[0]?.id,
   });

@@ -29,7 +29,7 @@ export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: str
   const { compute, network, volume } = own;
   const filter = { project_id: project };
   await vanish(flow, 'floating ips', () => network.floatingIps.list(filter), network.floatingIps.delete);
-  await vanish(flow, 'servers', compute.servers, compute.deleteServer);
+  await vanish(flow, 'servers', compute.servers.list, compute.servers.delete);
   await vanish(
     flow,
     'routers',
@@ -48,9 +48,9 @@ export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: str
     const groups = await network.securityGroups.list(filter);
     for (const { id } of groups) await ifThere(network.securityGroups.delete(id));
   });
-  await vanish(flow, 'snapshots', volume.snapshots, volume.deleteSnapshot);
-  await vanish(flow, 'volumes', volume.volumes, (id) => volume.act(id, { 'os-force_delete': {} }));
+  await vanish(flow, 'snapshots', volume.snapshots.list, volume.snapshots.delete);
+  await vanish(flow, 'volumes', volume.volumes.list, (id) => volume.volumes.act(id, { 'os-force_delete': {} }));
   await flow.ensure('limits', async () => {
-    for (const { forgetQuotas } of [cloud.compute, cloud.volume, cloud.network]) await ifThere(forgetQuotas(project));
+    for (const { quotas } of [cloud.compute, cloud.volume, cloud.network]) await ifThere(quotas.forget(project));
   });
 }

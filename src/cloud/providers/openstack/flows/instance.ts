@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
+import { putOnce } from '../../../drivers/creation.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
 import { marker, volumeValues } from '../values.ts';
@@ -43,15 +44,12 @@ const keyCharacters = 17;
 const keyName = ({ name, uuid }: Key): string =>
   `${uuid}-${name.slice(0, keyCharacters).replace(/[^A-Za-z0-9 _-]/g, '_')}`;
 
-async function uploadKey(compute: ComputeApi, key: Key): Promise<void> {
+function uploadKey(compute: ComputeApi, key: Key): Promise<unknown> {
   const name = keyName(key);
-  if ((await compute.keyPairs()).some((known) => known.name === name)) return;
-  try {
-    await compute.addKeyPair(name, key.public_key);
-  } catch (error) {
-    // Another creation has uploaded it meanwhile.
-    if (!(error instanceof ProviderError && error.type === 'conflict')) throw error;
-  }
+  return putOnce(
+    async () => (await compute.keyPairs()).find((known) => known.name === name),
+    () => compute.addKeyPair(name, key.public_key),
+  );
 }
 
 const volumeStage = (uuid: string): string => `volume ${uuid}`;
@@ -99,7 +97,7 @@ async function build(place: Place, flow: Flow): Promise<Told> {
         ...(zone && { availability_zone: zone }),
         ...(values.user_data ? { user_data: Buffer.from(String(values.user_data)).toString('base64') } : {}),
       }),
-    find: async () => (await own.compute.servers()).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    find: async () => (await own.compute.servers.list()).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
     told: (id) => ({ values: { backend_id: id, runtime_state: 'BUILDING' } }),
   });
   await awaitServer(own, flow, server, 'active', isActive);
@@ -107,7 +105,7 @@ async function build(place: Place, flow: Flow): Promise<Told> {
   const changes: RowChange[] = [];
   for (const { uuid: row } of volumes) {
     const id = String(flow.reached(volumeStage(row)));
-    const told = volumeValues(await own.volume.volume(id));
+    const told = volumeValues(await own.volume.volumes.get(id));
     changes.push(volumeChange('put', row, { ...told, backend_id: id, state: 'OK' }));
   }
   return { values: await pullInstance(own, server), changes: [...changes, ...(await addressChanges(place, flow))] };
@@ -143,8 +141,8 @@ async function remove({ own }: Place, flow: Flow): Promise<Told> {
   flow.store('listed');
   for (const id of volumes.kept) await detachFrom(own, flow, server, id, false);
   await deleteAndWait(flow, 'server', {
-    remove: () => compute.deleteServer(server),
-    state: async () => (await ifThere(compute.server(server)))?.status,
+    remove: () => compute.servers.delete(server),
+    state: async () => (await ifThere(compute.servers.get(server)))?.status,
   });
   await flow.ensure('disconnected', async () => {
     for (const id of ips)
@@ -155,11 +153,11 @@ async function remove({ own }: Place, flow: Flow): Promise<Told> {
   });
   for (const id of volumes.gone)
     await flow.until(`gone ${id}`, async () => {
-      const status = (await ifThere(volume.volume(id)))?.status;
+      const status = (await ifThere(volume.volumes.get(id)))?.status;
       if (status === undefined) return 'over';
       if (status === 'error_deleting') flow.fail(`Volume runtime state become erred: ${status}`);
       // The vendor has not taken it along.
-      if (status === 'available' || status === 'error') await ifThere(volume.deleteVolume(id));
+      if (status === 'available' || status === 'error') await ifThere(volume.volumes.delete(id));
       return {};
     });
   return {};
@@ -167,7 +165,7 @@ async function remove({ own }: Place, flow: Flow): Promise<Told> {
 
 export const instanceFlows: KindFlows = {
   create,
-  update: ({ own }, call) => own.compute.renameServer(idOf(call), String(call.values.name)),
+  update: ({ own }, call) => own.compute.servers.update(idOf(call), { name: String(call.values.name) }),
   delete: remove,
   actions: {
     ...serverActions,

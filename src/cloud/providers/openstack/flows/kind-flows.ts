@@ -25,6 +25,12 @@ export interface KindFlows {
 /** The vendor's id of the object of a call. */
 export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
+/** Name and description of the object of a call, as the vendor is told of them. */
+export const namingOf = ({ values }: DriverCall) => ({
+  name: String(values.name),
+  description: String(values.description ?? ''),
+});
+
 /** What a deletion of something that others are leaving answers: undefined also while they are there yet. */
 export async function unlessBusy<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
-import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
@@ -12,16 +12,11 @@ import {
   securityGroupValues,
   subnetValuesOf,
 } from '../values.ts';
-import { idOf, type KindFlows, type Place } from './kind-flows.ts';
+import { idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';
 import { connectSubnet, disconnectSubnet } from './routing.ts';
-import { addRules, replaceRules, ruleSchema } from './rules.ts';
+import { addRules, replaceRules, ruleSchema, rulesOf } from './rules.ts';
 
 /* The parts of a tenant: networks, subnets, floating IPs, security groups (providers.md 4.4). */
-
-const naming = ({ values }: DriverCall) => ({
-  name: String(values.name),
-  description: String(values.description ?? ''),
-});
 
 interface Made {
   readonly id: string;
@@ -40,13 +35,13 @@ const madePart = (
   more: PlainValues = {},
 ): Promise<string> => {
   const { call } = flow;
-  const { description, name } = naming(call);
+  const { description, name } = namingOf(call);
   const objects: {
-    create(values: PlainValues): Promise<Made>;
+    create(values: PlainValues): Promise<string>;
     list(filter: Readonly<Record<string, string>>): Promise<Made[]>;
   } = own.network[kind];
   return flow.unique('made', {
-    ask: async () => (await objects.create({ name, description, project_id: call.parent, ...more })).id,
+    ask: () => objects.create({ name, description, project_id: call.parent, ...more }),
     find: async () =>
       (await objects.list({ project_id: call.parent, name })).find(
         (one) =>
@@ -61,7 +56,7 @@ export const networkFlows: KindFlows = {
     const id = await madePart(place, flow, 'networks');
     return { values: networkValues(await place.own.network.networks.get(id)) };
   },
-  update: ({ own }, call) => own.network.networks.update(idOf(call), naming(call)),
+  update: ({ own }, call) => own.network.networks.update(idOf(call), namingOf(call)),
   delete: async ({ own: { network } }, flow) => {
     const id = idOf(flow.call);
     for (const subnet of await network.subnets.list({ network_id: id })) await disconnectSubnet(network, subnet.id);
@@ -93,7 +88,7 @@ export const subnetFlows: KindFlows = {
     });
     return { values: subnetValuesOf(await network.subnets.get(id)) };
   },
-  update: ({ own }, call) => own.network.subnets.update(idOf(call), naming(call)),
+  update: ({ own }, call) => own.network.subnets.update(idOf(call), namingOf(call)),
   delete: async ({ own: { network } }, flow) => {
     const id = idOf(flow.call);
     await disconnectSubnet(network, id);
@@ -121,8 +116,7 @@ export const orderFloatingIp = (
   const description = markerText(uuid);
   const project = flow.call.parent;
   return flow.unique(stage, {
-    ask: async () =>
-      (await network.floatingIps.create({ floating_network_id: external, project_id: project, description })).id,
+    ask: () => network.floatingIps.create({ floating_network_id: external, project_id: project, description }),
     find: async () => (await network.floatingIps.list({ project_id: project, description }))[0]?.id,
     told,
   });
@@ -155,16 +149,21 @@ export const securityGroupFlows: KindFlows = {
     await addRules(network, id, v.parse(v.optional(rulesSchema, []), flow.call.values.rules));
     return { values: securityGroupValues(await network.securityGroups.get(id)) };
   },
-  update: ({ own }, call) => own.network.securityGroups.update(idOf(call), naming(call)),
+  update: ({ own }, call) => own.network.securityGroups.update(idOf(call), namingOf(call)),
   delete: async ({ own }, flow) => {
     await own.network.securityGroups.delete(idOf(flow.call));
     return {};
   },
   actions: {
-    set_rules: async ({ own: { network } }, { call }) => {
-      const rules = v.parse(rulesSchema, call.parameters.rules);
-      await replaceRules(network, idOf(call), rules);
-      return { values: { rules: ordered(rules) } };
+    set_rules: async ({ own: { network } }, flow) => {
+      const group = idOf(flow.call);
+      const rules = v.parse(rulesSchema, flow.call.parameters.rules);
+      const before = await flow.once('before', rulesSchema, () => rulesOf(network, group));
+      flow.store('listed');
+      const refusal = await refusalOf(() => replaceRules(network, group, rules));
+      if (!refusal) return { values: { rules: ordered(rules) } };
+      await replaceRules(network, group, before);
+      return flow.fail(refusal.message);
     },
   },
   pull: async ({ own }, call) => securityGroupValues(await own.network.securityGroups.get(idOf(call))),

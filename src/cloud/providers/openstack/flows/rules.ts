@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import type { NetworkApi } from '../api/network.ts';
-import type { Rule } from '../security-group.ts';
+import { type NewRule, ruleText } from '../security-group.ts';
 import { shownRule } from '../values.ts';
 
 /* The rules of a security group, of which the vendor has one object each. */
-
-type NewRule = Omit<Rule, 'id'>;
 
 /** A rule among parameters or values. */
 export const ruleSchema = v.object({
@@ -14,10 +12,6 @@ export const ruleSchema = v.object({
   to_port: v.number(),
   cidr: v.string(),
 });
-
-/** A rule as a text, to compare rules by. */
-const text = ({ cidr, from_port: from, protocol, to_port: to }: NewRule): string =>
-  [protocol, from, to, cidr].join(' ');
 
 /** A port, type or code as the vendor says it: null for any. */
 const bound = (port: number): number | null => (port === -1 ? null : port);
@@ -34,19 +28,24 @@ const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }:
 
 /** Adds those of the rules that a group does not have. */
 export async function addRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
-  const { security_group_rules: present } = await network.securityGroups.get(group);
-  const known = new Set((present ?? []).flatMap((rule) => shownRule(rule) ?? []).map(text));
-  const missing = new Map(rules.filter((rule) => !known.has(text(rule))).map((rule) => [text(rule), rule]));
+  const known = new Set((await rulesOf(network, group)).map(ruleText));
+  const missing = new Map(rules.filter((rule) => !known.has(ruleText(rule))).map((rule) => [ruleText(rule), rule]));
   if (missing.size > 0) await network.addRules([...missing.values()].map((rule) => wanted(group, rule)));
+}
+
+/** The rules of a group that can be shown. */
+export async function rulesOf(network: NetworkApi, group: string): Promise<NewRule[]> {
+  const { security_group_rules: present } = await network.securityGroups.get(group);
+  return (present ?? []).flatMap((rule) => shownRule(rule) ?? []);
 }
 
 /** Makes these the rules of a group. What cannot be shown as a rule, such as what goes out, stays as it is. */
 export async function replaceRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
-  const kept = new Set(rules.map(text));
+  const kept = new Set(rules.map(ruleText));
   const { security_group_rules: present } = await network.securityGroups.get(group);
   for (const rule of present ?? []) {
     const shown = shownRule(rule);
-    if (shown && !kept.has(text(shown))) await network.deleteRule(rule.id);
+    if (shown && !kept.has(ruleText(shown))) await network.deleteRule(rule.id);
   }
   await addRules(network, group, rules);
 }

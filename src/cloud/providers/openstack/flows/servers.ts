@@ -11,11 +11,11 @@ import { volumesOf } from './volume.ts';
 
 /** What an instance gets of its server and what belongs to it. */
 export async function pullInstance(own: ProjectCloud, id: string): Promise<PlainValues> {
-  const server = await own.compute.server(id);
+  const server = await own.compute.servers.get(id);
   const ports = await own.network.ports.list({ device_id: id });
   const ips = await own.network.floatingIps.list({ project_id: server.tenant_id });
   return instanceValues(server, {
-    flavor: server.flavor?.id ? await ifThere(own.compute.flavor(server.flavor.id)) : undefined,
+    flavor: server.flavor?.id ? await ifThere(own.compute.flavors.get(server.flavor.id)) : undefined,
     ports,
     floatingIps: ips.filter(({ port_id: id }) => ports.some((port) => port.id === id)),
     volumes: await volumesOf(own, id),
@@ -37,7 +37,7 @@ export async function awaitServer(
   isFailed: (server: VendorServer) => boolean = () => false,
 ): Promise<void> {
   await flow.until(stage, async () => {
-    const server = await compute.server(id);
+    const server = await compute.servers.get(id);
     if (isOver(server)) return 'over';
     const values = { runtime_state: serverState(server.status) };
     const reason = server.fault?.message?.trim().replace(/\.$/, '');
@@ -54,11 +54,11 @@ const change =
   (order: PlainValues, from: string, to: string) =>
   async ({ own }: Place, flow: Flow): Promise<Told> => {
     const id = idOf(flow.call);
-    const isThere = async (): Promise<boolean> => (await own.compute.server(id)).status === to;
+    const isThere = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
     const give = async (): Promise<void> => {
-      if (!(await isThere())) await own.compute.act(id, order);
+      if (!(await isThere())) await own.compute.servers.act(id, order);
     };
-    const isBegun = async (): Promise<boolean> => !restsIn(await own.compute.server(id), from);
+    const isBegun = async (): Promise<boolean> => !restsIn(await own.compute.servers.get(id), from);
     await flow.order('ordered', give, isBegun);
     await awaitServer(
       own,
@@ -73,8 +73,8 @@ const change =
 
 async function restart({ own }: Place, flow: Flow): Promise<Told> {
   const id = idOf(flow.call);
-  const isBegun = async (): Promise<boolean> => !isActive(await own.compute.server(id));
-  await flow.order('ordered', () => own.compute.act(id, { reboot: { type: 'SOFT' } }), isBegun);
+  const isBegun = async (): Promise<boolean> => !isActive(await own.compute.servers.get(id));
+  await flow.order('ordered', () => own.compute.servers.act(id, { reboot: { type: 'SOFT' } }), isBegun);
   await awaitServer(own, flow, id, 'done', isActive);
   return { values: await pullInstance(own, id) };
 }
@@ -87,10 +87,10 @@ async function changeFlavor({ own }: Place, flow: Flow): Promise<Told> {
   const hasFlavor = (server: VendorServer): boolean => server.flavor?.id === flavor;
   const isVerified = (server: VendorServer): boolean => restsIn(server, 'VERIFY_RESIZE');
   const isBegun = async (): Promise<boolean> => {
-    const server = await compute.server(id);
+    const server = await compute.servers.get(id);
     return !restsIn(server, 'SHUTOFF') || hasFlavor(server);
   };
-  await flow.order('resized', () => compute.act(id, { resize: { flavorRef: flavor } }), isBegun);
+  await flow.order('resized', () => compute.servers.act(id, { resize: { flavorRef: flavor } }), isBegun);
   await awaitServer(
     own,
     flow,
@@ -102,9 +102,9 @@ async function changeFlavor({ own }: Place, flow: Flow): Promise<Told> {
   await flow.order(
     'confirmed',
     async () => {
-      if (isVerified(await compute.server(id))) await compute.act(id, { confirmResize: null });
+      if (isVerified(await compute.servers.get(id))) await compute.servers.act(id, { confirmResize: null });
     },
-    async () => !isVerified(await compute.server(id)),
+    async () => !isVerified(await compute.servers.get(id)),
   );
   await awaitServer(own, flow, id, 'done', (server) => restsIn(server, 'SHUTOFF'));
   return { values: await pullInstance(own, id) };

@@ -3,48 +3,44 @@ import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { marker, snapshotValues } from '../values.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place } from './kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';
 
 /* OpenStack.Snapshot (providers.md 4.7). */
 
 async function create({ own: { volume } }: Place, flow: Flow): Promise<Told> {
   const { uuid, values } = flow.call;
-  const name = String(values.name);
+  const naming = namingOf(flow.call);
+  const { name } = naming;
   const id = await flow.unique('snapshot', {
     ask: () =>
-      volume.createSnapshot({
-        name,
-        description: String(values.description ?? ''),
+      volume.snapshots.create({
+        ...naming,
         volume_id: String(values.source_volume),
         metadata: { [marker]: uuid },
         // Volumes that are attached, too.
         force: true,
       }),
-    find: async () => (await volume.snapshots({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    find: async () => (await volume.snapshots.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
     told: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
   });
   await flow.until('available', async () => {
-    const { status } = await volume.snapshot(id);
+    const { status } = await volume.snapshots.get(id);
     return status === 'available' ? 'over' : { values: { runtime_state: status } };
   });
-  return { values: snapshotValues(await volume.snapshot(id)) };
+  return { values: snapshotValues(await volume.snapshots.get(id)) };
 }
 
 const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
-  snapshotValues(await volume.snapshot(id));
+  snapshotValues(await volume.snapshots.get(id));
 
 export const snapshotFlows: KindFlows = {
   create,
-  update: ({ own }, call) =>
-    own.volume.updateSnapshot(idOf(call), {
-      name: String(call.values.name),
-      description: String(call.values.description ?? ''),
-    }),
+  update: ({ own }, call) => own.volume.snapshots.update(idOf(call), namingOf(call)),
   delete: async ({ own: { volume } }, flow) => {
     const id = idOf(flow.call);
     await deleteAndWait(flow, 'snapshot', {
-      remove: () => volume.deleteSnapshot(id),
-      state: async () => (await ifThere(volume.snapshot(id)))?.status,
+      remove: () => volume.snapshots.delete(id),
+      state: async () => (await ifThere(volume.snapshots.get(id)))?.status,
     });
     return {};
   },

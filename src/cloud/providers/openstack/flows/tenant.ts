@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { projectValues, tenantNetworks } from '../inventory.ts';
@@ -48,7 +48,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
   const shortSlug = slug.slice(0, 142);
   const part = (stage: string, kind: 'networks' | 'subnets' | 'routers', values: PlainValues): Promise<string> =>
     flow.unique(stage, {
-      ask: async () => (await own.network[kind].create({ ...values, project_id: project })).id,
+      ask: () => own.network[kind].create({ ...values, project_id: project }),
       find: async () => (await own.network[kind].list({ project_id: project, name: String(values.name) }))[0]?.id,
     });
   const network = await part('network', 'networks', { name: `${shortSlug}-int-net` });
@@ -61,7 +61,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
     const id = await flow.unique(`group ${group.name}`, {
       ask: async () => {
         const wanted = { name: group.name, description: group.description, project_id: project };
-        return (await own.network.securityGroups.create(wanted)).id;
+        return own.network.securityGroups.create(wanted);
       },
       find: async () => (await own.network.securityGroups.list({ project_id: project, name: group.name }))[0]?.id,
     });
@@ -140,8 +140,10 @@ export const tenantFlows: KindFlows = {
   actions: {
     set_quotas: async ({ cloud }, flow) => {
       const project = idOf(flow.call);
-      await pushQuotas(cloud, project, flow.call.parameters);
-      return { values: await pulled(cloud.in(project), project) };
+      const refusal = await refusalOf(() => pushQuotas(cloud, project, flow.call.parameters));
+      // One service may have taken its limits before another one refused.
+      const told = { values: await pulled(cloud.in(project), project) };
+      return refusal ? flow.fail(refusal.message, told) : told;
     },
     pull_quotas: async ({ cloud }, { call }) => ({ values: await pulled(cloud.in(idOf(call)), idOf(call)) }),
     pull_floating_ips: async ({ cloud }, { call }) => ({ changes: await ipChanges(cloud.in(idOf(call)), idOf(call)) }),

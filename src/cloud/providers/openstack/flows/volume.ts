@@ -1,10 +1,10 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
 import { gibibytes, inMebibytes, marker, volumeValues } from '../values.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place } from './kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';
 
 /* OpenStack.Volume (providers.md 4.7). */
 
@@ -30,7 +30,7 @@ export function orderVolume(
 ): Promise<string> {
   return flow.unique(stage, {
     ask: () =>
-      volume.createVolume({
+      volume.volumes.create({
         name,
         description,
         size: gibibytes(size),
@@ -39,7 +39,7 @@ export function orderVolume(
         ...(snapshot && { snapshot_id: snapshot }),
         ...(zone && { availability_zone: zone }),
       }),
-    find: async () => (await volume.volumes({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    find: async () => (await volume.volumes.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
     ...(told && { told }),
   });
 }
@@ -53,7 +53,7 @@ export async function awaitVolume(
   { isOver, isTold = true }: { readonly isOver: (found: VendorVolume) => boolean; readonly isTold?: boolean },
 ): Promise<void> {
   await flow.until(stage, async () => {
-    const found = await ifThere(volume.volume(id));
+    const found = await ifThere(volume.volumes.get(id));
     // Of another object's operation nothing is to be waited for; its own has failed.
     if (!found) return isTold ? flow.fail('Volume does not exist at backend') : 'over';
     if (isOver(found)) return 'over';
@@ -75,8 +75,7 @@ async function create({ options, own }: Place, flow: Flow): Promise<Told> {
     'volume',
     {
       uuid,
-      name: String(values.name),
-      description: String(values.description ?? ''),
+      ...namingOf(flow.call),
       size: Number(values.size),
       image: String(values.image ?? ''),
       snapshot: String(values.source_snapshot ?? ''),
@@ -93,7 +92,7 @@ export const zoneOf = (parameters: PlainValues, options: PlainValues): string =>
   String(parameters.availability_zone || options.availability_zone || '');
 
 const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
-  volumeValues(await volume.volume(id));
+  volumeValues(await volume.volumes.get(id));
 
 /** An instance as it is with the volumes that it has then; sizes in MiB. */
 async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> {
@@ -107,7 +106,7 @@ async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> 
 export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
   const found: VendorVolume[] = [];
   for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
-    const one = await ifThere(volume.volume(volumeId));
+    const one = await ifThere(volume.volumes.get(volumeId));
     if (one) found.push(one);
   }
   return found;
@@ -120,7 +119,7 @@ async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: s
   const id = idOf(flow.call);
   const isAttached = ({ attachments }: VendorVolume): boolean => attachments?.[0]?.server_id === server;
   await flow.ensure('attached', async () => {
-    if (!isAttached(await own.volume.volume(id))) await own.compute.attach(server, id, device);
+    if (!isAttached(await own.volume.volumes.get(id))) await own.compute.attach(server, id, device);
   });
   await awaitVolume(own, flow, id, 'in use', { isOver: (found) => found.status === 'in-use' && isAttached(found) });
 }
@@ -134,7 +133,7 @@ export async function detachFrom(
   isTold = true,
 ): Promise<void> {
   await flow.ensure(`detached ${id}`, async () => {
-    if ((await ifThere(own.volume.volume(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
+    if ((await ifThere(own.volume.volumes.get(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
   });
   await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, isTold });
 }
@@ -161,14 +160,9 @@ async function extend({ own }: Place, flow: Flow): Promise<Told> {
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
   const refusal = await flow.note('extended', async () => {
-    try {
-      const { size: present, status } = await own.volume.volume(id);
-      if (present < size && status !== 'extending') await own.volume.act(id, { 'os-extend': { new_size: size } });
-      return '';
-    } catch (error) {
-      if (error instanceof ProviderError && error.status !== undefined && error.status < 500) return error.message;
-      throw error;
-    }
+    const { size: present, status } = await own.volume.volumes.get(id);
+    if (present >= size || status === 'extending') return '';
+    return (await refusalOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
   });
   if (refusal === '')
     await awaitVolume(own, flow, id, 'grown', { isOver: (found) => isAvailable(found) && found.size >= size });
@@ -179,11 +173,7 @@ async function extend({ own }: Place, flow: Flow): Promise<Told> {
 
 export const volumeFlows: KindFlows = {
   create,
-  update: ({ own }, call) =>
-    own.volume.updateVolume(idOf(call), {
-      name: String(call.values.name),
-      description: String(call.values.description ?? ''),
-    }),
+  update: ({ own }, call) => own.volume.volumes.update(idOf(call), namingOf(call)),
   delete: async ({ own }, flow) => {
     await removeVolume(own, flow, idOf(flow.call));
     return {};
@@ -195,6 +185,6 @@ export const volumeFlows: KindFlows = {
 /** Deletes a volume and waits until it is gone. */
 export const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
   deleteAndWait(flow, `volume ${id}`, {
-    remove: () => volume.deleteVolume(id),
-    state: async () => (await ifThere(volume.volume(id)))?.status,
+    remove: () => volume.volumes.delete(id),
+    state: async () => (await ifThere(volume.volumes.get(id)))?.status,
   });

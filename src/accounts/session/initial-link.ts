@@ -1,0 +1,82 @@
+import type { App } from '../../kernel/access/app.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { text } from '../../kernel/collection/values.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
+import { json, type Reply } from '../../kernel/http/reply.ts';
+import { actedBy } from '../users/actor.ts';
+import { changePassword } from '../users/password-change.ts';
+import { passwordField, rejectWeak } from '../users/passwords.ts';
+import { tokenShape } from '../users/token-shape.ts';
+import { type UserRow, updateUser } from '../users/users.ts';
+import { issueTokenTo } from './forgotten-password.ts';
+import { firstUser } from './initial-password.ts';
+
+/** The first user, as long as somebody is to log in as such with a password. */
+const firstRow = (db: Database): UserRow | undefined =>
+  db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${firstUser} AND is_active`);
+
+/**
+ * The secret of a new link that sets the name and password of the first user, which ends any other; undefined where nobody
+ * logs in with passwords, or there is no such user (core.md 2.6).
+ */
+export function makeInitialLink(app: App): string | undefined {
+  const user = firstRow(app.db);
+  if (!user || !app.config.authentication_methods.includes('LOCAL_SIGNIN')) return undefined;
+  const secret = newMailedSecret(app);
+  app.initialLink.keep(digestOfSecret(secret), user.password_hash, app.clock.now());
+  return secret;
+}
+
+const secretField = { secret: text({ max: 255, required: true, example: '5d41402abc4b2a76b9719d911017c592' }) };
+const chosenFields = { password: passwordField, full_name: text({ max: 100, example: 'Alice Adams' }) };
+const fields = { ...secretField, ...chosenFields };
+
+const ended =
+  'This link does not work any more: it was used, its 30 minutes are over, or the password was changed. Sign in, or start the server again.';
+
+/** Who gets which password and name: an unknown secret is told before what is wrong with these. Throws 400. */
+function accept(request: Request): { user: UserRow; password: string; full_name: string | undefined } {
+  const { secret } = request.body().values;
+  if (typeof secret !== 'string' || secret === '') validate(fields, request, 'create');
+  const digest = digestOfSecret(validate(secretField, request, 'create').secret);
+  const user = firstRow(request.db);
+  if (!user || !request.app.initialLink.fits(digest, user.password_hash, request.now))
+    throw invalid({ secret: [ended] });
+  const { full_name, password } = validate(chosenFields, request, 'create');
+  rejectWeak(request.config, password, user);
+  return { user, password, full_name };
+}
+
+function begin(request: Request, hash: string): Reply {
+  // Looked at again: another request may have used the secret meanwhile.
+  const { full_name, user } = accept(request);
+  const own = actedBy(request, user);
+  if (full_name !== undefined) updateUser(own, user, { full_name }, false);
+  changePassword(own, user, hash);
+  return json({ token: issueTokenTo(request, user) });
+}
+
+/** POST /api-auth/password/initial/ (core.md 2.6) */
+export const initialPassword: Endpoint = {
+  path: '/api-auth/password/initial/',
+  name: 'Initial Password',
+  description: 'Sets the name and password of the first user with the secret of the link that the first start prints.',
+  open: true,
+  actions: (request) => ({ POST: describeFields(fields, request, 'create') }),
+  operations: {
+    POST: {
+      summary: 'Sets the name and password of the user admin, and answers a token of theirs.',
+      allowedFor: 'Anybody who knows the secret of the link that the start printed.',
+      input: { fields, purpose: 'create' },
+      output: { status: 200, shape: tokenShape },
+      refusals: { 503: true },
+      prepare: async (request) => request.app.passwords.hash(accept(request).password, request.address),
+      handle: (request, hash) => begin(request, String(hash)),
+    },
+  },
+};

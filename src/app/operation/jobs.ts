@@ -1,0 +1,119 @@
+import { dueAtOnce } from '../../cloud/jobs/jobs.ts';
+import { staff } from '../../kernel/access/right.ts';
+import { action } from '../../kernel/collection/action.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { readOnly, readOnlyText, readOnlyTime } from '../../kernel/collection/field.ts';
+import { exact, oneOf, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import {
+  booleanValue,
+  computedValue,
+  linkValue,
+  numberValue,
+  textValue,
+  timeValue,
+  wordValue,
+} from '../../kernel/collection/representation.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { operators, seenByOperators } from './rights.ts';
+
+const states = ['running', 'waiting', 'failing'];
+
+/** A claimed job is being worked on; one whose last call failed waits to be repeated. */
+const state = `iif(ifnull(j.lease, 0) > 0, 'running', iif(j.error_message <> '', 'failing', 'waiting'))`;
+
+/** So many values of a memo are told. */
+const mostOfMemo = 50;
+
+/** What a memo holds, by its path in it, but for what may be a secret. */
+const memo = `(
+  SELECT json_group_object(substr(fullkey, 3), atom) FROM (
+    SELECT fullkey, atom FROM json_tree(j.memo)
+    WHERE atom IS NOT NULL AND fullkey <> '$' ${['pass', 'secret', 'token', 'credential', 'private', 'user_data', 'key']
+      .map((word) => `AND fullkey NOT LIKE '%${word.replace('_', '\\_')}%' ESCAPE '\\'`)
+      .join(' ')}
+    LIMIT ${mostOfMemo}))`;
+
+const of = (column: string, id: string, table: string): string => `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
+
+interface WaitingJob extends Row {
+  readonly lease: number | null;
+}
+
+/** GET /api/jobs/ (core.md 14.6) */
+export const jobs = collection<WaitingJob>()({
+  path: 'jobs',
+  kind: 'Job',
+  description: 'Operations at providers that are under way, or wait for their time.',
+  table: 'job',
+  alias: 'j',
+  key: 'pk',
+  fields: {
+    url: selfLink('jobs', 'j.id'),
+    pk: readOnly('integer', { type: 'integer' }, numberValue('j.id', { type: 'integer' })),
+    operation: readOnlyText(),
+    state: readOnlyText(wordValue(state, states)),
+    resource_type: readOnlyText(
+      textValue(`ifnull((SELECT kind FROM resource WHERE id = j.resource_id), j.entity_kind)`),
+    ),
+    resource_name: readOnlyText(textValue(of('name', 'j.resource_id', 'resource'))),
+    resource_uuid: readOnlyText(textValue(of('uuid', 'j.resource_id', 'resource'))),
+    settings: readOnly(
+      'field',
+      { type: 'string', format: 'uri' },
+      linkValue('service-settings', of('uuid', 'j.settings_id', 'service_settings')),
+    ),
+    settings_name: readOnlyText(textValue(of('name', 'j.settings_id', 'service_settings'), { type: 'string' })),
+    settings_type: readOnlyText(textValue(of('type', 'j.settings_id', 'service_settings'), { type: 'string' })),
+    caused_by: readOnlyText(textValue(`j.actor ->> 'username'`)),
+    attempts: readOnly('integer', { type: 'integer' }, numberValue('j.retries', { type: 'integer' })),
+    error_message: readOnlyText(),
+    memo: readOnly(
+      'nested object',
+      { type: 'object' },
+      computedValue(memo, { type: 'object', additionalProperties: true }),
+    ),
+    has_secrets: readOnly('boolean', { type: 'boolean' }, booleanValue('j.secrets IS NOT NULL')),
+    created: readOnlyTime(),
+    started: readOnlyTime(timeValue),
+    next_attempt: readOnlyTime(() => timeValue(`iif(j.due = ${dueAtOnce}, NULL, j.due)`)),
+  },
+  visible: seenByOperators,
+  page: {
+    refusals: { 403: true },
+    run: (request, listing) => {
+      operators.demand(request, undefined);
+      return listing.page(request, []);
+    },
+  },
+  filters: {
+    state: within(states, oneOf(state, `One of ${states.join(', ')}.`)),
+    operation: exact('j.operation'),
+    settings_uuid: uuidOf('j.settings_id', 'service_settings', 'Uuid of the provider account.'),
+    resource_uuid: uuidOf('j.resource_id', 'resource', 'Uuid of the resource.'),
+  },
+  orderings: { created: 'j.created', next_attempt: 'j.due', attempts: 'j.retries' },
+  order: 'j.created',
+});
+
+const run = action({
+  on: jobs,
+  name: 'run',
+  summary: 'Has a job that waits run now.',
+  right: staff,
+  refusalReason: (_, { lease }) => ((lease ?? 0) > 0 ? 'Job is running.' : undefined),
+  output: { status: 202, shape: jobs.shape },
+  run: (request, { id }) => {
+    const { db, now } = request;
+    db.run(sql`UPDATE job SET due = ${now} WHERE id = ${id}`);
+    return {
+      status: 202,
+      body: jobs.represent(request, id),
+      type: 'application/json',
+      headers: {},
+      conditional: false,
+    };
+  },
+});
+
+export const runJob = run.endpoint;

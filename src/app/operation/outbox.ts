@@ -1,0 +1,91 @@
+import type { OutboxName } from '../../kernel/access/app.ts';
+import { staff } from '../../kernel/access/right.ts';
+import { action } from '../../kernel/collection/action.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
+import { oneOf, partial, within } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
+import { namesOf } from '../../kernel/names.ts';
+import { operators, seenByOperators } from './rights.ts';
+
+/** Of each outbox the table of what it sends. */
+const tables: Readonly<Record<OutboxName, string>> = {
+  hooks: 'delivery',
+  invitations: 'invitation_mail',
+  notices: 'user_notice',
+  passwords: 'password_reset',
+};
+
+const kinds = ['web', 'push', 'email'];
+
+interface Message extends Row {
+  readonly outbox: OutboxName;
+  /** Id in the table of the outbox. */
+  readonly row: number;
+  readonly queue: number;
+}
+
+/** GET /api/outbox/ (core.md 14.6) */
+export const outbox = collection<Message>()({
+  path: 'outbox',
+  kind: 'Outbox Message',
+  noun: 'message',
+  description: 'Deliveries of hooks and mails that wait to be sent.',
+  table: 'outbox_message',
+  alias: 'm',
+  fields: {
+    url: selfLink('outbox', 'm.uuid'),
+    uuid: uuidField(),
+    outbox: readOnlyText((column) => wordValue(column, namesOf(tables))),
+    kind: readOnlyText((column) => wordValue(column, kinds)),
+    subject: readOnlyText(textValue('m.subject', { type: 'string' })),
+    receiver: readOnlyText(textValue('m.receiver')),
+    attempts: readOnly('integer', { type: 'integer' }, numberValue),
+    response_code: readOnly('integer', { type: ['integer', 'null'] }, numberValue),
+    error_message: readOnlyText(),
+    created: readOnlyTime(),
+    last_attempt: readOnlyTime(timeValue),
+    next_attempt: readOnlyTime(timeValue),
+  },
+  visible: seenByOperators,
+  page: {
+    refusals: { 403: true },
+    run: (request, listing) => {
+      operators.demand(request, undefined);
+      // A view, whose rows nobody counts as they come and go.
+      return listing.page(request, [raw('m.attempts >= 0')]);
+    },
+  },
+  filters: {
+    outbox: within(namesOf(tables), oneOf('m.outbox', `One of ${namesOf(tables).join(', ')}.`)),
+    kind: within(kinds, oneOf('m.kind', 'One of web, push, email.')),
+    receiver: partial('m.receiver'),
+  },
+  orderings: { created: 'm.created', attempts: 'm.attempts', next_attempt: 'm.next_attempt' },
+  order: 'm.created',
+});
+
+const retry = action({
+  on: outbox,
+  name: 'retry',
+  summary: 'Has a message sent now, in place of at its next attempt.',
+  right: staff,
+  output: { status: 202, shape: outbox.shape },
+  run: (request, { id, outbox: name, queue, row }) => {
+    const { app, db, now } = request;
+    const ready = name === 'hooks' ? raw(', ready = 1') : raw('');
+    db.run(sql`UPDATE ${raw(tables[name])} SET next_attempt = ${now}${ready} WHERE id = ${row}`);
+    db.afterCommit((error) => error === undefined && app.wakeOutbox(name, [queue]));
+    return {
+      status: 202,
+      body: outbox.represent(request, id),
+      type: 'application/json',
+      headers: {},
+      conditional: false,
+    };
+  },
+});
+
+export const retryMessage = retry.endpoint;

@@ -1,0 +1,70 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { version } from '../../kernel/version.ts';
+import { outsideTroubles } from '../doctor/outside.ts';
+import { findingsShape } from './examination.ts';
+import { outboxNames, outboxState } from './readings.ts';
+import { operators } from './rights.ts';
+
+const text = { type: 'string' };
+const number = { type: 'integer' };
+const instant = { type: ['string', 'null'], format: 'date-time' };
+
+const shape = {
+  title: 'Operation',
+  ...objectShape({
+    version: text,
+    now: { type: 'string', format: 'date-time' },
+    is_in_memory: { type: 'boolean' },
+    outboxes: { type: 'array', items: objectShape({ outbox: text, waiting: number, oldest: instant }) },
+    jobs: objectShape({ running: number, waiting: number, failing: number }),
+    event_streams: number,
+    troubles: { type: 'array', items: text },
+    examination: findingsShape,
+    backup_count: number,
+    last_backup: instant,
+  }),
+};
+
+/** GET /api/operation/ (core.md 14.6) */
+export const overview: Endpoint = {
+  path: '/api/operation/',
+  name: 'Operation',
+  description: 'How the service itself does.',
+  operations: {
+    GET: {
+      summary: 'Answers how the service itself does: what waits, what fails, and the last backup.',
+      allowedFor: operators.allowedFor,
+      output: { status: 200, shape },
+      refusals: { 403: true },
+      handle: (request) => {
+        operators.demand(request, undefined);
+        const { app, db } = request;
+        const { backups, examination } = app.deployment;
+        const told = backups?.list().filter(({ state }) => state === 'ready') ?? [];
+        return json({
+          version,
+          now: isoTime(request.now),
+          is_in_memory: backups === undefined,
+          outboxes: outboxNames.map((outbox) => {
+            const { depth, oldest } = outboxState(app, outbox);
+            return { outbox, waiting: depth, oldest: oldest === null ? null : isoTime(oldest) };
+          }),
+          jobs: db.one(sql`
+            SELECT count(*) FILTER (WHERE ifnull(lease, 0) > 0) AS running,
+              count(*) FILTER (WHERE ifnull(lease, 0) = 0 AND error_message = '') AS waiting,
+              count(*) FILTER (WHERE ifnull(lease, 0) = 0 AND error_message <> '') AS failing
+            FROM job`),
+          event_streams: app.eventStreams.size,
+          troubles: outsideTroubles(app),
+          examination: examination.findings,
+          backup_count: told.length,
+          last_backup: told[0]?.created ?? null,
+        });
+      },
+    },
+  },
+};

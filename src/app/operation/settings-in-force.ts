@@ -1,0 +1,62 @@
+import { staff } from '../../kernel/access/right.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import { parameter } from '../../kernel/collection/filter.ts';
+import { secretSettings, settingNames, settings } from '../../kernel/config/config.ts';
+import { printSetting } from '../../kernel/config/print.ts';
+import { pageOfValues } from './pages.ts';
+import { demandStaff } from './rights.ts';
+
+const text = { type: 'string' };
+
+const shape = {
+  title: 'DeploymentSetting',
+  ...objectShape({
+    name: text,
+    value: text,
+    default: text,
+    source: text,
+    kind: text,
+    is_secret: { type: 'boolean' },
+    help_text: text,
+  }),
+};
+
+/** GET /api/deployment-settings/ (core.md 14.6) */
+export const settingsInForce: Endpoint = {
+  path: '/api/deployment-settings/',
+  name: 'Deployment Setting List',
+  description: 'The settings in force, and what gave them.',
+  operations: {
+    GET: {
+      summary: 'Lists the settings in force, as `tenantry config` prints them.',
+      allowedFor: staff.allowedFor,
+      paginated: true,
+      filters: {
+        name: parameter('string', 'Part of the name, without case.'),
+        is_given: parameter('boolean', 'Whether something else than the default is in force.'),
+      },
+      output: { status: 200, shape: { type: 'array', items: shape } },
+      refusals: { 403: true },
+      handle: (request) => {
+        demandStaff(request);
+        const { app, config, query } = request;
+        const name = query.one('name')?.toLowerCase() ?? '';
+        const isGiven = query.boolean('is_given');
+        const sourceOf = (setting: (typeof settingNames)[number]): string => app.deployment.sourceOf(setting) ?? '';
+        const found = settingNames.filter(
+          (setting) => setting.includes(name) && (isGiven === undefined || (sourceOf(setting) !== '') === isGiven),
+        );
+        return pageOfValues(request, found, (setting) => ({
+          name: setting,
+          value: printSetting(setting, config[setting]),
+          default: printSetting(setting, settings[setting].fallback),
+          source: sourceOf(setting),
+          kind: settings[setting].kind,
+          is_secret: secretSettings.has(setting),
+          help_text: settings[setting].help,
+        }));
+      },
+    },
+  },
+};

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../../kernel/access/app.ts';
+import { isHalfRunOut } from '../../kernel/access/tokens.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { HttpError } from '../../kernel/http/error.ts';
+import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts';
+import { pathOf } from '../../kernel/http/incoming-request.ts';
+import type { Log } from '../../kernel/log.ts';
+import { errorOf, present } from '../../kernel/present.ts';
+import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
+import { Copies } from './copies.ts';
+import { refusal, writes } from './elsewhere.ts';
+import { epochHeader, exchangeEpochs, sealedEpoch } from './fence.ts';
+import { Primary } from './primary.ts';
+import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
+
+/** Milliseconds that a reader waits for a version, and between two looks. */
+const patience = 3000;
+const pause = 20;
+/** Copies that are kept besides the one that is served: what was begun at one of them may still be going on. */
+const kept = 1;
+
+/** What `serve --follow` asks for. */
+export interface Following {
+  /** A folder in which another program keeps the database up to date, or the URL of a replica of Litestream. */
+  readonly source: string;
+  /** Where requests that change something go; null: they are refused. */
+  readonly primary: string | null;
+}
+
+/** How far a follower is. */
+export interface FollowerState {
+  readonly version: string;
+  /** Seconds since the source was last found to hold nothing newer than what is served. */
+  readonly seconds_behind: number;
+}
+
+interface Given extends Following {
+  readonly config: Config;
+  /** Its data folder. */
+  readonly folder: string;
+  readonly log: Log;
+}
+
+/** What serves the copies. */
+interface Server {
+  /** What is served now. */
+  readonly app: App;
+  /** Puts the copy of a data folder in its place. */
+  readonly replace: (copy: string) => Promise<void>;
+}
+
+/**
+ * Serves copies of a database, one after the other, for reading. What changes anything, and what logs in or out, goes to the
+ * primary; so does a read that wants a version which no copy has within three seconds.
+ */
+export class Follower {
+  readonly #given: Given;
+  readonly #copies: Copies;
+  readonly #primary: Primary | undefined;
+  readonly #unlock: () => void;
+  readonly #ending = new AbortController();
+  #current: Promise<void> = Promise.resolve();
+  #server: Server | undefined;
+  /** When the copy that is served was begun to be made, or found to be current, by the monotonic clock. */
+  #asOf = Number.NEGATIVE_INFINITY;
+  #lastFailure: string | undefined;
+
+  /** Throws with a sentence when the folder cannot be used. */
+  constructor(given: Given) {
+    this.#given = given;
+    const { config, folder, primary } = given;
+    const addon = prepareFolder(config, folder);
+    requireNoDatabase(folder);
+    this.#unlock = lockFolder(folder, addon);
+    this.#copies = new Copies(config, folder);
+    this.#primary = primary === null ? undefined : new Primary(primary);
+  }
+
+  /** The data folder of a first copy: of the source, or where that is away, the newest there is. Rejects with a sentence. */
+  async first(): Promise<string> {
+    const { log, source } = this.#given;
+    const asOf = performance.now();
+    try {
+      const copy = present(await this.#copies.take(source));
+      this.#asOf = asOf;
+      return copy;
+    } catch (error) {
+      const { newest } = this.#copies;
+      if (newest !== undefined) {
+        log.warn({ err: error }, 'the source cannot be copied: the newest copy is served');
+        return newest;
+      }
+      throw new Error(`cannot follow ${source}: ${errorOf(error).message}`, { cause: error });
+    }
+  }
+
+  /** From now on newer copies take the place of what is served. */
+  begin(server: Server): void {
+    this.#server = server;
+    this.#current = this.#follow(server);
+  }
+
+  /** Ends following; what is served stays. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#current;
+    this.#primary?.close();
+    this.#unlock();
+  }
+
+  get state(): FollowerState {
+    return {
+      version: textOf(this.#version()),
+      seconds_behind: Math.round((performance.now() - this.#asOf) / 100) / 10,
+    };
+  }
+
+  /** Why what is served is too old: the source could not be copied for ten times as long as that is done; undefined when it is not. */
+  get trouble(): string | undefined {
+    const { seconds_behind: behind } = this.state;
+    const most = Math.max(10, (10 * this.#given.config.follow_interval) / 1_000_000);
+    return behind <= most ? undefined : `is ${behind} seconds old: ${this.#lastFailure ?? 'a copy takes long'}`;
+  }
+
+  readonly elsewhere: Elsewhere = (exchange, base) => {
+    const app = this.#server?.app;
+    if (app) exchangeEpochs(app, exchange);
+    const { headers, url = '/' } = exchange.message;
+    // A stream would end with its copy.
+    if (writes(exchange.message) || pathOf(url) === '/api/events/stream/') return this.#forward(exchange, base);
+    // The primary is to know that the token is used; where it is away, its word of some time ago counts.
+    if (this.#isHalfRunOut(headers.authorization))
+      return this.#forward(exchange, base).then((answer) => (typeof answer === 'number' ? answer : undefined));
+    const wanted = readVersion(headers[versionHeader.toLowerCase()]);
+    if (wanted === undefined || hasReached(this.#version(), wanted)) return undefined;
+    return this.#wait(wanted).then((hasCome) => (hasCome ? undefined : this.#forward(exchange, base)));
+  };
+
+  #isHalfRunOut(authorization: string | undefined): boolean {
+    const app = this.#server?.app;
+    return app !== undefined && isHalfRunOut(app, authorization, app.clock.now());
+  }
+
+  async #wait(wanted: Version): Promise<boolean> {
+    for (const until = performance.now() + patience; performance.now() < until; await sleep(pause))
+      if (hasReached(this.#version(), wanted)) return true;
+    return false;
+  }
+
+  async #forward(exchange: Exchange, base: string | null): Promise<Answer | number> {
+    const { address, message, outgoing } = exchange;
+    const app = this.#server?.app;
+    const further = {
+      'X-Forwarded-For': address,
+      'X-Forwarded-Proto': base?.startsWith('https:') ? 'https' : 'http',
+      // A primary that another server has taken the place of hears of it.
+      ...(app && { [epochHeader]: sealedEpoch(app) }),
+    };
+    const status = await this.#primary?.forward(message, outgoing, further);
+    if (status !== undefined || outgoing.headersSent) return status ?? 0;
+    return refusal(this.#primary ? away() : readOnly());
+  }
+
+  #version(): Version {
+    return this.#server ? versionOf(this.#server.app.db) : { epoch: 0, number: 0 };
+  }
+
+  async #follow(server: Server): Promise<void> {
+    const { config, log, source } = this.#given;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      await sleep(config.follow_interval / 1000, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      const asOf = performance.now();
+      try {
+        const copy = await this.#copies.take(source);
+        if (copy !== undefined) {
+          await server.replace(copy);
+          this.#copies.removeOld(kept);
+        }
+        this.#asOf = asOf;
+        this.#lastFailure = undefined;
+      } catch (error) {
+        const { message } = errorOf(error);
+        if (message !== this.#lastFailure) log.warn({ err: error }, 'the source cannot be copied');
+        this.#lastFailure = message;
+      }
+    }
+  }
+}
+
+const away = (): HttpError =>
+  new HttpError(503, { detail: 'The primary server cannot be reached. Try again.' }, { 'Retry-After': '1' });
+
+const readOnly = (): HttpError => new HttpError(503, { detail: 'This server only reads.' });

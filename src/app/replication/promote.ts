@@ -1,0 +1,48 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Config } from '../../kernel/config/config.ts';
+import { Database } from '../../kernel/db/database.ts';
+import { migrate } from '../../kernel/db/migrate.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { syncFolder } from '../../kernel/place.ts';
+import { present } from '../../kernel/present.ts';
+import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
+import { Copies } from './copies.ts';
+import { textOf, versionOf } from './version.ts';
+
+/**
+ * Makes the newest copy of a follower's data folder its database, in a new epoch; a source that is given is copied once more
+ * before. Answers the version that it begins with. Rejects with a sentence when a server uses the folder, the source cannot be
+ * copied, or there is no copy.
+ */
+export async function promote(config: Config, source: string | undefined): Promise<string> {
+  const folder = resolve(config.data);
+  const addon = prepareFolder(config, folder);
+  const unlock = lockFolder(folder, addon);
+  try {
+    requireNoDatabase(folder);
+    const copies = new Copies(config, folder);
+    if (source !== undefined) await copies.take(source);
+    const copy = copies.newest;
+    if (copy === undefined) throw new Error(`there is no copy in ${folder}: serve --follow makes one`);
+    const file = join(copy, databaseFile);
+    const db = Database.open(file, addon);
+    try {
+      migrate(db);
+      db.write(() => db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`));
+      db.commit();
+      present(db.pragma('wal_checkpoint(TRUNCATE)'));
+      const version = textOf(versionOf(db));
+      db.close();
+      // Without a log of its own it is a file like any other.
+      renameSync(file, join(folder, databaseFile));
+      syncFolder(folder);
+      rmSync(join(folder, 'copies'), { recursive: true });
+      return version;
+    } finally {
+      db.close();
+    }
+  } finally {
+    unlock();
+  }
+}

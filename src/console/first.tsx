@@ -1,0 +1,54 @@
+/** The page that a first start prints the link of, `…/#/first/{secret}`: the name and password of the first user. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { fieldProblems, type Item, request, textOf } from './api.ts';
+import { type FormField, plainField } from './fields.ts';
+import { Form } from './form.tsx';
+import { hrefOf, replace } from './route.ts';
+import { enter, me } from './session.ts';
+import { t } from './words/words.ts';
+
+const fields = (): readonly FormField[] => [
+  plainField('full_name', t('Full name'), 'text', false),
+  plainField('password', t('Password'), 'secret'),
+];
+
+export function First({ secret }: { readonly secret: string }): JSX.Element {
+  const [hasEnded, setEnded] = useState(false);
+  return (
+    <>
+      <h1>{t('Welcome to {product}', { product: document.title })}</h1>
+      {hasEnded ? (
+        <>
+          <p role="alert" class="problem">
+            {t('This link does not work any more. Sign in, or start the server again for another one.')}
+          </p>
+          <a href={hrefOf('/')}>{t('Sign in')}</a>
+        </>
+      ) : (
+        <>
+          <p>
+            {t('Choose your name and password. You will be the user {username}, who may do everything.', {
+              username: 'admin',
+            })}
+          </p>
+          <Form
+            fields={fields()}
+            button={t('Begin')}
+            send={async (given) => {
+              const body = { ...given, secret };
+              const answer = await request<Item>('POST', '/api-auth/password/initial/', { body }, true);
+              if (answer.isOk) {
+                // Whoever was signed in here is not the one who goes on.
+                me.value = null;
+                replace('/');
+                await enter(textOf(answer.body, 'token'));
+              } else if (fieldProblems(answer.body).secret) setEnded(true);
+              return answer;
+            }}
+          />
+        </>
+      )}
+    </>
+  );
+}

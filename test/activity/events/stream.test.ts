@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { EventReader } from '../../support/event-stream.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServerPerTest('the stream of events (events.md 4.8)', {
+  event_stream_heartbeat: 50_000,
+  max_event_streams: 8,
+});
+let world: Personas;
+
+test.before.each(async () => {
+  world = await personas(fixture);
+});
+
+const notify = async (message: string, scope?: Json): Promise<void> => {
+  const { status } = await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope?.url ?? null });
+  assert.is(status, 201);
+};
+
+const open = (client: Client, query = '', lastId?: string): Promise<EventReader> =>
+  EventReader.open(fixture, client, query, lastId);
+
+const streams = (): number => fixture.server.app.eventStreams.size;
+
+test('it tells events as the list shows them, each with its uuid as id, in their order', async () => {
+  const [latest] = (await world.clients.owner.get('/api/events/?page_size=1')).body;
+  const reader = await open(world.clients.owner);
+  assert.is(reader.response.status, 200);
+  assert.is(reader.response.headers.get('content-type'), 'text/event-stream');
+  assert.is(reader.response.headers.get('cache-control'), 'no-store');
+  assert.is(reader.response.headers.get('x-accel-buffering'), 'no');
+  assert.equal(await reader.frame(), { retry: '3000', id: latest.uuid });
+  await fixture.staff.patch(world.project.url, { name: 'Saturn' });
+  await notify('customer news', world.customer);
+  const frames = [await reader.event(), await reader.event()];
+  const list = (await world.clients.owner.get('/api/events/?page_size=2')).body.reverse();
+  assert.equal(frames, [
+    { id: list[0].uuid, data: list[0] },
+    { id: list[1].uuid, data: list[1] },
+  ]);
+  assert.equal(
+    list.map((event: Json) => event.message),
+    ["Project Saturn has been updated. Name has been changed from 'Rocket' to 'Saturn'.", 'customer news'],
+  );
+  // The client's address is for the people of the customer and the actor.
+  const observer = await open(world.clients.observer);
+  await fixture.staff.patch(world.project.url, { name: 'Rocket' });
+  assert.is((await observer.event()).data.ip_address, undefined);
+  assert.is((await reader.event()).data.ip_address, '127.0.0.1');
+});
+
+test('it goes on after the event that the client has, without a gap and without telling anything twice', async () => {
+  const first = await open(world.clients.owner);
+  await notify('one', world.customer);
+  const { id } = await first.event();
+  first.leave();
+  for (let number = 0; number < 120; number++) await notify(`news ${number}`, world.customer);
+  const second = await open(world.clients.owner, '', id);
+  assert.equal(await second.frame(), { retry: '3000', id });
+  const told = second.messages(121);
+  await notify('last', world.customer);
+  assert.equal(await told, [...Array.from({ length: 120 }, (_, number) => `news ${number}`), 'last']);
+});
+
+test('where the event is not known, or too many have happened since, it tells of the gap and goes on from now', async () => {
+  const [old] = (await world.clients.owner.get('/api/events/?page_size=1')).body;
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE sqlite_sequence SET seq = seq + 10001 WHERE name = 'event'`));
+  await notify('far away', world.customer);
+  for (const id of [old.uuid, '0'.repeat(32), 'nonsense']) {
+    const reader = await open(world.clients.owner, '', id);
+    await reader.frame();
+    assert.equal(
+      await reader.event(),
+      { event: 'gap', data: { detail: 'Events are missing here. Read the list.' } },
+      id,
+    );
+    await notify(`after ${id}`, world.customer);
+    assert.equal(await reader.messages(1), [`after ${id}`]);
+    reader.leave();
+  }
+});
+
+test('the roles of the moment decide, also while it is open and when they end by themselves', async () => {
+  const reader = await open(world.clients.stranger);
+  await notify('unseen', world.customer);
+  const role = await fixture.grant(world.customer, world.users.stranger, 'owner');
+  await notify('seen', world.customer);
+  assert.equal(await reader.messages(2), ['User stranger has gained role of Owner in customer Alice.', 'seen']);
+  await fixture.staff.delete(role.url);
+  await notify('unseen', world.customer);
+  assert.equal(await reader.messages(1), ['User stranger has lost role of Owner in customer Alice.']);
+  // What was looked at without the role is not told with it.
+  await fixture.grant(world.customer, world.users.stranger, 'support', '2018-02-01T00:00:00Z');
+  await notify('seen again', world.customer);
+  assert.equal(await reader.messages(2), ['User stranger has gained role of Support in customer Alice.', 'seen again']);
+  fixture.clock.set('2018-02-01T00:00:00Z');
+  await notify('unseen', world.customer);
+  assert.equal(await reader.messages(1), ['User stranger has lost role of Support in customer Alice.']);
+  await world.clients.stranger.patch(world.users.stranger.url, { agree_with_policy: true, job_title: 'Loner' });
+  assert.equal(await reader.messages(1), ['User stranger has been updated.']);
+});
+
+test('it takes the filters of the list and chosen fields, and refuses what the list refuses', async () => {
+  const scope = encodeURIComponent(world.project.url);
+  const ofScope = await open(world.clients.staff, `?scope=${scope}&field=message`);
+  const ofType = await open(world.clients.staff, '?event_type=project_creation_succeeded&field=message');
+  const found = await open(world.clients.staff, '?search=Big News&field=message');
+  await notify('small news', world.project);
+  await notify('the big news, told', world.customer);
+  await notify('big, no news');
+  await fixture.project('Boat', world.customer);
+  await notify('big news');
+  assert.equal((await ofScope.event()).data, { message: 'small news' });
+  assert.equal(await ofType.messages(1), ['Project Boat has been created.']);
+  assert.equal(await found.messages(2), ['the big news, told', 'big news']);
+  const path = '/api/events/stream/?from=2&to=1&scope=nowhere';
+  const refused = await fixture.staff.get(path);
+  assert.is(refused.status, 400);
+  assert.equal(refused.body, (await fixture.staff.get(path.replace('stream/', ''))).body);
+  assert.is(streams(), 3);
+});
+
+test('what is rolled back is not told, and what follows is', async () => {
+  const reader = await open(world.clients.staff);
+  const refused = await fixture.staff.post('/api/projects/', { name: 'Nowhere', customer: 'nothing' });
+  assert.is(refused.status, 400);
+  await notify('real');
+  assert.equal(await reader.messages(1), ['real']);
+});
+
+test('heartbeats come while nothing happens', async () => {
+  const reader = await open(world.clients.owner);
+  await reader.frame();
+  assert.equal([await reader.frame(), await reader.frame()], [{ comment: true }, { comment: true }]);
+});
+
+test('it ends when the token has ended, by logout, by disabling the user, by time, and when rights change', async () => {
+  const ended = async (client: Client, change: () => unknown): Promise<void> => {
+    const reader = await open(client);
+    await reader.frame();
+    await change();
+    let frame = await reader.frame();
+    while (frame) frame = await reader.frame();
+    await eventually('0 streams are open', () => streams() === 0);
+  };
+  const { clients, users } = world;
+  await ended(fixture.as('owner'), () => fixture.staff.patch(users.owner.url, { is_active: false }));
+  const leaving = fixture.as('helper');
+  await ended(leaving, () => leaving.post('/api-auth/logout/'));
+  await fixture.staff.patch(users.manager.url, { token_lifetime: 600 });
+  await ended(clients.manager, () => fixture.clock.advance(601));
+  await ended(clients.support, () => fixture.staff.patch(users.support.url, { is_support: false }));
+  await ended(fixture.as('admin.of.project'), () => fixture.staff.delete(users.admin.url));
+});
+
+test('being open does not keep a token alive', async () => {
+  await fixture.staff.patch(world.users.owner.url, { token_lifetime: 600 });
+  const reader = await open(world.clients.owner);
+  fixture.clock.advance(400);
+  await notify('still here', world.customer);
+  assert.equal(await reader.messages(1), ['still here']);
+  fixture.clock.advance(300);
+  assert.is((await world.clients.owner.get('/api/events/')).status, 401);
+});
+
+test('a user has at most five open, and everybody together as many as the setting says', async () => {
+  const readers = await Promise.all(Array.from({ length: 5 }, () => open(world.clients.owner)));
+  const sixth = await world.clients.owner.get('/api/events/stream/');
+  assert.is(sixth.status, 429);
+  assert.equal(sixth.body, { detail: 'You have 5 streams of events open already.' });
+  assert.is(sixth.headers.get('retry-after'), '1');
+  readers[0]?.leave();
+  await eventually('4 streams are open', () => streams() === 4);
+  await open(world.clients.owner);
+  for (const client of [world.clients.staff, world.clients.helper, world.clients.admin]) await open(client);
+  const ninth = await world.clients.observer.get('/api/events/stream/');
+  assert.is(ninth.status, 503);
+  assert.equal(ninth.body, { detail: 'Too many streams of events at once. Try again.' });
+  assert.is((await world.clients.observer.send('HEAD', '/api/events/stream/')).status, 200);
+  assert.is(streams(), 8);
+});
+
+test('a client that reads nothing is cut off, and what waits for it is bounded', async () => {
+  const { hostname, port } = new URL(fixture.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write(`GET /api/events/stream/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${fixture.staff.token}\r\n\r\n`);
+  await once(socket, 'readable');
+  await eventually('1 streams are open', () => streams() === 1);
+  const message = 'x'.repeat(900_000);
+  for (let number = 0; number < 12; number++) await notify(message);
+  await eventually('0 streams are open', () => streams() === 0);
+  socket.destroy();
+});
+
+test('a client that is killed leaves nothing behind', async () => {
+  const readers = [await open(world.clients.owner), await open(world.clients.helper)];
+  for (const reader of readers) reader.leave();
+  await eventually('0 streams are open', () => streams() === 0);
+  await notify('nobody listens', world.customer);
+});
+
+test('a server that stops ends it at once, and so does a reset', async () => {
+  const before = await open(world.clients.staff);
+  await fixture.server.reset();
+  let frame = await before.frame();
+  while (frame) frame = await before.frame();
+  const reader = await EventReader.open(fixture, { token: fixture.server.token } as Client);
+  const started = performance.now();
+  await fixture.close();
+  assert.ok(performance.now() - started < 4000);
+  frame = await reader.frame();
+  while (frame) frame = await reader.frame();
+});
+
+test.run();

@@ -1,0 +1,244 @@
+/** What staff read and do of the running service by the API (core.md 14.6), on a server in memory. */
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { version } from '../../../src/kernel/version.ts';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Json } from '../../support/fixture.ts';
+import { setOptions, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServerPerTest('operation by the API', {
+  resolve: (_, callback) => callback(new Error('There is no such host.'), []),
+  product_name: 'Cloud',
+  encryption_keys: [`2026:${Buffer.alloc(32, 1).toString('base64')}`],
+});
+
+const start = '2018-01-05T04:47:04Z';
+
+async function waitingDelivery(): Promise<{ hook: Json; delivery: Json }> {
+  const body = { destination_url: 'https://hooks.test/', event_types: ['customer_creation_succeeded'] };
+  const hook = (await fixture.staff.post('/api/hooks-web/', body)).body;
+  const delivery = (await fixture.staff.post(`${hook.url}test/`)).body;
+  await fixture.server.settled();
+  return { hook, delivery };
+}
+
+test('the outbox lists what waits, with its attempts and the last error, and a message is sent now on demand', async () => {
+  const { delivery } = await waitingDelivery();
+  const { body } = await fixture.staff.get('/api/outbox/');
+  const [message] = body;
+  assert.equal(body, [
+    {
+      url: `${fixture.url}/api/outbox/${delivery.uuid}/`,
+      uuid: delivery.uuid,
+      outbox: 'hooks',
+      kind: 'web',
+      subject: 'custom_notification',
+      receiver: 'https://hooks.test/',
+      attempts: 1,
+      response_code: null,
+      error_message: 'Destination is not allowed.',
+      created: start,
+      last_attempt: start,
+      next_attempt: message.next_attempt,
+    },
+  ]);
+  assert.ok(message.next_attempt > start);
+  const retried = await fixture.staff.post(`${message.url}retry/`);
+  assert.is(retried.status, 202);
+  assert.equal(retried.body, { ...message, next_attempt: start });
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(message.url)).body.attempts, 2);
+  for (const query of ['?outbox=passwords', '?kind=email', '?receiver=nobody'])
+    assert.equal((await fixture.staff.get(`/api/outbox/${query}`)).body, []);
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE delivery SET status = 'delivered', next_attempt = NULL`));
+  assert.equal((await fixture.staff.get('/api/outbox/')).body, []);
+  assert.is((await fixture.staff.get(message.url)).status, 404);
+});
+
+test('mails wait there, too: of invitations, of changed emails and passwords, of forgotten passwords', async () => {
+  const { db } = fixture.server.app;
+  const columns = { status: 'pending', created: 1_515_127_624_000_000, next_attempt: 4_000_000_000_000_000 };
+  const user = db.scalar<number>(sql`SELECT id FROM user`);
+  db.write(() => {
+    db.insert('invitation_mail', { uuid: '1'.repeat(32), ...columns });
+    db.insert('user_notice', {
+      uuid: '2'.repeat(32),
+      user_id: user,
+      what: 'email',
+      email: 'a@example.com',
+      ...columns,
+    });
+    db.insert('password_reset', { uuid: '3'.repeat(32), email: 'b@example.com', ...columns });
+  });
+  const { body } = await fixture.staff.get('/api/outbox/?o=created');
+  assert.equal(
+    body.map(({ uuid, outbox, kind, subject, receiver }: Json) => [uuid[0], outbox, kind, subject, receiver]),
+    [
+      ['1', 'invitations', 'email', 'invitation', null],
+      ['2', 'notices', 'email', 'changed email', 'a@example.com'],
+      ['3', 'passwords', 'email', 'forgotten password', 'b@example.com'],
+    ],
+  );
+  for (const message of body) assert.is((await fixture.staff.post(`${message.url}retry/`)).body.next_attempt, start);
+});
+
+async function cloud(): Promise<Droplets> {
+  const customer = await fixture.customer('Alice');
+  return dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
+}
+
+test('jobs are listed with what they wait for, and with what their memo holds but for secrets', async () => {
+  const service = await cloud();
+  const droplet = await service.begin({ name: 'web-1' });
+  const { body } = await fixture.staff.get('/api/jobs/');
+  const [job] = body;
+  const now = (await fixture.staff.get('/api/operation/')).body.now;
+  assert.equal(body, [
+    {
+      url: `${fixture.url}/api/jobs/${job.pk}/`,
+      pk: job.pk,
+      operation: 'create',
+      state: 'waiting',
+      resource_type: 'DigitalOcean.Droplet',
+      resource_name: 'web-1',
+      resource_uuid: droplet.uuid,
+      settings: service.settings.url,
+      settings_name: 'Cloud',
+      settings_type: 'DigitalOcean',
+      caused_by: 'admin',
+      attempts: 0,
+      error_message: '',
+      memo: {},
+      has_secrets: false,
+      created: now,
+      started: null,
+      next_attempt: job.next_attempt,
+    },
+  ]);
+  const { db } = fixture.server.app;
+  const memo = { stage: 2, user: { name: 'root', password: 'x1' }, admin_pass: 'x2', api_token: 'x3', ids: ['a', 'b'] };
+  db.write(() => db.update('job', job.pk, { memo: JSON.stringify(memo) }));
+  const told = (await fixture.staff.get(job.url)).body.memo;
+  assert.equal(told, { stage: 2, 'user.name': 'root', 'ids[0]': 'a', 'ids[1]': 'b' });
+  assert.equal((await fixture.staff.get('/api/jobs/?state=running')).body, []);
+  assert.is((await fixture.staff.get(`/api/jobs/?state=waiting&resource_uuid=${droplet.uuid}`)).body.length, 1);
+});
+
+test('a job whose call failed tells the error, and is run now on demand, unless it runs', async () => {
+  const service = await cloud();
+  const droplet = await service.begin();
+  await work(fixture);
+  await setOptions(fixture, service.settings, { simulator_failures: 'stop' });
+  const { db } = fixture.server.app;
+  await fixture.staff.post(`${droplet.url}stop/`);
+  const [job] = (await fixture.staff.get('/api/jobs/')).body;
+  db.write(() => db.update('job', job.pk, { error_message: 'Backend does not respond', retries: 2 }));
+  const failing = (await fixture.staff.get('/api/jobs/?state=failing')).body;
+  assert.equal(failing, [{ ...job, state: 'failing', error_message: 'Backend does not respond', attempts: 2 }]);
+  const run = await fixture.staff.post(`${job.url}run/`);
+  assert.is(run.status, 202);
+  assert.is(run.body.next_attempt, (await fixture.staff.get('/api/operation/')).body.now);
+  db.write(() => db.update('job', job.pk, { lease: 4_000_000_000_000_000 }));
+  const refused = await fixture.staff.post(`${job.url}run/`);
+  assert.equal([refused.status, refused.body], [409, { detail: 'Job is running.' }]);
+  db.write(() => db.update('job', job.pk, { lease: null }));
+  await work(fixture);
+  assert.is((await fixture.staff.get(job.url)).status, 404);
+});
+
+test('the overview tells what waits and fails', async () => {
+  await waitingDelivery();
+  const empty = { waiting: 0, oldest: null };
+  assert.equal((await fixture.staff.get('/api/operation/')).body, {
+    version,
+    now: start,
+    is_in_memory: true,
+    outboxes: [
+      { outbox: 'hooks', waiting: 1, oldest: start },
+      { outbox: 'invitations', ...empty },
+      { outbox: 'notices', ...empty },
+      { outbox: 'passwords', ...empty },
+    ],
+    jobs: { running: 0, waiting: 0, failing: 0 },
+    event_streams: 0,
+    troubles: [],
+    examination: { state: 'never', started: null, finished: null, findings: [], error_message: '' },
+    backup_count: 0,
+    last_backup: null,
+  });
+});
+
+test('settings in force are told with what gave them, secrets not', async () => {
+  const given = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
+  assert.is(given.headers.get('etag'), null);
+  const byName = Object.fromEntries(given.body.map((setting: Json) => [setting.name, setting]));
+  assert.equal(byName.product_name, {
+    name: 'product_name',
+    value: 'Cloud',
+    default: 'Tenantry',
+    source: 'createServer',
+    kind: 'text',
+    is_secret: false,
+    help_text: 'Name of the service in mails and requests it sends.',
+  });
+  assert.equal([byName.encryption_keys.value, byName.encryption_keys.is_secret], ['********', true]);
+  const { body } = await fixture.staff.get(
+    '/api/deployment-settings/?name=SMTP_URL&field=name&field=value&field=source',
+  );
+  assert.equal(body, [{ name: 'smtp_url', value: '', source: '' }]);
+});
+
+test('the doctor examines on demand, and tells what was found', async () => {
+  const { db } = fixture.server.app;
+  await fixture.customer('Alice');
+  db.write(() => db.run(sql`UPDATE quota SET usage = 5 WHERE name = 'nc_global_customer_count'`));
+  const begun = await fixture.staff.post('/api/operation/doctor/');
+  assert.equal([begun.status, begun.body.state, begun.body.started], [202, 'running', start]);
+  let found: Json;
+  await eventually('the examination ends', async () => {
+    found = (await fixture.staff.get('/api/operation/doctor/')).body;
+    return found.state !== 'running';
+  });
+  assert.is(found.state, 'done');
+  assert.match(found.findings.join(), /nc_global_customer_count .* usage 5, counted 1/);
+});
+
+test('backups are not made of data in memory', async () => {
+  const refused = await fixture.staff.post('/api/backups/');
+  assert.equal([refused.status, refused.body], [409, { detail: 'Data in memory has no backups.' }]);
+  assert.equal((await fixture.staff.get('/api/backups/')).body, []);
+});
+
+test('the simulator fails the next operation on demand, and the clock of a server in memory goes on', async () => {
+  assert.equal((await fixture.staff.get('/api/simulator/')).body, { now: start, is_enabled: true, is_clock_own: true });
+  const unknown = await fixture.staff.post('/api/simulator/fail_next/', { kind: 'Moon', operation: 'create' });
+  assert.is(unknown.status, 400);
+  assert.match(unknown.body.kind[0], /there is no "Moon"; there are: /);
+  const service = await cloud();
+  const failing = { kind: 'DigitalOcean.Droplet', operation: 'create', message: 'No room.' };
+  assert.is((await fixture.staff.post('/api/simulator/fail_next/', failing)).status, 200);
+  const droplet = await service.begin();
+  const before = Date.parse((await fixture.staff.get('/api/simulator/')).body.now);
+  const advanced = await fixture.staff.post('/api/simulator/advance/', { seconds: 3600 });
+  assert.is(Date.parse(advanced.body.now), before + 3_600_000);
+  const { error_message, state } = (await fixture.staff.get(droplet.url)).body;
+  assert.equal([state, error_message], ['Erred', 'No room.']);
+  const wrong = await fixture.staff.post('/api/simulator/advance/', { seconds: 0 });
+  assert.equal(wrong.body, { seconds: ['Ensure this value is greater than or equal to 1.'] });
+});
+
+test('without the simulator nothing of it is done', async () => {
+  await fixture.open({ simulator_enabled: false });
+  for (const [path, body] of [
+    ['fail_next', { kind: 'DigitalOcean', operation: 'ping' }],
+    ['advance', { seconds: 1 }],
+  ] as const) {
+    const refused = await fixture.staff.post(`/api/simulator/${path}/`, body);
+    assert.equal([refused.status, refused.body], [409, { detail: 'The simulator is switched off.' }]);
+  }
+});
+
+test.run();

@@ -1,0 +1,149 @@
+/** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../../support/eventually.ts';
+import { failed, Program, type Serving } from '../../support/program.ts';
+
+const test = suite('follow');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-follow-'));
+let program: Program;
+let primary: Serving;
+let token: string;
+
+test.before.each(async () => {
+  program = new Program(native);
+  await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
+  token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+  primary = await program.serve(['--replicated', '--trusted-proxies', '127.0.0.1']);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const follow = (...words: readonly string[]): Promise<Serving> =>
+  program.serve(['--follow', 'data', '--data', 'copy', '--follow-interval', '1s', ...words]);
+
+const ask = (url: string, path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(url + path, {
+    ...init,
+    headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json', ...init.headers },
+  });
+
+const create = (url: string, name: string): Promise<Response> =>
+  ask(url, '/api/customers/', { method: 'POST', body: JSON.stringify({ name }) });
+
+test('a follower answers reads, sends writes to the primary, and a reader who tells the version of a write reads it', async () => {
+  const follower = await follow('--primary', primary.url);
+  const created = await create(follower.url, 'Written at the follower');
+  const { url, uuid } = (await created.json()) as { url: string; uuid: string };
+  const version = created.headers.get('X-Tenantry-Version') as string;
+  assert.equal([created.status, version], [201, '1-1']);
+  // Links lead to where the client asked.
+  assert.is(url, `${follower.url}/api/customers/${uuid}/`);
+  const read = await ask(follower.url, `/api/customers/${uuid}/`, { headers: { 'X-Tenantry-Version': version } });
+  assert.equal([read.status, ((await read.json()) as { name: string }).name], [200, 'Written at the follower']);
+  const log = await ask(follower.url, '/api/events/?event_type=customer_creation_succeeded');
+  assert.equal(
+    ((await log.json()) as { message: string }[]).map(({ message }) => message),
+    ['Customer Written at the follower has been created.'],
+  );
+  const refused = await ask(follower.url, '/api/customers/', { method: 'POST', body: '{}' });
+  assert.equal(
+    [refused.status, await refused.json()],
+    [400, { name: ['This field is required.'] }],
+    'the answer of the primary as it is',
+  );
+});
+
+test('without the primary a follower goes on reading, and says 503 to writes and to readers of what it will not get', async () => {
+  const follower = await follow('--primary', primary.url);
+  await create(primary.url, 'Before');
+  await eventually(
+    'the copy has it',
+    async () => ((await (await ask(follower.url, '/api/customers/')).json()) as unknown[]).length === 1,
+  );
+  await primary.kill();
+  const away = { detail: 'The primary server cannot be reached. Try again.' };
+  for (const answer of [
+    await create(follower.url, 'Lost'),
+    await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-2' } }),
+    await fetch(`${follower.url}/api-auth/password/`, { method: 'POST', body: '{}' }),
+  ])
+    assert.equal([answer.status, answer.headers.get('Retry-After'), await answer.json()], [503, '1', away]);
+  assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-1' } })).status, 200);
+});
+
+test('a follower without a primary only reads', async () => {
+  const follower = await follow();
+  const answer = await create(follower.url, 'Nowhere');
+  assert.equal([answer.status, await answer.json()], [503, { detail: 'This server only reads.' }]);
+});
+
+test('readiness tells how far a follower is, and that its source has gone', async () => {
+  await create(primary.url, 'One');
+  const follower = await follow('--admin-listen', '127.0.0.1:0');
+  const ready = await fetch(`${follower.told.admin}/readyz`);
+  const told = (await ready.json()) as {
+    checks: { copy: string };
+    follower: { version: string; seconds_behind: number };
+  };
+  assert.equal([ready.status, told.checks.copy, told.follower.version], [200, 'ok', '1-1']);
+  assert.ok(told.follower.seconds_behind < 5);
+});
+
+test('a follower leaves the source alone, keeps few copies, and has the keys of the source', async () => {
+  const follower = await follow('--primary', primary.url);
+  const before = readFileSync(join(program.folder, 'data/secret.key'), 'utf8');
+  assert.is(readFileSync(join(program.folder, 'copy/secret.key'), 'utf8'), before);
+  for (let i = 0; i < 4; i++) {
+    const { headers } = await create(follower.url, `Customer ${i}`);
+    const version = headers.get('X-Tenantry-Version') as string;
+    assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': version } })).status, 200);
+  }
+  assert.is(await follower.stop(), 0);
+  assert.is((await program.run(['doctor', '--data', 'data'])).stdout, 'no problems\n');
+});
+
+test('the primary is asked with a token that has not been used for half of its lifetime, so that it knows of the use', async () => {
+  const db = new SQLite(join(program.folder, 'data/tenantry.db'));
+  db.prepare('UPDATE token SET last_used = last_used - 1801 * 1000000').run();
+  db.close();
+  const follower = await follow('--primary', primary.url);
+  const serverOf = (answer: Response): string | undefined => answer.headers.get('X-Request-Id')?.split('-')[0];
+  const [here, there] = [await fetch(follower.url), await fetch(primary.url)].map(serverOf);
+  const read = await ask(follower.url, '/api/customers/');
+  assert.equal([read.status, serverOf(read)], [200, there]);
+  await primary.kill();
+  const alone = await ask(follower.url, '/api/customers/');
+  assert.equal([alone.status, serverOf(alone)], [200, here]);
+});
+
+test('what cannot be followed is told in a line', async () => {
+  const told = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
+  const at = (name: string): string => join(program.folder, name);
+  assert.equal(
+    await told('--follow', 'nowhere', '--data', 'copy'),
+    failed(`cannot follow ${at('nowhere')}: there is no database in ${at('nowhere')}`),
+  );
+  assert.equal(
+    await told('--follow', 'data', '--data', 'data'),
+    failed(`${at('data')} has a database of its own: name another folder with --data`),
+  );
+  assert.equal(await told('--primary', primary.url), failed('--primary needs --follow', 2));
+  assert.equal(
+    await told('--follow', 'data', '--primary', 'elsewhere'),
+    failed('--primary must be an http or https URL', 2),
+  );
+  assert.equal(
+    await told('--follow', 'data', '--ephemeral'),
+    failed('--follow goes with neither --ephemeral nor --demo', 2),
+  );
+  const { code, stderr } = await told('--follow', 'file:///nowhere', '--data', 'copy', '--litestream-program', '/none');
+  assert.is(code, 1);
+  assert.match(stderr, /^tenantry: cannot follow file:\/\/\/nowhere: \/none restore file:\/\/\/nowhere: .*ENOENT\n$/);
+});
+
+test.run();

@@ -1,0 +1,115 @@
+/** `tenantry promote`, and what becomes of the server before, with real processes. `npm test` built the program before. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../../support/eventually.ts';
+import { failed, Program, type Serving } from '../../support/program.ts';
+
+const test = suite('promote');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-promote-'));
+let program: Program;
+let token: string;
+let old: Serving;
+
+test.before.each(async () => {
+  program = new Program(native);
+  await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
+  token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+  old = await program.serve(['--replicated', '--admin-listen', '127.0.0.1:0']);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const headers = (): Record<string, string> => ({ Authorization: `Token ${token}`, 'Content-Type': 'application/json' });
+const create = (url: string, name: string, further = {}): Promise<Response> =>
+  fetch(`${url}/api/customers/`, {
+    method: 'POST',
+    headers: { ...headers(), ...further },
+    body: JSON.stringify({ name }),
+  });
+const names = async (url: string): Promise<string[]> =>
+  ((await (await fetch(`${url}/api/customers/`, { headers: headers() })).json()) as { name: string }[]).map(
+    ({ name }) => name,
+  );
+
+/** Follows the server in a folder of its own until the follower has everything, and promotes the copy. */
+async function promoteCopy(): Promise<void> {
+  await create(old.url, 'Before');
+  const follower = await program.serve(['--follow', 'data', '--data', 'copy']);
+  assert.equal(await program.run(['promote', '--data', 'copy']), {
+    code: 1,
+    stdout: '',
+    stderr: `tenantry: another server uses the data folder ${join(program.folder, 'copy')}\n`,
+  });
+  assert.equal(await names(follower.url), ['Before']);
+  await follower.stop();
+  const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
+  const told = `${join(program.folder, 'copy')} holds a database of its own now, version 2-1. Serve it, with the other server among its peers.\n`;
+  assert.equal([code, stderr, stdout], [0, '', told]);
+  assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+}
+
+const fenced = { detail: 'Another server has been promoted in the place of this one, which takes no changes.' };
+const trouble = 'another server has been promoted in the place of this one, in epoch 2: nothing is written here';
+
+test('a promoted copy goes on from where it was, and tells the server before, which writes nothing from then on', async () => {
+  await promoteCopy();
+  const promoted = await program.serve(['--data', 'copy', '--replicated', '--peers', old.url]);
+  const created = await create(promoted.url, 'After');
+  assert.equal([created.status, created.headers.get('X-Tenantry-Version')], [201, '2-2']);
+  const refused = await create(old.url, 'Too late');
+  assert.equal([refused.status, await refused.json()], [503, fenced]);
+  assert.equal(await names(old.url), ['Before'], 'reads are answered');
+  const ready = await fetch(`${old.told.admin}/readyz`);
+  const { checks } = (await ready.json()) as { checks: { fence: string } };
+  assert.equal([ready.status, checks.fence], [503, trouble]);
+  await old.stop();
+  assert.equal(await program.run(['user', 'add', 'late', '--data', 'data']), failed(trouble));
+  assert.equal(await program.run(['doctor', '--data', 'data']), { code: 0, stdout: `${trouble}\n`, stderr: '' });
+  const again = await program.serve();
+  assert.is((await create(again.url, 'Still too late')).status, 503, 'a start changes nothing about it');
+  assert.equal(await names(promoted.url), ['After', 'Before']);
+});
+
+test('a server that comes back asks its peers before it serves anybody', async () => {
+  await promoteCopy();
+  await old.kill();
+  const promoted = await program.serve(['--data', 'copy']);
+  const back = await program.serve(['--peers', promoted.url]);
+  assert.equal(await (await create(back.url, 'Too late')).json(), fenced);
+});
+
+test('a follower of the promoted server fences the one before, where it is told to send its writes there', async () => {
+  await promoteCopy();
+  await program.serve(['--data', 'copy']);
+  const follower = await program.serve(['--follow', 'copy', '--data', 'second', '--primary', old.url]);
+  assert.equal(await (await create(follower.url, 'Astray')).json(), fenced);
+  assert.equal(await names(old.url), ['Before']);
+});
+
+test('nobody else can say that a server was promoted', async () => {
+  for (const epoch of ['9', Buffer.from('9').toString('base64url'), ''])
+    assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': epoch })).status, 201);
+  // Another deployment has other keys, however high its epoch.
+  await program.run(['user', 'add', 'admin', '--staff', '--data', 'other']);
+  const other = await program.serve(['--data', 'other', '--peers', old.url]);
+  await eventually('it has asked', () => other.errors().includes('a peer does not tell its epoch'));
+  assert.is((await create(old.url, 'Goes on')).status, 201);
+});
+
+test('what cannot be promoted is told in a line', async () => {
+  const at = (name: string): string => join(program.folder, name);
+  await old.stop();
+  assert.equal(
+    await program.run(['promote', '--data', 'data']),
+    failed(`${at('data')} has a database of its own: name another folder with --data`),
+  );
+  assert.equal(
+    await program.run(['promote', '--data', 'empty']),
+    failed(`there is no copy in ${at('empty')}: serve --follow makes one`),
+  );
+});
+
+test.run();

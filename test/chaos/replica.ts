@@ -1,0 +1,203 @@
+/**
+ * Copies a database continuously with Litestream, by the configuration that the program prints, while clients write.
+ *
+ * In the drill the server and Litestream are killed without warning in the middle of it, and the copy is restored elsewhere:
+ * it is whole, and what is missing was acknowledged in the last two seconds. In the long run nobody is killed: then nothing
+ * is missing, and Litestream never had to begin anew because somebody else moved the log.
+ */
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Program, type Serving } from '../support/program.ts';
+import {
+  bucket,
+  endBy,
+  installReplication,
+  litestream,
+  type Replicating,
+  replicate,
+  serveS3,
+} from '../support/replication.ts';
+import type { Given } from './part.ts';
+import { requireEnded, requireHealthy, Witness } from './witness.ts';
+
+const writers = 16;
+/** Seconds of a drill. */
+const drillLasts = 15;
+/** Seconds before the kill in which what is missing may have been acknowledged. */
+const mostMissing = 2;
+
+type Target = 'file' | 's3';
+
+/** Everything that is at work. */
+interface Works {
+  readonly program: Program;
+  readonly server: Serving;
+  readonly replicating: Replicating;
+  readonly config: string;
+  readonly witness: Witness;
+  /** When customers were acknowledged, in milliseconds, by uuid. */
+  readonly acknowledged: Map<string, number>;
+}
+
+async function withWorks<T>(target: Target, use: (works: Works) => Promise<T>, words = ['--replicated']): Promise<T> {
+  await installReplication();
+  const program = new Program(process.env.TENANTRY_NATIVE_CACHE ?? join(process.cwd(), 'dist/native'));
+  const objects = join(program.folder, 'objects');
+  mkdirSync(objects);
+  const store = target === 's3' ? await serveS3(objects) : undefined;
+  let works: Works | undefined;
+  try {
+    const add = ['user', 'add', 'admin', '--staff', '--data', 'data', ...words];
+    requireEnded(await program.run(add), add);
+    const printed = await program.run(['example', 'litestream', ...words]);
+    const config = join(program.folder, 'litestream.yml');
+    writeFileSync(config, configured(printed.stdout, store?.url, objects));
+    const witness = await Witness.of(program);
+    const server = await program.serve(words);
+    works = { program, server, witness, config, acknowledged: new Map(), replicating: await replicate(config) };
+    return await use(works);
+  } finally {
+    if (works && works.replicating.process.exitCode === null) works.replicating.process.kill('SIGKILL');
+    await store?.close();
+    await program.end();
+  }
+}
+
+/** The configuration as it is printed, with another place for the file, or with the part for S3 in force. */
+function configured(printed: string, store: string | undefined, objects: string): string {
+  if (store === undefined) return printed.replace('/var/backups/tenantry-replica', objects);
+  return printed
+    .replace(/ {6}- type: file\n(?: {8}.*\n)*/, '')
+    .replace(/^( {6})# (- type: s3| {2}\w.*)$/gm, '$1$2')
+    .replace('https://s3.example.com', store)
+    .replace('bucket: tenantry', `bucket: ${bucket}`);
+}
+
+/** Clients write until `until` has resolved, and then no more. */
+async function write({ acknowledged, server, witness }: Works, until: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const clients = Array.from({ length: writers }, async () => {
+    while (!isOver) {
+      try {
+        const response = await witness.write(server.url);
+        const { uuid } = (await response.json()) as { uuid?: string };
+        if (response.status === 201 && uuid !== undefined) acknowledged.set(uuid, performance.now());
+      } catch (error) {
+        if (!isOver) throw error;
+      }
+    }
+  });
+  const writing = Promise.all(clients);
+  await Promise.race([writing, until]);
+  isOver = true;
+  await writing;
+}
+
+/** Restores the copy into another folder, which must be whole; answers the customers that are missing there. */
+async function missing({ acknowledged, config, program }: Works): Promise<string[]> {
+  const elsewhere = join(program.folder, 'elsewhere');
+  mkdirSync(elsewhere);
+  const database = join(program.folder, 'data/tenantry.db');
+  await litestream('restore', '-no-expand-env', '-config', config, '-o', join(elsewhere, 'tenantry.db'), database);
+  copyFileSync(join(program.folder, 'data/secret.key'), join(elsewhere, 'secret.key'));
+  await requireHealthy(program, 'elsewhere');
+  const witness = await Witness.of(program, 'elsewhere');
+  const server = await program.serve(['--data', 'elsewhere']);
+  const present = await witness.customers(server.url);
+  await server.stop();
+  return [...acknowledged.keys()].filter((uuid) => !present.has(uuid));
+}
+
+/** How often Litestream began anew, beyond its first beginning. */
+const beginnings = ({ replicating }: Works): number => replicating.said().split('sync: new generation').length - 2;
+
+export interface DrillFigures {
+  readonly writes: number;
+  /** Writes that were acknowledged and are missing, and how many milliseconds before the kill the first of them was. */
+  readonly missing: number;
+  readonly milliseconds: number;
+}
+
+/** Kills the server and Litestream after so many seconds of writes. */
+export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
+  withWorks(target, async (works) => {
+    const { acknowledged, replicating, server } = works;
+    let killed = 0;
+    await write(
+      works,
+      pause(seconds * 1000).then(async () => {
+        killed = performance.now();
+        await Promise.all([server.kill(), endBy(replicating.process, 'SIGKILL')]);
+      }),
+    ).catch((error: unknown) => {
+      if (killed === 0) throw error;
+    });
+    const gone = await missing(works);
+    const first = Math.min(killed, ...gone.map((uuid) => acknowledged.get(uuid) ?? 0));
+    const figures = { writes: acknowledged.size, missing: gone.length, milliseconds: Math.round(killed - first) };
+    if (figures.milliseconds > mostMissing * 1000)
+      throw new Error(`Writes are missing that were acknowledged long before: ${JSON.stringify(figures)}`);
+    return figures;
+  });
+
+export interface LongFigures {
+  readonly writes: number;
+  readonly refused: number;
+  /** How often Litestream had to begin with a new whole copy. */
+  readonly beginnings: number;
+  /** Bytes of the write-ahead log at its longest. */
+  readonly longestLog: number;
+}
+
+/** Lets clients write for so many seconds with nobody killed. Rejects when anything is missing in the copy. */
+export const replicateLong = (target: Target, seconds: number, words?: string[]): Promise<LongFigures> =>
+  withWorks(
+    target,
+    async (works) => {
+      const { acknowledged, program, replicating, server, witness } = works;
+      let longestLog = 0;
+      const look = setInterval(() => {
+        longestLog = Math.max(longestLog, statSync(join(program.folder, 'data/tenantry.db-wal')).size);
+      }, 200);
+      await write(works, pause(seconds * 1000));
+      clearInterval(look);
+      // So long as Litestream says that anything may be missing.
+      await pause(2 * mostMissing * 1000);
+      await server.stop();
+      await endBy(replicating.process, 'SIGINT');
+      const gone = await missing(works);
+      if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
+      const refused = [...witness.refused.values()].reduce((sum, count) => sum + count, 0);
+      return { writes: acknowledged.size, refused, beginnings: beginnings(works), longestLog };
+    },
+    words,
+  );
+
+/** The drill with both targets, and the long run. */
+export async function replica({ minutes, rounds, tell }: Given): Promise<Record<string, number>> {
+  const figures: Record<string, number> = {};
+  for (const target of ['file', 's3'] as const) {
+    let worst: DrillFigures = { writes: 0, missing: 0, milliseconds: 0 };
+    let writes = 0;
+    for (let round = 0; round < Math.max(1, rounds / 50); round++) {
+      const found = await drill(target, drillLasts);
+      tell(
+        `${target}: of ${found.writes} acknowledged writes ${found.missing} of the last ${found.milliseconds} ms are missing`,
+      );
+      writes += found.writes;
+      if (found.milliseconds >= worst.milliseconds) worst = found;
+    }
+    figures[`${target}: writes acknowledged`] = writes;
+    figures[`${target}: missing at worst`] = worst.missing;
+    figures[`${target}: milliseconds before the kill of the first of them`] = worst.milliseconds;
+  }
+  const long = await replicateLong('file', minutes * 60);
+  return {
+    ...figures,
+    [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
+    'of them refused': long.refused,
+    'new beginnings of Litestream': long.beginnings,
+    'bytes of the log at its longest': long.longestLog,
+  };
+}

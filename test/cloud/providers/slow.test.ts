@@ -1,0 +1,63 @@
+/** Vendors that do not answer: how long they are waited for (providers.md 2 "ping", "Time"), at all of them at once. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
+import { driverOf, driverSettings } from '../../../src/cloud/drivers/drivers.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import type { FaultyAccount, FaultyVendor } from '../../vendors/faulty-vendor.ts';
+import { faultyVendors } from '../../vendors/faulty-vendors.ts';
+
+const vendors: readonly FaultyVendor[] = Object.values(faultyVendors);
+
+/** What something comes to, and after how many seconds. */
+async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+  const begun = performance.now();
+  return [await work, (performance.now() - begun) / 1000];
+}
+
+/** Waits until the vendor has been asked. */
+async function asked({ faulty }: FaultyAccount, route: string): Promise<void> {
+  while (!faulty.take().some((call) => call.route === route)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Credentials are tried for 10 s, any other call takes 30 s at most. */
+async function assertPatience({ name, open, prefix, routes }: FaultyVendor): Promise<void> {
+  const account = await open();
+  const { faulty, fixture, service } = account;
+  faulty.take();
+  faulty.mishap(routes.ping, 'silence', 2);
+  const trial = timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
+  await asked(account, routes.ping);
+  const { app } = fixture.server;
+  const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
+  const settings = driverSettings(app, id);
+  assert.ok(settings);
+  const call = timed(
+    driverOf(app, settings)
+      .ping()
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+  );
+  const [{ body, status }, tried] = await trial;
+  assert.equal([status, body], [400, { non_field_errors: ['Wrong settings: Backend does not respond.'] }], name);
+  assert.ok(tried > 9.9 && tried < 20, `${name}: ${tried} s`);
+  faulty.mishap(routes.ping, { delay: 9000 });
+  const [slow, answered] = await timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
+  assert.equal([slow.status, answered > 8.9], [201, true], name);
+  const [error, waited] = await call;
+  assert.instance(error, ProviderError, name);
+  assert.equal(
+    [(error as ProviderError).type, (error as ProviderError).message],
+    ['unavailable', 'Backend does not respond'],
+  );
+  assert.ok(waited > 29.9 && waited < 45, `${name}: ${waited} s`);
+  await account.close();
+}
+
+test('credentials are tried for 10 s, and a call is waited for 30 s', async () => {
+  await Promise.all(vendors.map(assertPatience));
+});
+
+test.run();

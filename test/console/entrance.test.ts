@@ -1,0 +1,165 @@
+/** The ways into the console in a real browser, besides a known password: the first link, single sign-on, mailed links. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import type { Client } from '../support/fixture.ts';
+import { secretIn } from '../support/kept-mails.ts';
+import { Mailbox } from '../support/mailbox.ts';
+import { freePort, SamlFixture } from '../support/saml-fixture.ts';
+
+const chromium = await startBrowser();
+const tests = suite('the ways into the console');
+const browser = chromium ? tests : tests.skip;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let mailbox: Mailbox;
+let saml: SamlFixture;
+let url: string;
+
+const started = (): Browser => chromium as Browser;
+
+tests.before(async () => {
+  if (!chromium) return;
+  mailbox = await Mailbox.start();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  saml = await SamlFixture.start({
+    port,
+    ...mailbox.settings,
+    base_url: url,
+    password_reset_url: `${url}/#/reset/{secret}`,
+    login_completed_url: `${url}/#/signed-in/{token}/{method}`,
+    login_failed_url: `${url}/`,
+  });
+});
+tests.after(async () => {
+  if (!chromium) return;
+  await chromium.close();
+  await saml.close();
+  await mailbox.close();
+});
+
+/** The secret in the newest mail, once everything is sent that is due. */
+async function mailedSecret(): Promise<string> {
+  await saml.fixture.server.settled();
+  const [mail] = mailbox.take().slice(-1);
+  assert.ok(mail);
+  return secretIn(mail);
+}
+
+/** Asserts that nothing in a page keeps people with screen readers out. */
+async function assertAccessible({ page }: Console): Promise<void> {
+  const found = await page.evaluate(
+    `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id }) => id))`,
+  );
+  assert.equal(found, []);
+}
+
+browser('the link of the first start sets name and password, once', async () => {
+  const { fixture } = saml;
+  const place = `${url}/#/first/${makeInitialLink(fixture.server.app)}`;
+  const visitor = await Console.open(started(), place);
+  const { page } = visitor;
+  await page.getByText('You will be the user admin').waitFor();
+  await assertAccessible(visitor);
+  await page.getByLabel('Full name').fill('Alice Adams');
+  await page.getByLabel('Password *').fill('short');
+  await visitor.button('Begin').click();
+  await page.getByText('Ensure this field has at least one digit.').waitFor();
+  await page.getByLabel('Password *').fill(password);
+  await visitor.button('Begin').click();
+  await visitor.heading('Welcome, Alice Adams').waitFor();
+  assert.is(new URL(page.url()).hash, '#/');
+  assert.not(visitor.asked.some((asked) => /\/first\//.test(asked)));
+  await visitor.close();
+
+  const late = await Console.open(started(), place);
+  await late.page.getByLabel('Password *').fill(password);
+  await late.button('Begin').click();
+  await late.page.getByText('This link does not work any more. Sign in, or start the server again').waitFor();
+  await late.link('Sign in').click();
+  await late.signIn('admin');
+  await late.close();
+});
+
+browser('single sign-on leads to the identity provider and back, into the console', async () => {
+  await saml.idp.next({ user: { attributes: { uid: 'carol', cn: 'Carol Jones', mail: 'carol@example.com' } } });
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.button('Sign in with Example University').click();
+  // The page of the identity provider sends its form by itself.
+  await visitor.heading('Welcome, Carol Jones').waitFor();
+  assert.is(new URL(visitor.page.url()).hash, '#/');
+  await visitor.button('Sign out').click();
+  await visitor.button('Sign in with Example University').waitFor();
+  assert.equal(visitor.complaints, []);
+  await visitor.close();
+});
+
+browser('a forgotten password is set anew by the mailed link', async () => {
+  await staff().post('/api/users/', { username: 'dora', full_name: 'Dora Dean', email: 'dora@example.com' });
+  const visitor = await Console.open(started(), `${url}/`);
+  const { page } = visitor;
+  await visitor.link('Forgot your password?').click();
+  await page.getByLabel('Email').fill('dora@example.com');
+  await visitor.button('Send a link').click();
+  await page.getByText('If the address is known, a link has been sent.').waitFor();
+  await page.goto(`${url}/#/reset/${await mailedSecret()}`);
+  await page.getByLabel('New password').fill(password);
+  await visitor.button('Set the password').click();
+  await visitor.heading('Welcome, Dora Dean').waitFor();
+  assert.equal(visitor.complaints, []);
+  await visitor.close();
+});
+
+browser('a token that is not known any more when the page is opened leads to the sign-in', async () => {
+  const visitor = await Console.as(started(), saml.fixture, 'dora');
+  const [{ url: dora }] = (await staff().get('/api/users/?username=dora')).body;
+  await staff().post(`${dora}password/`, { password: 'another-horse-1' });
+  await visitor.page.reload();
+  await visitor.page.getByLabel('Username').waitFor();
+  await visitor.signIn('dora', 'another-horse-1');
+  await visitor.close();
+});
+
+browser('mails of a hook are agreed to, and ended, on pages that look like the console', async () => {
+  const { fixture } = saml;
+  const made = await fixture
+    .as('dora')
+    .post('/api/hooks-email/', { email: 'team@example.com', event_types: ['customer_creation_succeeded'] });
+  assert.is(made.status, 201);
+  const visitor = await Console.open(started(), `${url}/hooks/confirm/${await mailedSecret()}/`);
+  const { page } = visitor;
+  await page.getByText('Shall notifications be sent to your email address?').waitFor();
+  await assertAccessible(visitor);
+  const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main article'))[name]))`;
+  const entrance = await Console.open(started(), `${url}/`);
+  await entrance.button('Sign in').waitFor();
+  assert.is(await page.evaluate(looks), await entrance.page.evaluate(looks));
+  await entrance.close();
+  await visitor.button('Yes, send notifications').click();
+  await page.getByText('Notifications will be sent to your email address.').waitFor();
+  assert.is((await fixture.as('dora').get(made.body.url)).body.is_confirmed, true);
+
+  await fixture.as('dora').patch(made.body.url, { event_types: ['role_granted'] });
+  const [{ url: dora }] = (await staff().get('/api/users/?username=dora')).body;
+  const customer = await staff().post('/api/customers/', { name: 'Alice' });
+  await staff().post('/api/customer-permissions/', { customer: customer.body.url, user: dora, role: 'owner' });
+  await fixture.server.settled();
+  const mail = mailbox.take().find(({ recipient }) => recipient === 'team@example.com');
+  const [, link] = /<(http[^>]*)>/.exec(mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '') ?? [];
+  await page.goto(link ?? '');
+  await visitor.button('Unsubscribe').click();
+  await page.getByText('These notifications will no longer be sent to your email address.').waitFor();
+  assert.is((await fixture.as('dora').get(made.body.url)).body.is_active, false);
+  assert.equal(visitor.complaints, []);
+  await visitor.close();
+});
+
+/** The first user has another token since the first link was used. */
+const staff = (): Client => saml.fixture.as('admin');
+
+tests.run();

@@ -1,0 +1,109 @@
+/** The palette of commands of the console, in a real browser by its keyboard alone. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the palette of commands');
+const browser = chromium ? tests : tests.skip;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let cast: Personas;
+let owner: Console;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  for (const { url } of [cast.users.owner, cast.users.stranger])
+    await fixture.staff.post(`${url}password/`, { password });
+  owner = await Console.as(chromium as Browser, fixture, 'owner');
+});
+tests.after(() => chromium?.close());
+
+const option = ({ page }: Console, name: string | RegExp) => page.getByRole('option', { name, exact: true });
+
+/** Opens the palette and types into it. */
+async function seek({ page }: Console, text: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').waitFor();
+  await page.keyboard.type(text);
+}
+
+browser('objects are found by their names, whatever list they are in', async () => {
+  await seek(owner, 'rock');
+  await option(owner, 'Rocket Projects, Alice').waitFor();
+  await owner.page.keyboard.press('Enter');
+  await owner.heading('Rocket').waitFor();
+  assert.is(new URL(owner.page.url()).hash, `#/projects/${cast.project.uuid}/`);
+  await seek(owner, 'helper');
+  await option(owner, 'helper People, helper').waitFor();
+  assert.is(await owner.page.getByRole('option').count(), 1);
+  await owner.page.keyboard.press('Escape');
+});
+
+browser('places are found by parts of their titles, and chosen by the arrows', async () => {
+  await seek(owner, 'ale');
+  await option(owner, 'Alerts Place').waitFor();
+  await owner.page.keyboard.press('Enter');
+  await owner.heading('Alerts').waitFor();
+  await seek(owner, 'pro');
+  await option(owner, 'Projects Place').waitFor();
+  const selected = owner.page.getByRole('option', { selected: true });
+  const first = await selected.innerText();
+  await owner.page.keyboard.press('ArrowDown');
+  assert.is.not(await selected.innerText(), first);
+  await owner.page.keyboard.press('ArrowUp');
+  assert.is(await selected.innerText(), first);
+  // Behind the last comes the first, so that before the first comes the last.
+  await owner.page.keyboard.press('ArrowUp');
+  assert.is(await selected.innerText(), await owner.page.getByRole('option').last().innerText());
+  await owner.page.keyboard.press('Escape');
+});
+
+browser('what the buttons of the page do is done, and what cannot be done is not offered', async () => {
+  await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await seek(owner, 'edi');
+  await option(owner, 'Edit Action').waitFor();
+  await owner.page.keyboard.press('Enter');
+  await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
+  // Over a form the palette would hide what is typed there.
+  await owner.page.keyboard.press('Control+k');
+  assert.is(await owner.page.getByRole('combobox', { name: 'Place, action or name' }).count(), 0);
+  await owner.page.keyboard.press('Escape');
+  const stranger = await Console.as(chromium as Browser, fixture, 'stranger');
+  await seek(stranger, 'alice');
+  await stranger.page.getByRole('status').getByText('Nothing matches.').waitFor();
+  await stranger.page.keyboard.press('Escape');
+  await seek(stranger, 'create');
+  assert.is(await option(stranger, /Action/).count(), 0);
+  await stranger.close();
+});
+
+browser('Escape gives the keyboard back to where it was', async () => {
+  await owner.link('Events').first().focus();
+  await seek(owner, 'x');
+  await owner.page.keyboard.press('Escape');
+  await owner.page.getByRole('combobox').waitFor({ state: 'detached' });
+  await owner.page.waitForFunction("document.activeElement.textContent === 'Events'", undefined, { timeout: 5000 });
+});
+
+browser('without a keyboard a button opens it; it keeps nobody out, light and dark, and is quiet', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await owner.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await owner.page.getByRole('button', { name: 'Go to…' }).click();
+    await owner.page.keyboard.type('a');
+    await option(owner, /^Alice/).waitFor();
+    const found = await owner.page.evaluate(
+      `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+    );
+    assert.equal(found, [], colorScheme);
+    await owner.page.keyboard.press('Escape');
+  }
+  assert.equal(owner.complaints, []);
+});
+
+tests.run();

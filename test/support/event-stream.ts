@@ -1,0 +1,79 @@
+import type { Client, Fixture, Json } from './fixture.ts';
+
+/** One block of a stream: its fields, or a comment. */
+export interface Frame {
+  readonly id?: string;
+  readonly event?: string;
+  readonly retry?: string;
+  readonly data?: Json;
+  readonly comment?: true;
+}
+
+/** A client of a stream of events, which takes a frame when it is asked for one. */
+export class EventReader {
+  readonly #body: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #leaving: AbortController;
+  #text = '';
+
+  private constructor(
+    readonly response: Response,
+    leaving: AbortController,
+  ) {
+    if (!response.body) throw new Error('an answer without a body');
+    this.#body = response.body.getReader();
+    this.#leaving = leaving;
+  }
+
+  /** Opens a stream; `lastId` is sent as Last-Event-ID. */
+  static async open(fixture: Fixture, client: Client, query = '', lastId?: string): Promise<EventReader> {
+    const leaving = new AbortController();
+    const response = await fetch(`${fixture.url}/api/events/stream/${query}`, {
+      signal: leaving.signal,
+      headers: { Authorization: `Token ${client.token}`, ...(lastId !== undefined && { 'Last-Event-ID': lastId }) },
+    });
+    return new EventReader(response, leaving);
+  }
+
+  /** The next frame; undefined when the server has ended the stream. */
+  async frame(): Promise<Frame | undefined> {
+    for (;;) {
+      const end = this.#text.indexOf('\n\n');
+      if (end >= 0) {
+        const block = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end + 2);
+        return frameOf(block);
+      }
+      const { done, value } = await this.#body.read();
+      if (done) return undefined;
+      this.#text += new TextDecoder().decode(value);
+    }
+  }
+
+  /** The next event; comments are passed over. */
+  async event(): Promise<Json> {
+    for (let frame = await this.frame(); frame; frame = await this.frame()) if (frame.data) return frame;
+    return undefined;
+  }
+
+  /** The messages of the next events. */
+  async messages(count: number): Promise<string[]> {
+    const messages: string[] = [];
+    while (messages.length < count) messages.push((await this.event()).data.message);
+    return messages;
+  }
+
+  /** Goes away without a word. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+}
+
+function frameOf(block: string): Frame {
+  if (block.startsWith(':')) return { comment: true };
+  const fields = block.split('\n').map((line): [string, string] => {
+    const [name = ''] = line.split(': ', 1);
+    return [name, line.slice(name.length + 2)];
+  });
+  const frame = Object.fromEntries(fields);
+  return { ...frame, ...(frame.data !== undefined && { data: JSON.parse(frame.data) }) };
+}

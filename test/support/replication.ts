@@ -1,0 +1,114 @@
+/**
+ * Litestream and a server that speaks S3, from the registry's packages: installed into dist/replication when they are first
+ * needed, since they are as large as all other packages together and only drills and one test need them.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const packages = { '@flydotio/litestream': '1.0.1', s3rver: '3.7.1' };
+const folder = fileURLToPath(new URL('../../dist/replication', import.meta.url));
+const binary = join(folder, `node_modules/@flydotio/litestream-${process.platform}-${process.arch}/litestream`);
+const run = promisify(execFile);
+
+/** The keys that the S3 server knows. */
+const keys = { LITESTREAM_ACCESS_KEY_ID: 'S3RVER', LITESTREAM_SECRET_ACCESS_KEY: 'S3RVER' };
+export const bucket = 'tenantry';
+
+/** Installs what is missing. Rejects where a package cannot be had. */
+export async function installReplication(): Promise<void> {
+  if (existsSync(binary) && existsSync(join(folder, 'node_modules/s3rver'))) return;
+  mkdirSync(folder, { recursive: true });
+  const wanted = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+  await run('npm', ['install', '--silent', '--ignore-scripts', '--no-save', '--prefix', folder, ...wanted]);
+  chmodSync(binary, 0o755);
+}
+
+/** Runs Litestream to its end; answers what it prints. Rejects when it fails. */
+export async function litestream(...words: readonly string[]): Promise<string> {
+  const { stdout } = await run(binary, words, { env: { ...process.env, ...keys } });
+  return stdout;
+}
+
+/** Litestream at work. */
+export interface Replicating {
+  readonly process: ChildProcess;
+  /** What it has said so far. */
+  readonly said: () => string;
+}
+
+/** Starts it with a configuration; resolves when it has written its first copy and what came after that. */
+export async function replicate(config: string): Promise<Replicating> {
+  const child = spawn(binary, ['replicate', '-no-expand-env', '-config', config], {
+    env: { ...process.env, ...keys },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const written = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('wal segment written')) resolve();
+      });
+  });
+  await Promise.race([
+    written,
+    once(child, 'exit').then(() => {
+      throw new Error(`Litestream has ended: ${said}`);
+    }),
+  ]);
+  return { process: child, said: () => said };
+}
+
+/** Ends a process with a signal. */
+export async function endBy(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+/** What is used of s3rver. */
+interface S3Options {
+  readonly delimiter?: string;
+  readonly prefix?: string;
+}
+interface S3Store {
+  listObjects(bucket: string, options: S3Options): Promise<{ objects: { key: string }[]; commonPrefixes: string[] }>;
+}
+interface S3Server {
+  run(): Promise<{ readonly port: number }>;
+  close(): Promise<void>;
+}
+
+/** Starts an S3 server with an empty bucket that keeps its objects in a folder; answers where it listens. */
+export async function serveS3(objects: string): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+  const require = createRequire(join(folder, 'package.json'));
+  const store = (require('s3rver/lib/stores/filesystem') as { prototype: S3Store }).prototype;
+  const list = Object.getOwnPropertyDescriptor(store, 'listObjects')?.value as S3Store['listObjects'];
+  // Of folders that hold nothing but folders it tells none, as S3 does not: it is asked for everything in them.
+  store.listObjects = async function (bucket, { delimiter, prefix = '', ...options }) {
+    const all = await list.call(this, bucket, { prefix, ...options });
+    if (!delimiter) return all;
+    const end = ({ key }: { key: string }): number => key.indexOf(delimiter, prefix.length);
+    const inner = all.objects.filter((object) => end(object) >= 0);
+    return {
+      ...all,
+      objects: all.objects.filter((object) => end(object) < 0),
+      commonPrefixes: [...new Set(inner.map((object) => object.key.slice(0, end(object) + 1)))],
+    };
+  };
+  const Server = require('s3rver') as new (options: object) => S3Server;
+  const server = new Server({
+    directory: objects,
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    configureBuckets: [{ name: bucket }],
+  });
+  const { port } = await server.run();
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
