@@ -74,7 +74,7 @@ export function ObjectPage({
         <header>
           <h2>{t('Details')}</h2>
         </header>
-        <Fields item={item} />
+        <Fields item={item} hidden={['customers', 'projects'].includes(collection.name) ? ['quotas'] : []} />
       </section>
     </>
   );

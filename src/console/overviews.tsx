@@ -5,12 +5,14 @@ import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
+import { PersonOverview } from './person.tsx';
 import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { ResourceOverview } from './resources.tsx';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { ObjectLink, Part, Quotas, roleIn, Time } from './shown.tsx';
+import { QuotaHistory, Timeline } from './statistics.tsx';
 import { numberText, phrase, t, titleOf } from './words/words.ts';
 
 /** What stands above the fields of an object, by the list it is in. */
@@ -23,6 +25,8 @@ export function overviewOf(list: string, item: Item, reload: () => Promise<void>
 const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
+  users: (item) => <PersonOverview user={item} />,
+  quotas: (item) => <QuotaHistory quota={item} />,
   'service-settings': (item) => <AccountOverview settings={item} />,
   'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
@@ -75,6 +79,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
           empty={t('No invitation waits for an answer.')}
         />
       </div>
+      <Timeline aggregate={kind} uuid={uuid} />
       <Listing
         title={t('Events')}
         path="/events/"

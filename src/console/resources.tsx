@@ -11,6 +11,7 @@ import { refresh, useAnswer } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, roles } from './session.ts';
 import { nameOf, ObjectLink, State } from './shown.tsx';
+import { Measurements } from './statistics.tsx';
 import { plural, t, titleOf } from './words/words.ts';
 
 /** Where resources are made. */
@@ -219,6 +220,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
           <State value={t('Simulated')} />
         </p>
       )}
+      <Measurements resource={resource} />
       <Listing
         title={t('History')}
         path="/events/"
