@@ -45,18 +45,18 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
   },
 });
 
-/** Paths of one segment that are no collections, and those of core.md 14.6, which others than staff may not read. */
-const unlisted = new Set([
+/** Where the service tells of itself instead of its data (core.md 14.6), which others than staff may not read. */
+export const ofTheService: readonly string[] = [
   'backups',
-  'configuration',
   'deployment-settings',
   'jobs',
   'operation',
   'outbox',
   'simulator',
-  'user-counters',
-  'version',
-]);
+];
+
+/** Paths of one segment that are no collections of the data. */
+const unlisted = new Set([...ofTheService, 'configuration', 'user-counters', 'version']);
 
 const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
   endpoints

@@ -1,6 +1,7 @@
 /** core.md 3: root, version and configuration. */
 import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
+import { ofTheService } from '../../../src/app/docs/root.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -17,7 +18,7 @@ root('it answers the absolute list URL of every list by its prefix, sorted', asy
   const read = Object.keys(paths).filter((path) => paths[path].get);
   const lists = read
     .flatMap((path) => /^\/api\/([^/]+)\/$/.exec(path)?.[1] ?? [])
-    .filter((prefix) => !['version', 'configuration', 'user-counters', 'stats'].includes(prefix));
+    .filter((prefix) => !['version', 'configuration', 'user-counters', 'stats', ...ofTheService].includes(prefix));
   assert.equal(body, Object.fromEntries(lists.map((prefix) => [prefix, `${fixture.url}/api/${prefix}/`])));
   assert.equal(Object.keys(body), [...Object.keys(body)].sort());
   for (const prefix of [

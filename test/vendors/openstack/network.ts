@@ -6,7 +6,10 @@ import type { Quotas } from './quotas.ts';
 import { refusal } from './refusal.ts';
 
 const conflict = (message: string) => refusal('network', 409, message);
-const isOfRouter = ({ device_owner: owner }: Json): boolean => owner === 'network:router_interface';
+const interfaceOwner = ({ ha }: Json): string =>
+  ha ? 'network:ha_router_replicated_interface' : 'network:router_interface';
+const isOfRouter = ({ device_owner: owner }: Json): boolean =>
+  [true, false].some((ha) => owner === interfaceOwner({ ha }));
 
 /** Takes a port away, with the floating IPs that lead there. */
 export function removePort({ world }: Site, id: string): void {
@@ -170,7 +173,7 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
         ...wanted,
         project_id: router.project_id,
         device_id: router.id,
-        device_owner: 'network:router_interface',
+        device_owner: interfaceOwner(router),
       });
       return { json: { id: router.id, port_id: port.id, subnet_id: subnet.id } };
     },

@@ -56,6 +56,22 @@ test('a tenant is made in one go, with one log-in a project', async () => {
   assert.is(logIns(), 0, 'the token of its creation serves');
 });
 
+test('a tenant with a highly available router goes as any other', async () => {
+  const { staff } = account.fixture;
+  assert.is((await staff.patch(account.service.settings, { create_ha_routers: true })).status, 200);
+  await account.pass(3);
+  const tenant = await account.tenant();
+  const { world } = account.vendor;
+  assert.equal(
+    world.all('network/routers').map(({ ha }) => ha),
+    [true],
+  );
+  const network = await account.first('networks');
+  assert.is((await account.remove(network)).at(-1), 'gone');
+  assert.is((await account.remove(tenant)).at(-1), 'gone');
+  assert.equal([names('network/routers'), names('network/networks'), names('network/ports')], [[], ['public'], []]);
+});
+
 test('a token of a tenant that is refused is replaced, and the call repeated', async () => {
   await account.tenant();
   account.vendor.tokens.clear();

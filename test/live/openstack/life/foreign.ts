@@ -27,21 +27,42 @@ async function makeProject(life: Life): Promise<void> {
   await cloud.client(`${server} --wait -f json`, own);
 }
 
+/** Imports an object that a synchronisation has found. */
+async function importOf({ staff }: Life, { link }: Account, type: string, name: string): Promise<Json> {
+  const service = await staff.get(link.service);
+  const items: Json[] = await staff.get(`${service.url}link/`);
+  const item = items.find((one) => one.resource_type === `OpenStack.${type}` && one.name === name);
+  assert.ok(item, `${type} ${name} can be imported`);
+  const { backend_id, resource_type } = item;
+  return staff.ask(200, 'POST', `${service.url}link/`, { backend_id, resource_type, project: link.project });
+}
+
+/** What is unlinked stays at the cloud, and comes back by an import. */
+export async function importAgain(life: Life, account: Account, instance: Json): Promise<void> {
+  const { cloud, staff, steps } = life;
+  await steps.step('unlink of an instance and a volume, and import of both', async () => {
+    const { name, volumes } = await staff.get(instance.url);
+    const data = volumes.find(({ bootable }: Json) => !bootable);
+    for (const { url } of [data, instance]) {
+      await staff.ask(204, 'POST', `${url}unlink/`);
+      assert.is((await staff.send('GET', url)).status, 404);
+    }
+    assert.is((await cloud.client(`server show ${instance.backend_id} -f json`)).name, name);
+    await synchronise(life, account);
+    await importOf(life, account, 'Instance', name);
+    await importOf(life, account, 'Volume', data.name);
+    await synchronise(life, account);
+    const back = await staff.only(`/api/openstack-instances/?name_exact=${name}`);
+    assert.equal([back.backend_id, back.volumes.length], [instance.backend_id, volumes.length]);
+  });
+}
+
 /** Objects of others come under our management, and are managed. */
 export async function importForeign(life: Life, account: Account): Promise<Json> {
   const { staff, steps } = life;
-  const { link } = account;
-  const service = await staff.get(link.service);
   await steps.step('behind our back: project, network, volumes, server', () => makeProject(life));
   await steps.step('synchronisation', () => synchronise(life, account));
-  const importObject = async (type: string, name: string): Promise<Json> => {
-    const items: Json[] = await staff.get(`${service.url}link/`);
-    const item = items.find((one) => one.resource_type === `OpenStack.${type}` && one.name === name);
-    assert.ok(item, `${type} ${name} can be imported`);
-    const { backend_id, resource_type } = item;
-    const body = { backend_id, resource_type, project: link.project };
-    return staff.ask(200, 'POST', `${service.url}link/`, body);
-  };
+  const importObject = (type: string, name: string): Promise<Json> => importOf(life, account, type, name);
   const tenant = await steps.step('import of a tenant, with its parts', async () => {
     const imported = await importObject('Tenant', userOf(life).project);
     const network = await staff.only(`/api/openstack-networks/?tenant_uuid=${imported.uuid}`);

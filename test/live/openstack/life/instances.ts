@@ -96,7 +96,7 @@ export async function changeInstance(
     const changed = await staff.act(instance, 'update_security_groups', { security_groups: [{ url: group.url }] });
     assert.equal(
       changed.security_groups.map(({ name }: Json) => name),
-      ['https'],
+      ['tls'],
     );
   });
   const [{ subnet: first }] = instance.internal_ips_set;
@@ -114,8 +114,10 @@ export async function changeInstance(
     assert.is(two.external_ips.length, 2);
     const none = await staff.act(instance, 'update_floating_ips', { floating_ips: [] });
     assert.equal([none.external_ips, none.floating_ips], [[], []]);
-    const again = await staff.act(instance, 'update_floating_ips', { floating_ips: [{ subnet: subnet.url }] });
-    assert.is(again.external_ips.length, 1);
+    // One that is there and free is chosen.
+    const [{ address, url }] = await staff.get(`/api/openstack-floating-ips/?tenant_uuid=${instance.tenant_uuid}`);
+    const again = await staff.act(instance, 'update_floating_ips', { floating_ips: [{ subnet: subnet.url, url }] });
+    assert.equal(again.external_ips, [address]);
   });
   await steps.step('instance update_internal_ips_set: the subnet of a floating IP goes, and frees it', async () => {
     const changed = await staff.act(instance, 'update_internal_ips_set', { internal_ips_set: [{ subnet: first }] });

@@ -8,11 +8,13 @@ import { Program } from '../../../support/program.ts';
 import { Caller } from '../../caller.ts';
 import type { Steps } from '../../steps.ts';
 import { RealCloud } from './cloud.ts';
-import { importForeign, removeForeign, seeChanges } from './foreign.ts';
+import { importAgain, importForeign, removeForeign, seeChanges } from './foreign.ts';
 import { changeInstance, failInstance, makeInstance, makeKey, removeInstance, removeKey } from './instances.ts';
+import { killInFlows } from './kill.ts';
+import { refuseBeyondLimits } from './limits.ts';
 import { makeConnections, removeConnections } from './network.ts';
 import { connect } from './settings.ts';
-import { attachVolume, makeVolume } from './storage.ts';
+import { attachVolume, endDatedSnapshot, makeVolume } from './storage.ts';
 import { makeTenant, removeTenant } from './tenant.ts';
 
 /** Everything that the parts of the life cycle work with. */
@@ -22,6 +24,8 @@ export interface Life {
   readonly staff: Caller;
   /** Part of the names of projects and users, of which a cloud has each only once. */
   readonly tag: string;
+  /** Kills Tenantry without warning and starts it again at the same address. */
+  readonly kill: () => Promise<void>;
 }
 
 /** An account at the cloud, and its link to a project. */
@@ -53,9 +57,17 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
   try {
     await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
     const token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
-    const server = await program.serve(['--provider-allowed-networks', '127.0.0.0/8']);
-    await run({ steps, cloud, staff: new Caller(server.url, token), tag: randomBytes(3).toString('hex') });
-    await steps.step('what the log warned of', async () => assert.is(server.errors(), ''));
+    const words = ['--provider-allowed-networks', '127.0.0.0/8'];
+    let server = await program.serve(words);
+    const { url } = server;
+    let told = '';
+    const kill = async (): Promise<void> => {
+      await server.kill();
+      told += server.errors();
+      server = await program.serve([...words, '--port', new URL(url).port]);
+    };
+    await run({ steps, cloud, staff: new Caller(url, token), tag: randomBytes(3).toString('hex'), kill });
+    await steps.step('what the log warned of', async () => assert.is(told + server.errors(), ''));
     await server.stop();
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted);
@@ -74,12 +86,16 @@ async function run(life: Life): Promise<void> {
   const instance = await makeInstance(life, account, tenant, key);
   await attachVolume(life, volume, instance);
   await changeInstance(life, instance, connections);
+  await refuseBeyondLimits(life, tenant, { group: connections.group, instance, volume });
   await failInstance(life, account, tenant);
-  await removeInstance(life, instance, false);
+  await importAgain(life, account, instance);
+  await removeInstance(life, await life.staff.only('/api/openstack-instances/?name_exact=web-1'), false);
   await removeInstance(life, await makeInstance(life, account, tenant, key), true);
   const foreign = await importForeign(life, account);
   await seeChanges(life, account, tenant);
   await removeForeign(life, foreign);
+  await killInFlows(life, account);
+  await endDatedSnapshot(life);
   await steps.step('volume delete', () => life.staff.remove(volume));
   await removeConnections(life, connections);
   await removeTenant(life, tenant);

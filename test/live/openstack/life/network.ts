@@ -33,6 +33,13 @@ export async function makeConnections({ cloud, staff, steps }: Life, tenant: Jso
       rules: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }],
     }),
   );
+  await steps.step('security group update, pull', async () => {
+    await staff.ask(200, 'PATCH', group.url, { name: 'tls', description: 'changed' });
+    await staff.settled(group);
+    await staff.act(group, 'pull');
+    const { description, name } = await cloud.client(`security group show ${group.backend_id} -f json`);
+    assert.equal([name, description], ['tls', 'changed']);
+  });
   await steps.step('security group set_rules', async () => {
     const rules = [
       { protocol: 'tcp', from_port: 8443, to_port: 8444, cidr: '10.0.0.0/8' },
@@ -58,7 +65,12 @@ export async function makeConnections({ cloud, staff, steps }: Life, tenant: Jso
   return { network, subnet, group };
 }
 
-export async function removeConnections({ staff, steps }: Life, { group, network }: Connections): Promise<void> {
+export async function removeConnections(life: Life, { group, network, subnet }: Connections): Promise<void> {
+  const { staff, steps } = life;
   await steps.step('security group delete', () => staff.remove(group));
+  await steps.step('subnet delete, and another one in its network', async () => {
+    await staff.remove(subnet);
+    await staff.make(`${network.url}create_subnet/`, { name: 'backend-subnet', cidr: '192.168.52.0/24' });
+  });
   await steps.step('network delete, with its subnet', () => staff.remove(network));
 }

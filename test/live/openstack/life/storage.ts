@@ -1,6 +1,9 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
+import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
+
+const dated = 'kept for a minute';
 
 /** Volumes and snapshots without an instance; answers a volume of 2 GiB. */
 export async function makeVolume({ cloud, staff, steps }: Life, { link }: Account, tenant: Json): Promise<Json> {
@@ -36,9 +39,19 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
     staff.make(`${snapshot.url}restore/`, { name: 'database restored' }),
   );
   assert.equal([restored.size, restored.runtime_state], [2048, 'available']);
+  await steps.step('what is made of a snapshot is listed by it', async () => {
+    const made = await staff.get(`${snapshot.url}restorations/`);
+    assert.equal(
+      made.map(({ name }: Json) => name),
+      ['database restored'],
+    );
+  });
   await steps.step('volume delete', () => staff.remove(restored));
   await steps.step('snapshot delete', () => staff.remove(snapshot));
-  await steps.step('volume of an image', async () => {
+  await steps.step('volume snapshot that is kept until a time', () =>
+    staff.make(`${volume.url}snapshot/`, { name: dated, kept_until: new Date(Date.now() + 60_000).toISOString() }),
+  );
+  await steps.step('volume of an image, and what is restored of it', async () => {
     const image = await staff.only('/api/openstack-images/');
     const system = await staff.make('/api/openstack-volumes/', {
       service_project_link: link.url,
@@ -48,7 +61,10 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
       image: image.url,
     });
     assert.equal([system.bootable, system.image_name, system.metadata], [true, 'cirros', {}]);
-    await staff.remove(system);
+    const snapshot = await staff.make(`${system.url}snapshot/`, { name: 'system' });
+    const copy = await staff.make(`${snapshot.url}restore/`, { name: 'system restored' });
+    assert.equal([copy.bootable, copy.image_name], [true, 'cirros']);
+    for (const object of [copy, snapshot, system]) await staff.remove(object);
   });
   return staff.get(volume.url);
 }
@@ -71,9 +87,21 @@ export async function attachVolume({ staff, steps }: Life, volume: Json, instanc
     assert.equal([grown.runtime_state, grown.size, grown.instance], ['in-use', 3072, instance.url]);
     assert.is((await staff.settled(instance)).disk, before + 3072);
   });
+  await steps.step('volume detach, and attach under a device that is asked for', async () => {
+    await staff.act(volume, 'detach');
+    const attached = await staff.act(volume, 'attach', { instance: instance.url, device: '/dev/vdx' });
+    assert.match(attached.device, /^\/dev\//);
+  });
   await steps.step('volume detach', async () => {
     const detached = await staff.act(volume, 'detach');
     assert.equal([detached.runtime_state, detached.instance, detached.device], ['available', null, '']);
     assert.is(await disk(), before);
   });
 }
+
+/** The snapshot that was kept until a time has gone by itself. */
+export const endDatedSnapshot = ({ staff, steps }: Life): Promise<void> =>
+  steps.step('snapshot that is kept no longer goes', async () => {
+    const left = (): Promise<Json[]> => staff.get(`/api/openstack-snapshots/?name_exact=${encodeURIComponent(dated)}`);
+    await until(dated, async () => (await left()).length === 0 || undefined);
+  });
