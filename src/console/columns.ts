@@ -61,13 +61,13 @@ const byList: Readonly<Record<string, readonly string[]>> = {
 const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
- * The columns of a table: where all objects are of one list, those that it has of its own; else what tells most, then
- * other plain values that are not the same for all.
+ * The columns of a table. Where one kind of object is looked at, `isOfKind`, those that its list has of its own; else what
+ * tells most, then other plain values that are not the same for all.
  */
-export function columnsOf(items: readonly Item[]): readonly string[] {
+export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
   const [list = '', ...others] = new Set(items.map(listOf));
   const own = byList[list];
-  if (own && others.length === 0) return own;
+  if (isOfKind && own && others.length === 0) return own;
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const isPlain = (name: string): boolean =>
     items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&

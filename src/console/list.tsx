@@ -110,7 +110,10 @@ export function Table({
   readonly orderings?: readonly string[];
   readonly margin?: Margin;
 }): JSX.Element {
-  const columns = columnsOf(items);
+  const columns = columnsOf(
+    items,
+    path !== '/resources/' || ['category', 'resource_type'].some((name) => place.value.query.has(name)),
+  );
   const heading = margin && <th scope="col">{margin.title}</th>;
   return (
     // A table that is wider than the screen is moved by itself, also by the keyboard.

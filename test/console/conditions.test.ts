@@ -197,7 +197,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await visitor.go(place, heading);
       await examine(place);
     }
-    for (const list of ['users', 'hooks-web', 'openstack-instances', 'service-settings']) {
+    for (const list of ['users', 'hooks-web', 'openstack-instances', 'keys']) {
       await visitor.go(`/${list}/`, /./);
       await visitor
         .button('Filters')
