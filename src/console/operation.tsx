@@ -7,7 +7,7 @@ import { PostButton, PostForm } from './post.tsx';
 import { useObject } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { isStaff } from './session.ts';
-import { Part, State, Time } from './shown.tsx';
+import { ObjectLink, Part, State, Time } from './shown.tsx';
 import { numberText, plural, t, titleOf } from './words/words.ts';
 
 export function OperationPage(): JSX.Element {
@@ -75,10 +75,23 @@ function Overview({ told, reload }: { readonly told: Item; readonly reload: () =
         path="/jobs/"
         query="state=failing&o=created"
         empty={t('No job has to be repeated.')}
+        lines={jobLines}
       />
     </>
   );
 }
+
+const jobLines = (jobs: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {jobs.map((job) => (
+      <li key={textOf(job, 'url')}>
+        <ObjectLink item={job} />
+        <span class="none">{textOf(job, 'resource_name') || textOf(job, 'settings_name')}</span>
+        <span class="text">{textOf(job, 'error_message')}</span>
+      </li>
+    ))}
+  </ul>
+);
 
 const linesOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string') : [];
