@@ -113,6 +113,16 @@ browser('staff see what waits, and have it sent', async () => {
   assert.is((await fixture.staff.get(`/api/outbox/${uuid}/`)).body.attempts, 2);
 });
 
+browser('global quotas lead to the pages where staff limit them', async () => {
+  await staff.go('/operation/', 'Operation');
+  await part(staff, 'Global quotas').getByRole('link', { name: 'Global customer count' }).click();
+  await staff.button('Edit').click();
+  await staff.dialog().getByLabel('Limit').fill('50');
+  await staff.dialog().getByRole('button', { name: 'Edit' }).click();
+  await staff.go('/operation/', 'Operation');
+  await part(staff, 'Global quotas').getByText('1 of 50').waitFor();
+});
+
 browser('the doctor tells what it finds', async () => {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE quota SET usage = 7 WHERE name = 'nc_global_project_count'`));
