@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import type { App } from '../kernel/access/app.ts';
-import { runningClock } from '../kernel/clock.ts';
+import { isSettable, runningClock } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { GivenSettings } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
@@ -93,7 +93,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const metrics = new Metrics();
   const surroundings: Surroundings = {
     ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
-    ...(ephemeral && { advance: (milliseconds) => fixture.advance(milliseconds) }),
+    ...(ephemeral && replacements.clock && isSettable(replacements.clock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
   };
   const open = (memory?: Memory): Promise<Engine> =>
     startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings });

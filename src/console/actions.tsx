@@ -7,9 +7,9 @@ import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { keepInView } from './once.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
+import { tellSecretOf } from './secret.tsx';
 import { nameOf } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
@@ -129,7 +129,7 @@ function ActionButton({
       return answer;
     }
     setOpen(false);
-    keepInView(answer.body);
+    if (method !== 'PATCH') tellSecretOf(answer.body, `${title}: ${nameOf(item)}`);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
     notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
     if (method === 'DELETE' && answer.status === 204 && isRow) refresh();

@@ -99,10 +99,47 @@ export async function request<T>(
   return { status: response.status, isOk: response.ok, body: parsed, headers: response.headers };
 }
 
+/**
+ * Reads a stream of events, each of which is told by its uuid, until it ends or is given up; begins after the event that
+ * `last` names. Answers the status of the answer, 0 where there was none.
+ */
+export async function readStream(path: string, last: string, signal: AbortSignal, told: (id: string) => void) {
+  let status = 0;
+  try {
+    const headers = { Authorization: `Token ${token.value}`, ...(last !== '' && { 'Last-Event-ID': last }) };
+    const response = await fetch(new URL(path.slice(1), base), { headers, signal });
+    status = response.status;
+    if (!response.ok || !response.body) return status;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += part.value;
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      // A gap has no id: then anything may have happened.
+      for (const block of blocks) if (/^data: /m.test(block)) told(/^id: (.*)$/m.exec(block)?.[1] ?? '');
+    }
+  } catch {
+    // It ended otherwise than it should: whoever reads comes back.
+  }
+  return status;
+}
+
+/** Has the browser save what a path answers, which takes the token. */
+export async function saveFile(path: string, name: string): Promise<void> {
+  const response = await fetch(new URL(path.slice(1), base), { headers: { Authorization: `Token ${token.value}` } });
+  if (!response.ok) return;
+  const url = URL.createObjectURL(await response.blob());
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
 /** The page of a list with the number of all its objects. */
 export interface Page {
   readonly items: readonly Item[];
   readonly count: number;
+  /** As long as it is the same nothing has changed. */
+  readonly etag?: string | null;
   /** What to say when it could not be read. */
   readonly problem?: string | undefined;
 }
@@ -111,7 +148,7 @@ export interface Page {
 export async function readPage(path: string): Promise<Page> {
   const { body, headers, isOk } = await request<readonly Item[]>('GET', path);
   if (!isOk) return { items: [], count: 0, problem: problemOf(body) };
-  return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length) };
+  return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length), etag: headers.get('ETag') };
 }
 
 /** What a refusal says as a whole: its detail, and what belongs to no field. */

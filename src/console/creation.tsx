@@ -5,9 +5,9 @@ import { Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { keepInView } from './once.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
+import { tellSecretOf } from './secret.tsx';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { type Filled, narrowed, Takes, useAround } from './takes.tsx';
@@ -122,7 +122,7 @@ export function CreationForm({
         const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
         if (made.isOk) {
           notice.value = t('{name} was created.', { name: nameOf(made.body) });
-          keepInView(made.body);
+          tellSecretOf(made.body, nameOf(made.body));
           refresh();
           await onMade(made.body);
         }

@@ -35,6 +35,8 @@ export function Dialog({
         event.preventDefault();
         onClose?.();
       }}
+      // Browsers close it by a second Escape, asked or not: what has no way out stays.
+      onClose={() => (onClose ? onClose() : element.current?.showModal())}
     >
       <article>
         <h2 id={heading}>{title}</h2>

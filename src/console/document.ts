@@ -23,6 +23,8 @@ export interface Collection {
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
   readonly isCreatedHere: boolean;
+  /** Who may read it, in words. */
+  readonly readers: string;
   /** Who may create, in words. */
   readonly creators: string;
   /** Whether its objects have pages. */
@@ -62,6 +64,7 @@ export function collectionsOf(document: Item): ReadonlyMap<string, Collection> {
         .map((parameter) => filterOf(document, parameter)),
       orderings: orderingsOf(parameters),
       isCreatedHere: methods.post !== undefined,
+      readers: textOf(get, 'description'),
       creators: textOf(memberOf(methods, 'post'), 'description'),
       hasDetail: paths[detail] !== undefined,
       lists: below('get', isPaginated),

@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
-import { Once } from './once.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
-import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
+import { SecretDialog } from './secret.tsx';
+import { collections, isOperator, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
 import { amountText, t, titleOf } from './words/words.ts';
@@ -75,6 +75,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
             {link('', t('Home'))}
             {destinations.filter((name) => collections.value.has(name)).map((name) => link(name, titleOf(name)))}
             {link('statistics', t('Statistics'))}
+            {isOperator.value && link('operation', titleOf('operation'))}
             {link('all', t('Everything'))}
           </ul>
         </nav>
@@ -82,7 +83,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {children}
         </main>
       </div>
-      <Once />
+      <SecretDialog />
       <SessionEnded />
     </>
   );

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Actions } from './actions.tsx';
 import { type Item, problemOf, textOf } from './api.ts';
 import type { Collection } from './document.ts';
-import { refresh, useAnswer, useRepeated } from './reading.ts';
+import { refresh, useObject, useRepeated } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { Fields, isPassing, nameOf, State } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -19,7 +19,7 @@ export function ObjectPage({
   readonly collection: Collection;
   readonly overview?: (item: Item, reload: () => Promise<void>) => ComponentChildren;
 }): JSX.Element {
-  const { value: answer, reload } = useAnswer<Item>('GET', `/api${path}`);
+  const { value: answer, reload } = useObject(`/api${path}`);
   const item = answer?.isOk ? answer.body : undefined;
   const state = item ? textOf(item, 'state') : '';
   useRepeated(reload, isPassing(state));

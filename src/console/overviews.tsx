@@ -5,6 +5,7 @@ import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
+import { BackupContent } from './operation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
@@ -28,6 +29,7 @@ const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void
   users: (item) => <PersonOverview user={item} />,
   quotas: (item) => <QuotaHistory quota={item} />,
   'service-settings': (item) => <AccountOverview settings={item} />,
+  backups: (item) => <BackupContent backup={item} />,
   'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
 

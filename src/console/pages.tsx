@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { AlertsPage } from './alerts.tsx';
 import { HooksPage } from './hooks.tsx';
+import { OperationPage } from './operation.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
 import { MakerPage, maker, ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
@@ -11,6 +12,7 @@ import { TeamPage } from './team.tsx';
 export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
   alerts: () => <AlertsPage />,
   hooks: () => <HooksPage />,
+  operation: () => <OperationPage />,
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
   statistics: () => <StatisticsPage />,
   resources: () => <ResourcesPage />,

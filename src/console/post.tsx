@@ -1,8 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { isItem, problemOf, request } from './api.ts';
-import { notice } from './dialog.tsx';
-import { refresh } from './reading.ts';
+import type { Description } from './creation.tsx';
+import { Dialog, notice } from './dialog.tsx';
+import { formFieldsOf } from './fields.ts';
+import { Form } from './form.tsx';
+import { refresh, useAnswer } from './reading.ts';
 import { t } from './words/words.ts';
 
 /** A button that posts nothing but its path, says what came of it, and has lists read again. */
@@ -10,11 +13,14 @@ export function PostButton({
   title,
   path,
   about,
+  done,
 }: {
   readonly title: string;
   readonly path: string;
   /** What it is done with, for those who do not see the row. */
   readonly about: string;
+  /** What follows besides. */
+  readonly done?: () => Promise<void>;
 }): JSX.Element {
   const [isBusy, setBusy] = useState(false);
   return (
@@ -30,10 +36,54 @@ export function PostButton({
         setBusy(false);
         const told = isItem(body) ? problemOf(body) : '';
         notice.value = told || (isOk ? t('{title}: done.', { title }) : t('{title}: refused.', { title }));
-        if (isOk) refresh();
+        if (!isOk) return;
+        refresh();
+        await done?.();
       }}
     >
       {title}
     </button>
+  );
+}
+
+/** The same for what takes a body, whose form is that of OPTIONS; nothing where the user may not. */
+export function PostForm({
+  title,
+  path,
+  done,
+}: {
+  readonly title: string;
+  readonly path: string;
+  readonly done: () => Promise<void>;
+}): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false);
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const post = answer?.isOk ? answer.body.actions?.POST : undefined;
+  if (post === undefined) return null;
+  return (
+    <>
+      <button type="button" class="outline small" onClick={() => setOpen(true)}>
+        {title}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          <Form
+            fields={formFieldsOf(post, undefined)}
+            button={title}
+            onCancel={() => setOpen(false)}
+            send={async (body) => {
+              const made = await request<unknown>('POST', path, { body });
+              if (made.isOk) {
+                setOpen(false);
+                notice.value = t('{title}: done.', { title });
+                refresh();
+                await done();
+              }
+              return made;
+            }}
+          />
+        </Dialog>
+      )}
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Answer, type Item, type Page, pathOf, readPage, request } from './api.ts';
+import { isWritten, looks } from './live.ts';
 
 /** What is read of the server: undefined until the first answer. */
 export interface Reading<T> {
@@ -9,9 +10,20 @@ export interface Reading<T> {
   readonly reload: () => Promise<void>;
 }
 
-/** Reads something whenever its key changes, and answers only what belongs to the present key. */
-function useRead<T>(key: string, read: () => Promise<T>): Reading<T> {
+/** How what is read may change by itself: whether two answers tell the same, and whether one is worth showing. */
+interface Changing<T> {
+  readonly isSame: (one: T, other: T) => boolean;
+  readonly isWorth: (value: T) => boolean;
+}
+
+/**
+ * Reads something whenever its key changes, and answers only what belongs to the present key. What changes by itself is
+ * read again every few seconds and when something has happened, as long as somebody looks at it and no form is open.
+ */
+function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
   const [state, setState] = useState<{ readonly key: string; readonly value: T }>();
+  const shown = useRef(state);
+  shown.current = state;
   // The key stands for all that is read.
   const reload = useCallback(async () => {
     const value = await read();
@@ -20,6 +32,18 @@ function useRead<T>(key: string, read: () => Promise<T>): Reading<T> {
   useEffect(() => {
     void reload();
   }, [reload]);
+  const look = changing ? looks.value : 0;
+  const looked = useRef(look);
+  useEffect(() => {
+    if (look === looked.current || !changing) return;
+    looked.current = look;
+    void read().then((value) => {
+      const before = shown.current;
+      if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isWritten())
+        return;
+      setState({ key, value });
+    });
+  }, [look]);
   return { value: state?.key === key ? state.value : undefined, reload };
 }
 
@@ -33,7 +57,10 @@ export function refresh(): void {
 
 /** A page of a list; an empty path reads nothing. */
 export function usePage(path: string): Reading<Page> {
-  const reading = useRead(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
+  const reading = useRead(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)), {
+    isWorth: ({ problem }) => problem === undefined,
+    isSame: (one, other) => typeof one.etag === 'string' && one.etag === other.etag,
+  });
   const { reload } = reading;
   const seen = useRef(writings.value);
   const now = writings.value;
@@ -56,7 +83,7 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
 }
 
 /** The object that a link leads to, where it can be read; an empty link reads nothing. */
-export function useObject(link: string): Item | undefined {
+export function useLinked(link: string): Item | undefined {
   const path = pathOf(link);
   const { value } = useRead(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
   return value?.isOk ? value.body : undefined;
@@ -65,3 +92,10 @@ export function useObject(link: string): Item | undefined {
 /** The answer to a GET or OPTIONS. */
 export const useAnswer = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<Answer<T>> =>
   useRead(`${method} ${path}`, () => request<T>(method, path));
+
+/** An object as it is at any time. */
+export const useObject = (path: string): Reading<Answer<Item>> =>
+  useRead(`GET ${path}`, () => request<Item>('GET', path), {
+    isWorth: ({ status }) => status > 0 && status < 500,
+    isSame: (one, other) => one.headers.has('ETag') && one.headers.get('ETag') === other.headers.get('ETag'),
+  });

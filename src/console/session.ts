@@ -31,7 +31,7 @@ setInterval(() => {
 }, 1000);
 
 /** How long the token lives when it is not used, in seconds; null: for ever. */
-const lifetime = computed(() => {
+export const lifetime = computed(() => {
   const value = me.value?.token_lifetime;
   return typeof value === 'number' ? value : null;
 });
@@ -58,11 +58,17 @@ export async function start(): Promise<void> {
       ),
     );
     roles.value = new Set(held.flatMap(({ items }) => items.map((item) => textOf(item, 'role'))));
-    collections.value = collectionsOf(document.body);
+    collections.value = new Map([...collectionsOf(document.body)].filter(([, list]) => mayRead(list, user)));
     preferLanguage(user.preferred_language);
     me.value = user;
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
+
+/** Whether a list is not for others than staff, or staff and support, of whom the user is none. */
+const mayRead = ({ readers }: Collection, { is_staff, is_support }: Item): boolean =>
+  is_staff === true ||
+  !/: Staff(; global support)?\.$/.test(readers) ||
+  (is_support === true && /global/.test(readers));
 
 /** Signs in by password; the answer tells what is wrong where it is refused. */
 export async function signIn(username: string, password: string): Promise<Answer<Item>> {
@@ -89,3 +95,6 @@ export async function signOut(): Promise<void> {
 
 /** Whether the user is staff, who may do everything. */
 export const isStaff = computed(() => me.value?.is_staff === true);
+
+/** Whether the user sees how the service itself does. */
+export const isOperator = computed(() => isStaff.value || me.value?.is_support === true);

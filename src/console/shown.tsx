@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { choiceText } from './fields.ts';
 import { hrefOfLink } from './route.ts';
+import { HiddenSecret, isSecret } from './secret.tsx';
 import { numberText, t, timeText, titleOf } from './words/words.ts';
 
 export function Time({ value }: { readonly value: string }): JSX.Element {
@@ -96,6 +97,7 @@ export function Value({
   readonly item?: Item;
 }): JSX.Element {
   if (value === null || value === undefined || value === '') return <span class="none">–</span>;
+  if (isSecret(name, value)) return <HiddenSecret name={name} value={value} />;
   if (typeof value === 'boolean') return <span>{value ? t('Yes') : t('No')}</span>;
   if (typeof value === 'number') return <span>{name === 'pk' ? value : numberText(value)}</span>;
   if (typeof value === 'string') {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from './api.ts';
 import type { FormField } from './fields.ts';
-import { useObject } from './reading.ts';
+import { useLinked } from './reading.ts';
 import { collections } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { numberText, t, titleOf } from './words/words.ts';
@@ -68,11 +68,11 @@ export interface Around {
 
 /** Reads what is around the link that was chosen; empty until one is. */
 export function useAround(filled: Filled): Around {
-  const link = useObject(filled.service_project_link ?? '');
-  const service = useObject(textOf(link ?? {}, 'service'));
-  const project = useObject(textOf(link ?? {}, 'project'));
-  const customer = useObject(textOf(project ?? {}, 'customer'));
-  const tenant = useObject(filled.tenant ?? '');
+  const link = useLinked(filled.service_project_link ?? '');
+  const service = useLinked(textOf(link ?? {}, 'service'));
+  const project = useLinked(textOf(link ?? {}, 'project'));
+  const customer = useLinked(textOf(project ?? {}, 'customer'));
+  const tenant = useLinked(filled.tenant ?? '');
   const named = link && {
     ...link,
     name: t('{service} in {project}', { service: textOf(link, 'service_name'), project: textOf(link, 'project_name') }),
@@ -110,7 +110,7 @@ export function Takes({
   readonly filled: Filled;
   readonly around: Around;
 }): JSX.Element | null {
-  const size = useObject(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
+  const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
   const taken = amounts[list]?.(filled, size) ?? {};
   const rows = around.owners.flatMap((owner) =>
     itemsIn(owner.quotas)

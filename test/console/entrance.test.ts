@@ -1,6 +1,4 @@
 /** The ways into the console in a real browser, besides a known password: the first link, single sign-on, mailed links. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,7 +13,6 @@ import { freePort, SamlFixture } from '../support/saml-fixture.ts';
 const chromium = await startBrowser();
 const tests = suite('the ways into the console');
 const browser = chromium ? tests : tests.skip;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let mailbox: Mailbox;
 let saml: SamlFixture;
 let url: string;
@@ -51,21 +48,13 @@ async function mailedSecret(): Promise<string> {
   return secretIn(mail);
 }
 
-/** Asserts that nothing in a page keeps people with screen readers out. */
-async function assertAccessible({ page }: Console): Promise<void> {
-  const found = await page.evaluate(
-    `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id }) => id))`,
-  );
-  assert.equal(found, []);
-}
-
 browser('the link of the first start sets name and password, once', async () => {
   const { fixture } = saml;
   const place = `${url}/#/first/${makeInitialLink(fixture.server.app)}`;
   const visitor = await Console.open(started(), place);
   const { page } = visitor;
   await page.getByText('You will be the user admin').waitFor();
-  await assertAccessible(visitor);
+  assert.equal(await visitor.findings(), []);
   await page.getByLabel('Full name').fill('Alice Adams');
   await page.getByLabel('Password *').fill('short');
   await visitor.button('Begin').click();
@@ -134,7 +123,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const visitor = await Console.open(started(), `${url}/hooks/confirm/${await mailedSecret()}/`);
   const { page } = visitor;
   await page.getByText('Shall notifications be sent to your email address?').waitFor();
-  await assertAccessible(visitor);
+  assert.equal(await visitor.findings(), []);
   const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main article'))[name]))`;
   const entrance = await Console.open(started(), `${url}/`);
   await entrance.button('Sign in').waitFor();

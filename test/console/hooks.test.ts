@@ -47,9 +47,9 @@ browser('a web hook is made by a form that refuses beside the field, and its sec
   owner.complaints.splice(0);
   await form.getByLabel('Destination URL').fill(`${receiver.url}/in`);
   await form.getByRole('button', { name: 'Create' }).click();
-  const once = owner.page.getByRole('dialog', { name: 'The secret' });
-  assert.match(await once.getByLabel('The secret').inputValue(), /^whsec_/);
-  await once.getByRole('button', { name: 'I have it' }).click();
+  const once = owner.dialog();
+  assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
+  await once.getByRole('button', { name: 'I have kept it' }).click();
   await owner.heading(`${receiver.url}/in`).waitFor();
   assert.is(await owner.page.getByText('whsec_').count(), 0);
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
@@ -96,9 +96,10 @@ browser('what has failed is delivered again', async () => {
 
 browser('a secret is replaced, and the new one shown once', async () => {
   await owner.button('Rotate secret').click();
-  const once = owner.page.getByRole('dialog', { name: 'The secret' });
-  assert.match(await once.getByLabel('The secret').inputValue(), /^whsec_/);
+  const once = owner.dialog();
+  assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
   await owner.page.keyboard.press('Escape');
+  await once.getByRole('button', { name: 'I have kept it' }).click();
   await once.waitFor({ state: 'detached' });
   assert.equal(owner.complaints, []);
   assert.equal(await owner.findings(), []);

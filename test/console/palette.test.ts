@@ -1,6 +1,4 @@
 /** The palette of commands of the console, in a real browser by its keyboard alone. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -11,7 +9,6 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('the palette of commands');
 const browser = chromium ? tests : tests.skip;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let cast: Personas;
 let owner: Console;
 
@@ -97,10 +94,7 @@ browser('without a keyboard a button opens it; it keeps nobody out, light and da
     await owner.page.getByRole('button', { name: 'Go to…' }).click();
     await owner.page.keyboard.type('a');
     await option(owner, /^Alice/).waitFor();
-    const found = await owner.page.evaluate(
-      `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
-    );
-    assert.equal(found, [], colorScheme);
+    assert.equal(await owner.findings(), [], colorScheme);
     await owner.page.keyboard.press('Escape');
   }
   assert.equal(owner.complaints, []);

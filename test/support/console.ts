@@ -25,7 +25,8 @@ export class Console {
     page.setDefaultTimeout(patience);
     page.on('request', (request) => {
       this.asked.push(`${request.method()} ${request.url()}`);
-      this.#pending.add(request);
+      // The stream of events does not end.
+      if (!request.url().includes('/api/events/stream/')) this.#pending.add(request);
     });
     for (const end of ['requestfinished', 'requestfailed'] as const)
       page.on(end as 'requestfinished', (request) => this.#pending.delete(request));

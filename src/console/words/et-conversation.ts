@@ -128,4 +128,11 @@ export const conversation: Words = {
   '{count} match': '{count} vaste',
   '{count} matches': '{count} vastet',
   Place: 'Koht',
+  'This is shown once, and never again.': 'Seda näidatakse ainult üks kord.',
+  'Keep it where nobody else reads it.': 'Hoia seda kohas, kus keegi teine seda ei loe.',
+  'Copied.': 'Kopeeritud.',
+  'I have kept it': 'Olen selle talletanud',
+  Close: 'Sulge',
+  Copy: 'Kopeeri',
+  Show: 'Näita',
 };

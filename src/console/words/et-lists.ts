@@ -49,7 +49,6 @@ export const lists: Words = {
   'Alert groups': 'Häirerühmad',
   Acknowledge: 'Võta teadmiseks',
   'Cancel acknowledgment': 'Tühista teadmiseks võtmine',
-  Close: 'Sulge',
   Events: 'Sündmused',
   Count: 'Arv',
   'Count history': 'Arvu ajalugu',
@@ -125,4 +124,5 @@ export const lists: Words = {
   'Remove organization': 'Eemalda organisatsioon',
   Counters: 'Loendurid',
   'User counters': 'Kasutaja loendurid',
+  Stream: 'Voog',
 };

@@ -13,8 +13,6 @@ export const dailyWork: Words = {
     'Midagi pole veel saadetud. Proovi näitab, kas keegi vastab.',
   'This notification is switched off.': 'See teavitus on välja lülitatud.',
   '{title}: refused.': '{title}: keelduti.',
-  'The secret': 'Salajane võti',
-  'Keep it now: it is not shown again.': 'Pane see kohe tallele: rohkem seda ei näidata.',
   'Team of {name}': 'Meeskond: {name}',
   'Roles in the customer': 'Rollid kliendi juures',
   'Ended roles in the customer': 'Lõppenud rollid kliendi juures',
@@ -89,5 +87,4 @@ export const dailyWork: Words = {
   Show: 'Näita',
   Time: 'Aeg',
   Copy: 'Kopeeri',
-  'I have it': 'Mul on see olemas',
 };

@@ -1,0 +1,152 @@
+/** Staff's pages of the service itself, and pages that follow what happens, in a real browser. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the service itself, and what happens, in the console', {
+  resolve: (_, callback) => callback(new Error('There is no such host.'), []),
+  product_name: 'Cloud',
+});
+const browser = chromium ? tests : tests.skip;
+let cast: Personas;
+let staff: Console;
+let owner: Console;
+
+const started = (): Browser => chromium as Browser;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
+  staff = await Console.as(started(), fixture, 'admin');
+  owner = await Console.as(started(), fixture, 'owner');
+});
+tests.after(() => chromium?.close());
+
+const part = (visitor: Console, name: string) => visitor.page.getByRole('region', { name, exact: true });
+
+browser('an event is shown where it happens, without anything being asked for', async () => {
+  await owner.go('/', /^Welcome/);
+  await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
+  await owner.page.getByText('Project Saturn has been updated.').waitFor();
+  await owner.go('/events/', 'Events');
+  await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
+  await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").waitFor();
+});
+
+browser('an object changes while it is looked at, but not below a form', async () => {
+  await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await fixture.staff.patch(cast.project.url, { name: 'Apollo' });
+  await owner.heading('Apollo').waitFor();
+  await owner.button('Edit').click();
+  const name = owner.dialog().getByLabel('Name *', { exact: true });
+  await name.fill('Typed');
+  const asked = owner.asked.length;
+  await fixture.staff.patch(cast.project.url, { name: 'Gemini' });
+  // The stream has told it, and nothing was read.
+  await eventually('the stream is followed', () => fixture.server.app.eventStreams.size === 2);
+  await owner.page.waitForTimeout(1500);
+  assert.equal(owner.asked.slice(asked), []);
+  assert.is(await name.inputValue(), 'Typed');
+  await owner.dialog().getByRole('button', { name: 'Edit' }).click();
+  await owner.dialog().getByText('The object has been changed since you read it.').waitFor();
+  await owner.dialog().getByRole('button', { name: 'Cancel' }).click();
+  await owner.heading('Gemini').waitFor();
+  owner.complaints.splice(0);
+});
+
+browser('nothing is read in a tab that is hidden', async () => {
+  const { page } = owner;
+  const hide = (isHidden: boolean): Promise<unknown> =>
+    page.evaluate(
+      `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} }); dispatchEvent(new Event('visibilitychange'))`,
+    );
+  await owner.go('/events/', 'Events');
+  await hide(true);
+  await eventually('the stream is closed', () => fixture.server.app.eventStreams.size === 1);
+  const asked = owner.asked.length;
+  await fixture.staff.patch(cast.project.url, { name: 'Hidden' });
+  await page.waitForTimeout(1500);
+  assert.equal(owner.asked.slice(asked), []);
+  await hide(false);
+  await page.getByText('Project Hidden has been updated.').waitFor();
+  assert.equal(owner.complaints, []);
+});
+
+browser('others than staff and support see nothing of the service itself', async () => {
+  assert.is(await owner.page.getByRole('link', { name: 'Operation', exact: true }).count(), 0);
+  await owner.go('/all/', 'Everything');
+  await owner.link('Customers').first().waitFor();
+  for (const name of ['Backups', 'Jobs', 'Outbox', 'Deployment settings'])
+    assert.is(await owner.link(name).count(), 0, name);
+  await owner.go('/operation/', 'Operation');
+  assert.is(await owner.page.getByRole('alert').innerText(), 'You do not have permission to perform this action.');
+  owner.complaints.splice(0);
+});
+
+browser('staff see what waits, and have it sent', async () => {
+  const hook = { destination_url: 'https://hooks.test/', event_types: ['customer_creation_succeeded'] };
+  const { url } = (await fixture.staff.post('/api/hooks-web/', hook)).body;
+  const { uuid } = (await fixture.staff.post(`${url}test/`)).body;
+  await fixture.server.settled();
+  await staff.link('Operation').click();
+  await staff.heading('Operation').waitFor();
+  await part(staff, 'Outbox').getByRole('listitem').filter({ hasText: 'Notifications 1' }).waitFor();
+  await part(staff, 'Outbox').getByRole('link', { name: 'Notifications' }).click();
+  await staff.heading('Outbox').waitFor();
+  await staff.page.getByRole('row', { name: /https:\/\/hooks.test\// }).waitFor();
+  await staff.page.screenshot({ path: '/tmp/outbox.png' });
+  await staff.go(`/outbox/${uuid}/`, /./);
+  await staff.button('Retry').click();
+  await staff.page.getByText('Retry: started.').waitFor();
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(`/api/outbox/${uuid}/`)).body.attempts, 2);
+});
+
+browser('the doctor tells what it finds', async () => {
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE quota SET usage = 7 WHERE name = 'nc_global_project_count'`));
+  await staff.go('/operation/', 'Operation');
+  await part(staff, 'Doctor').getByRole('button', { name: 'Examine: Doctor' }).click();
+  await part(staff, 'Doctor')
+    .getByText(/nc_global_project_count .* usage 7, counted 1/)
+    .waitFor();
+  await part(staff, 'Doctor').getByText('1 finding').waitFor();
+});
+
+browser('the simulator fails on demand, and the clock of a server in memory goes on', async () => {
+  await part(staff, 'Simulator').getByRole('button', { name: 'Fail next' }).click();
+  await staff.dialog().getByLabel('Kind *').fill('Moon');
+  await staff.dialog().getByLabel('Operation *').fill('create');
+  await staff.dialog().getByRole('button', { name: 'Fail next' }).click();
+  await staff
+    .dialog()
+    .getByText(/there is no "Moon"/)
+    .waitFor();
+  await staff.dialog().getByLabel('Kind *').fill('DigitalOcean.Droplet');
+  await staff.dialog().getByRole('button', { name: 'Fail next' }).click();
+  await staff.page.getByText('Fail next: done.').waitFor();
+  const before = fixture.clock.now();
+  await part(staff, 'Simulator').getByRole('button', { name: 'Let time pass' }).click();
+  await staff.dialog().getByLabel('Seconds *').fill('60');
+  await staff.dialog().getByRole('button', { name: 'Let time pass' }).click();
+  await staff.page.getByText('Let time pass: done.').waitFor();
+  assert.is(fixture.clock.now(), before + 60_000_000);
+  staff.complaints.splice(0);
+});
+
+browser('settings in force are told with what gave them', async () => {
+  await staff.link('Settings in force').click();
+  await staff.heading('Deployment settings').waitFor();
+  await staff.page.getByRole('row', { name: /product_name.*Cloud.*createServer/ }).waitFor();
+  assert.equal(staff.complaints, []);
+});
+
+tests.run();

@@ -1,0 +1,67 @@
+/** Secrets in the console: shown once where the server shows them once, never on a page by themselves. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('secrets in the console');
+const browser = chromium ? tests : tests.skip;
+let owner: Console;
+
+tests.before(async () => {
+  if (!chromium) return;
+  const { url } = await fixture.user('owner');
+  await fixture.staff.post(`${url}password/`, { password });
+  owner = await Console.as(chromium as Browser, fixture, 'owner');
+  await owner.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+});
+tests.after(() => chromium?.close());
+
+const secret = (): Promise<string> => owner.dialog().getByLabel('Secret').inputValue();
+
+browser('the secret of a new hook is shown once, can be copied, and does not go by a key', async () => {
+  const { page } = owner;
+  await owner.go('/hooks-web/', /./);
+  await owner.button('Create').click();
+  await owner.dialog().getByLabel('Destination url *').fill('https://example.com/hook');
+  await owner.dialog().getByLabel('Customers').check();
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
+  const shown = await secret();
+  assert.match(shown, /^whsec_/);
+  assert.equal(await owner.findings(), []);
+  await owner.dialog().getByRole('button', { name: 'Copy' }).click();
+  await owner.dialog().getByText('Copied.').waitFor();
+  assert.is(await page.evaluate('navigator.clipboard.readText()'), shown);
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press('Escape');
+  assert.is(await secret(), shown);
+  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
+  await owner.dialog().waitFor({ state: 'detached' });
+  assert.not((await page.content()).includes(shown));
+});
+
+browser('so is the one that a rotation makes', async () => {
+  const [{ url }] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  await owner.go(new URL(url).pathname.slice('/api'.length), /./);
+  await owner.button('Rotate secret').click();
+  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
+  assert.match(await secret(), /^whsec_/);
+  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
+});
+
+browser('the own token is on no page until it is asked for', async () => {
+  const [me] = (await fixture.as('owner').get('/api/users/?current')).body;
+  await owner.go(new URL(me.url).pathname.slice('/api'.length), 'owner');
+  const token = (await owner.page.evaluate('Object.values(sessionStorage)[0]')) as string;
+  assert.match(token, /^[0-9a-f]{40}$/);
+  assert.not((await owner.page.content()).includes(token));
+  await owner.button('Show').click();
+  assert.is(await secret(), token);
+  await owner.page.keyboard.press('Escape');
+  await owner.dialog().waitFor({ state: 'detached' });
+  assert.equal(owner.complaints, []);
+});
+
+tests.run();
