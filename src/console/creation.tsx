@@ -47,12 +47,15 @@ export function Creation({
   collection,
   given = {},
   button = t('Create'),
+  isQuiet = false,
   onCreated,
 }: {
   readonly collection: Collection;
   /** What is filled in already. */
   readonly given?: Item;
   readonly button?: string;
+  /** Whether it is one of many on a page. */
+  readonly isQuiet?: boolean;
   /** What follows; default: the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
@@ -66,7 +69,7 @@ export function Creation({
     return null;
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <button type="button" class={isQuiet ? 'outline small' : ''} onClick={() => setOpen(true)}>
         {button}
       </button>
       {isOpen && (
