@@ -43,6 +43,8 @@ const machine = [
 ];
 const storage = ['name', 'state', 'runtime_state', 'size', 'instance_name', 'project_name', 'created'];
 
+const events = ['@timestamp', 'message', 'level', 'event_type', 'user_username', 'customer_name', 'project_name'];
+
 /** The columns of lists that are looked at for something else than others. A name that is not there is the object's. */
 const byList: Readonly<Record<string, readonly string[]>> = {
   'digitalocean-droplets': machine,
@@ -54,6 +56,18 @@ const byList: Readonly<Record<string, readonly string[]>> = {
   'hooks-web': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
   'hooks-push': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
   'hooks-email': ['name', 'hook_type', 'is_active', 'event_groups', 'is_confirmed', 'created'],
+  outbox: ['subject', 'kind', 'receiver', 'attempts', 'error_message', 'created', 'next_attempt'],
+  jobs: [
+    'operation',
+    'resource_name',
+    'settings_name',
+    'state',
+    'attempts',
+    'error_message',
+    'created',
+    'next_attempt',
+  ],
+  backups: ['name', 'state', 'size', 'created'],
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };
 
@@ -61,13 +75,14 @@ const byList: Readonly<Record<string, readonly string[]>> = {
 const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
- * The columns of the table of a list: where that is the one list that all objects are in, those that it has of its own, also
- * without a path; else what tells most, then other plain values that are not the same for all.
+ * The columns of a table. Where one kind of object is looked at, `isOfKind`, those that its list has of its own; else what
+ * tells most, then other plain values that are not the same for all.
  */
-export function columnsOf(items: readonly Item[], path = ''): readonly string[] {
+export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
   const [list = '', ...others] = new Set(items.map(listOf));
   const own = byList[list];
-  if (own && others.length === 0 && (path === '' || path.endsWith(`/${list}/`))) return own;
+  if (isOfKind && own && others.length === 0) return own;
+  if (items.some((item) => '@timestamp' in item)) return events;
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const isPlain = (name: string): boolean =>
     items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&

@@ -10,6 +10,7 @@ import { go, hrefOfLink } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
+import { type Filled, narrowed, Takes, useAround } from './takes.tsx';
 import { t } from './words/words.ts';
 
 /** What OPTIONS tells of a list or an object: by method or action what it takes. */
@@ -33,7 +34,7 @@ const words: readonly (readonly [word: string, role: string])[] = [
  * Whether the user has any of the roles that a right is told with. Whether it is the role in what the body will name is
  * for the server to say; words without roles are for everybody.
  */
-function mayEver(creators: string): boolean {
+export function mayEver(creators: string): boolean {
   const wanted = words.filter(([word]) => creators.includes(word));
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
@@ -46,12 +47,15 @@ export function Creation({
   collection,
   given = {},
   button = t('Create'),
+  isQuiet = false,
   onCreated,
 }: {
   readonly collection: Collection;
   /** What is filled in already. */
   readonly given?: Item;
   readonly button?: string;
+  /** Whether it is one of many on a page. */
+  readonly isQuiet?: boolean;
   /** What follows; default: the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
@@ -63,31 +67,23 @@ export function Creation({
   const permitted = permittedMethods(answer.headers);
   if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayEver(collection.creators))
     return null;
-  const fields = formFieldsOf(actions.POST, collection);
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <button type="button" class={isQuiet ? 'outline small' : ''} onClick={() => setOpen(true)}>
         {button}
       </button>
       {isOpen && (
         <Dialog title={t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
-          <Form
-            fields={startingWith(fields)}
-            given={{ link_template: invitationLink, ...given }}
-            button={t('Create')}
+          <CreationForm
+            collection={collection}
+            post={actions.POST}
+            given={given}
             onCancel={() => setOpen(false)}
-            send={async (body) => {
-              const made = await request<Item>('POST', path, { body });
-              if (made.isOk) {
-                setOpen(false);
-                notice.value = t('{name} was created.', { name: nameOf(made.body) });
-                tellSecretOf(made.body, nameOf(made.body));
-                refresh();
-                const url = textOf(made.body, 'url');
-                if (onCreated) await onCreated();
-                else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));
-              }
-              return made;
+            onMade={async (made) => {
+              setOpen(false);
+              const url = textOf(made, 'url');
+              if (onCreated) await onCreated();
+              else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));
             }}
           />
         </Dialog>
@@ -95,6 +91,52 @@ export function Creation({
     </>
   );
 }
+
+/** The form that creates an object; of a resource it says as it is filled in what that takes of which quota. */
+export function CreationForm({
+  collection,
+  post,
+  given = {},
+  onMade,
+  onCancel,
+}: {
+  readonly collection: Collection;
+  /** What OPTIONS says of POST. */
+  readonly post: unknown;
+  readonly given?: Item;
+  readonly onMade: (made: Item) => Promise<void>;
+  readonly onCancel?: () => void;
+}): JSX.Element {
+  const [typed, setTyped] = useState<Filled>({});
+  const filled = { ...textsOf(given), ...typed };
+  const around = useAround(filled);
+  const fields = formFieldsOf(post, collection).map((field) => narrowed(field, filled, around));
+  return (
+    <Form
+      fields={startingWith(fields)}
+      given={{ link_template: invitationLink, ...given }}
+      button={t('Create')}
+      onTyped={(values) => setTyped(textsOf(values))}
+      {...(onCancel && { onCancel })}
+      send={async (body) => {
+        const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
+        if (made.isOk) {
+          notice.value = t('{name} was created.', { name: nameOf(made.body) });
+          tellSecretOf(made.body, nameOf(made.body));
+          refresh();
+          await onMade(made.body);
+        }
+        return made;
+      }}
+    >
+      <Takes list={collection.name} filled={filled} around={around} />
+    </Form>
+  );
+}
+
+/** Those values that are texts. */
+const textsOf = (values: Readonly<Record<string, unknown>>): Filled =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 
 /** The fields with those that are required first. */
 const startingWith = (fields: readonly FormField[]): readonly FormField[] =>

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from './api.ts';
+import { Chart } from './chart.tsx';
 import type { Collection } from './document.ts';
 import { Filters, Listed } from './list.tsx';
 import { useAnswer } from './reading.ts';
-import { hrefOf, place } from './route.ts';
+import { go, hrefOf, place } from './route.ts';
 import { State, Time } from './shown.tsx';
-import { t } from './words/words.ts';
+import { t, titleOf } from './words/words.ts';
 
 const hour = 3600;
 const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
@@ -42,10 +43,91 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
           </a>
         ))}
       </nav>
-      <EventCounts from={from} to={now} filters={filters.toString()} />
-      {collection && <Filters key={path} path={path} filters={collection.filters} />}
+      <Features at={filters} from={query.get('from')} to={query.get('to')} />
+      <Dates />
+      <EventCounts from={from} to={Number(query.get('to') ?? now)} filters={filters.toString()} />
+      {collection && (
+        <Filters key={path} path={path} filters={collection.filters} elsewhere={['feature', 'from', 'to']} />
+      )}
       <Listed path={path} orderings={collection?.orderings ?? []} />
     </>
+  );
+}
+
+/** What events are about, as groups of their types. */
+function Features({
+  at,
+  from,
+  to,
+}: {
+  /** What else the list is narrowed to. */
+  readonly at: URLSearchParams;
+  readonly from: string | null;
+  readonly to: string | null;
+}): JSX.Element {
+  const { value: answer } = useAnswer<Item>('GET', '/api/events/event_groups/');
+  const groups = answer?.isOk ? Object.keys(answer.body) : [];
+  const link = (group: string): string => {
+    const parameters = new URLSearchParams(at);
+    for (const name of ['feature', 'event_type']) parameters.delete(name);
+    if (group !== '') parameters.set('feature', group);
+    if (from !== null) parameters.set('from', from);
+    if (to !== null) parameters.set('to', to);
+    return hrefOf('/events/', parameters);
+  };
+  return (
+    <nav aria-label={t('What they are about')} class="lists">
+      {['', ...groups].map((group) => (
+        <a key={group} href={link(group)} aria-current={(at.get('feature') ?? '') === group ? 'true' : undefined}>
+          {group === '' ? t('All') : titleOf(group)}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The first and the last day that are looked at. */
+function Dates(): JSX.Element {
+  const { path, query } = place.value;
+  const dayOf = (name: string, back = 0): string => {
+    const seconds = query.get(name);
+    const date = new Date((Number(seconds) - back) * 1000);
+    return seconds === null
+      ? ''
+      : [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+          .map((part) => String(part).padStart(2, '0'))
+          .join('-');
+  };
+  return (
+    <form
+      key={query.toString()}
+      class="find dates"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const parameters = new URLSearchParams(query);
+        for (const name of ['page', 'from', 'to']) parameters.delete(name);
+        for (const [name, days] of [
+          ['from', 0],
+          ['to', 1],
+        ] as const) {
+          const day = new Date(`${String(given.get(name))}T00:00`);
+          day.setDate(day.getDate() + days);
+          if (!Number.isNaN(day.getTime())) parameters.set(name, String(day.getTime() / 1000));
+        }
+        go(path, parameters);
+      }}
+    >
+      <label>
+        {t('First day')} <input type="date" name="from" defaultValue={dayOf('from')} />
+      </label>
+      <label>
+        {t('Last day')} <input type="date" name="to" defaultValue={dayOf('to', 1)} />
+      </label>
+      <button type="submit" class="secondary">
+        {t('Show')}
+      </button>
+    </form>
   );
 }
 
@@ -84,16 +166,14 @@ export function EventCounts({
   // Each point tells how many there were before it.
   const before = answer?.isOk ? answer.body.map(totalOf) : [];
   const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0));
-  if (counts.length === 0) return null;
-  const most = Math.max(1, ...counts);
+  if (!answer?.isOk || counts.length === 0) return null;
   return (
-    <svg class="counts" viewBox={`0 0 ${counts.length * 10} 40`} preserveAspectRatio="none" role="img">
-      <title>{t('Events over time, from {least} to {most} at a time', { least: Math.min(...counts), most })}</title>
-      {counts.map((count, index) => {
-        const height = (count / most) * 38;
-        return <rect key={index} x={index * 10 + 1} y={40 - height} width={8} height={height} />;
-      })}
-    </svg>
+    <Chart
+      title={t('Events over time')}
+      times={answer.body.slice(0, -1).map(({ point }) => Number(point))}
+      series={[{ name: titleOf('count'), values: counts }]}
+      isCount
+    />
   );
 }
 

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import { type Answer, fieldProblems, type Item, pathOf, problemOf } from './api.ts';
 import { type ControlProperties, type FormField, sentOf, type Typed, typedOf } from './fields.ts';
@@ -16,6 +16,8 @@ export function Form({
   button,
   send,
   onCancel,
+  onTyped,
+  children,
 }: {
   readonly fields: readonly FormField[];
   readonly item?: Item;
@@ -24,6 +26,10 @@ export function Form({
   readonly button: string;
   readonly send: (body: Item | FormData) => Promise<Answer<unknown>>;
   readonly onCancel?: () => void;
+  /** Told of what has been filled in so far, with every change. */
+  readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
+  /** What stands above the buttons. */
+  readonly children?: ComponentChildren;
 }): JSX.Element {
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
@@ -59,7 +65,11 @@ export function Form({
       field={field}
       typed={now(field)}
       problem={problems[field.name]}
-      onInput={(value) => setTyped((others) => ({ ...others, [field.name]: value }))}
+      onInput={(value) => {
+        const next = { ...typed, [field.name]: value };
+        setTyped(next);
+        onTyped?.(next);
+      }}
     />
   );
 
@@ -84,6 +94,7 @@ export function Form({
           {folded.map(control)}
         </details>
       )}
+      {children}
       <footer class="buttons">
         {onCancel && (
           <button type="button" class="secondary" onClick={onCancel}>

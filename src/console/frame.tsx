@@ -74,6 +74,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           <ul>
             {link('', t('Home'))}
             {destinations.filter((name) => collections.value.has(name)).map((name) => link(name, titleOf(name)))}
+            {link('statistics', t('Statistics'))}
             {isOperator.value && link('operation', titleOf('operation'))}
             {link('all', t('Everything'))}
           </ul>

@@ -110,7 +110,10 @@ export function Table({
   readonly orderings?: readonly string[];
   readonly margin?: Margin;
 }): JSX.Element {
-  const columns = columnsOf(items, path);
+  const columns = columnsOf(
+    items,
+    path !== '/resources/' || ['category', 'resource_type'].some((name) => place.value.query.has(name)),
+  );
   const heading = margin && <th scope="col">{margin.title}</th>;
   return (
     // A table that is wider than the screen is moved by itself, also by the keyboard.
@@ -184,15 +187,18 @@ const isTechnical = ({ isLink, name }: Filter): boolean =>
 export function Filters({
   path,
   filters,
+  elsewhere = [],
 }: {
   readonly path: string;
   readonly filters: readonly Filter[];
+  /** Names of those that are chosen by other means on the page. */
+  readonly elsewhere?: readonly string[];
 }): JSX.Element | null {
   const { query } = place.value;
   const main = searches.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
   // What only programs filter by is shown where it is in use.
   const others = filters.filter((filter) => filter !== main && (!isTechnical(filter) || query.has(filter.name)));
-  const given = others.filter(({ name }) => query.has(name));
+  const given = others.filter(({ name }) => query.has(name) && !elsewhere.includes(name));
   const [isOpen, setOpen] = useState(given.length > 0);
   if (filters.length === 0) return null;
   const searchedBy =

@@ -10,7 +10,7 @@ import { Home } from './home.tsx';
 import { Acceptance } from './invitation.tsx';
 import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
-import { overviews } from './overviews.tsx';
+import { overviewOf } from './overviews.tsx';
 import { pages } from './pages.tsx';
 import { place, replace } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
@@ -42,8 +42,14 @@ function Page(): JSX.Element {
   if (!collection) return <Nothing />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
   if (below !== '') return <ListPage path={path} title={titleOf(below)} collection={undefined} />;
-  const overview = overviews[list];
-  return <ObjectPage key={path} path={path} collection={collection} {...(overview && { overview })} />;
+  return (
+    <ObjectPage
+      key={path}
+      path={path}
+      collection={collection}
+      overview={(item, reload) => overviewOf(list, item, reload)}
+    />
+  );
 }
 
 function Nothing(): JSX.Element {

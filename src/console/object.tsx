@@ -1,9 +1,10 @@
 /** Any object of the API: its fields, what can be done with it, and the lists below it. */
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Actions } from './actions.tsx';
 import { type Item, problemOf, textOf } from './api.ts';
 import type { Collection } from './document.ts';
-import { useObject, useRepeated } from './reading.ts';
+import { refresh, useObject, useRepeated } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { Fields, isPassing, nameOf, State } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -22,6 +23,12 @@ export function ObjectPage({
   const item = answer?.isOk ? answer.body : undefined;
   const state = item ? textOf(item, 'state') : '';
   useRepeated(reload, isPassing(state));
+  const before = useRef('');
+  useEffect(() => {
+    // What has changed the state may stand in the lists on this page.
+    if (before.current !== '' && state !== '') refresh();
+    before.current = state;
+  }, [state]);
   if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
   if (!item)
     return (
@@ -67,7 +74,7 @@ export function ObjectPage({
         <header>
           <h2>{t('Details')}</h2>
         </header>
-        <Fields item={item} />
+        <Fields item={item} hidden={['customers', 'projects'].includes(collection.name) ? ['quotas'] : []} />
       </section>
     </>
   );

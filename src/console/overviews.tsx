@@ -6,17 +6,28 @@ import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
 import { BackupContent } from './operation.tsx';
+import { PersonOverview } from './person.tsx';
 import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
+import { ResourceOverview } from './resources.tsx';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { ObjectLink, Part, Quotas, roleIn, Time } from './shown.tsx';
+import { QuotaHistory, Timeline } from './statistics.tsx';
 import { numberText, phrase, t, titleOf } from './words/words.ts';
 
-/** Makes what stands above the fields of an object, by the list it is in. */
-export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
+/** What stands above the fields of an object, by the list it is in. */
+export function overviewOf(list: string, item: Item, reload: () => Promise<void>): ComponentChildren {
+  const own = overviews[list];
+  if (own) return own(item, reload);
+  return textOf(item, 'service_project_link') !== '' ? <ResourceOverview resource={item} /> : undefined;
+}
+
+const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
+  users: (item) => <PersonOverview user={item} />,
+  quotas: (item) => <QuotaHistory quota={item} />,
   'service-settings': (item) => <AccountOverview settings={item} />,
   backups: (item) => <BackupContent backup={item} />,
   'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
@@ -70,6 +81,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
           empty={t('No invitation waits for an answer.')}
         />
       </div>
+      <Timeline aggregate={kind} uuid={uuid} />
       <Listing
         title={t('Events')}
         path="/events/"

@@ -1,15 +1,22 @@
 /** Pages that people think otherwise of than the API does. */
 import type { JSX } from 'preact';
+import { AlertsPage } from './alerts.tsx';
 import { HooksPage } from './hooks.tsx';
 import { OperationPage } from './operation.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
+import { MakerPage, maker, ResourcesPage } from './resources.tsx';
+import { StatisticsPage } from './statistics.tsx';
 import { TeamPage } from './team.tsx';
 
 /** Makes the page of a list by its name, or of `<list>/<what is below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
+  alerts: () => <AlertsPage />,
   hooks: () => <HooksPage />,
   operation: () => <OperationPage />,
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
+  statistics: () => <StatisticsPage />,
+  resources: () => <ResourcesPage />,
+  [maker.split('/')[1] ?? '']: (list) => <MakerPage list={list} />,
   'service-settings': () => <AccountsPage />,
   'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,
   'projects/team': (uuid) => <TeamPage kind="project" uuid={uuid} />,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type Answer, type Item, type Page, readPage, request } from './api.ts';
+import { type Answer, type Item, type Page, pathOf, readPage, request } from './api.ts';
 import { isWritten, looks } from './live.ts';
 
 /** What is read of the server: undefined until the first answer. */
@@ -80,6 +80,13 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
     }, milliseconds);
     return () => clearInterval(timer);
   }, [isUnderWay, reload, milliseconds]);
+}
+
+/** The object that a link leads to, where it can be read; an empty link reads nothing. */
+export function useLinked(link: string): Item | undefined {
+  const path = pathOf(link);
+  const { value } = useRead(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
+  return value?.isOk ? value.body : undefined;
 }
 
 /** The answer to a GET or OPTIONS. */

@@ -42,9 +42,11 @@ export function nameOf(item: Item): string {
     'key',
     'address',
     'title',
+    'subject',
+    'operation',
   ];
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
-  if (own !== undefined) return own;
+  if (own !== undefined) return own.startsWith('nc_') ? titleOf(own) : own;
   const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
   return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || t('Object');
 }
@@ -114,6 +116,7 @@ export function Value({
     return <span class="text">{value}</span>;
   }
   if (Array.isArray(value)) return <ManyValues name={name} values={value} />;
+  if (isItem(value) && Object.keys(value).length === 0) return <span class="none">–</span>;
   return isItem(value) ? <Fields item={value} /> : <span>{String(value)}</span>;
 }
 
@@ -148,11 +151,18 @@ const isBeside = (name: string, item: Item): boolean => {
 };
 
 /** The members of an object, each with its label. */
-export function Fields({ item }: { readonly item: Item }): JSX.Element {
+export function Fields({
+  item,
+  hidden = [],
+}: {
+  readonly item: Item;
+  /** Names of what stands elsewhere on the page. */
+  readonly hidden?: readonly string[];
+}): JSX.Element {
   return (
     <dl>
       {Object.entries(item)
-        .filter(([name]) => !isBeside(name, item))
+        .filter(([name]) => !isBeside(name, item) && !hidden.includes(name))
         .map(([name, value]) => (
           <div key={name}>
             <dt>{titleOf(name)}</dt>
@@ -194,7 +204,7 @@ export function Quota({ quota, of }: { readonly quota: Item; readonly of?: Item 
   return (
     <li>
       <span>
-        <a href={hrefOfLink(textOf(quota, 'url'))}>{title}</a>
+        {textOf(quota, 'url') === '' ? title : <a href={hrefOfLink(textOf(quota, 'url'))}>{title}</a>}
         {of && (
           <>
             {': '}

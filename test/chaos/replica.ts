@@ -18,12 +18,11 @@ import {
   replicate,
   serveS3,
 } from '../support/replication.ts';
-import type { Given } from './part.ts';
 import { requireEnded, requireHealthy, Witness } from './witness.ts';
 
-const writers = 16;
+export const writers = 16;
 /** Seconds of a drill. */
-const drillLasts = 15;
+export const drillLasts = 15;
 /** Seconds before the kill in which what is missing may have been acknowledged. */
 const mostMissing = 2;
 
@@ -35,12 +34,19 @@ interface Works {
   readonly server: Serving;
   readonly replicating: Replicating;
   readonly config: string;
+  /** Where the copies of the file target are. */
+  readonly objects: string;
   readonly witness: Witness;
   /** When customers were acknowledged, in milliseconds, by uuid. */
   readonly acknowledged: Map<string, number>;
 }
 
-async function withWorks<T>(target: Target, use: (works: Works) => Promise<T>, words = ['--replicated']): Promise<T> {
+/** Has a server and Litestream at work, and ends both. */
+export async function withWorks<T>(
+  target: Target,
+  use: (works: Works) => Promise<T>,
+  words = ['--replicated'],
+): Promise<T> {
   await installReplication();
   const program = new Program(process.env.TENANTRY_NATIVE_CACHE ?? join(process.cwd(), 'dist/native'));
   const objects = join(program.folder, 'objects');
@@ -55,7 +61,15 @@ async function withWorks<T>(target: Target, use: (works: Works) => Promise<T>, w
     writeFileSync(config, configured(printed.stdout, store?.url, objects));
     const witness = await Witness.of(program);
     const server = await program.serve(words);
-    works = { program, server, witness, config, acknowledged: new Map(), replicating: await replicate(config) };
+    works = {
+      program,
+      server,
+      witness,
+      config,
+      objects,
+      acknowledged: new Map(),
+      replicating: await replicate(config),
+    };
     return await use(works);
   } finally {
     if (works && works.replicating.process.exitCode === null) works.replicating.process.kill('SIGKILL');
@@ -173,31 +187,3 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
     },
     words,
   );
-
-/** The drill with both targets, and the long run. */
-export async function replica({ minutes, rounds, tell }: Given): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {};
-  for (const target of ['file', 's3'] as const) {
-    let worst: DrillFigures = { writes: 0, missing: 0, milliseconds: 0 };
-    let writes = 0;
-    for (let round = 0; round < Math.max(1, rounds / 50); round++) {
-      const found = await drill(target, drillLasts);
-      tell(
-        `${target}: of ${found.writes} acknowledged writes ${found.missing} of the last ${found.milliseconds} ms are missing`,
-      );
-      writes += found.writes;
-      if (found.milliseconds >= worst.milliseconds) worst = found;
-    }
-    figures[`${target}: writes acknowledged`] = writes;
-    figures[`${target}: missing at worst`] = worst.missing;
-    figures[`${target}: milliseconds before the kill of the first of them`] = worst.milliseconds;
-  }
-  const long = await replicateLong('file', minutes * 60);
-  return {
-    ...figures,
-    [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
-    'of them refused': long.refused,
-    'new beginnings of Litestream': long.beginnings,
-    'bytes of the log at its longest': long.longestLog,
-  };
-}

@@ -22,7 +22,7 @@ import { migration } from './kill-migration.ts';
 import { start } from './kill-start.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
-import { replica } from './replica.ts';
+import { replica } from './replica-part.ts';
 
 /** A line a part. */
 const parts: Readonly<Record<string, Part>> = {

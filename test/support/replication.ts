@@ -5,6 +5,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,10 @@ import { promisify } from 'node:util';
 
 const packages = { '@flydotio/litestream': '1.0.1', s3rver: '3.7.1' };
 const folder = fileURLToPath(new URL('../../dist/replication', import.meta.url));
-const binary = join(folder, `node_modules/@flydotio/litestream-${process.platform}-${process.arch}/litestream`);
+export const litestreamProgram = join(
+  folder,
+  `node_modules/@flydotio/litestream-${process.platform}-${process.arch}/litestream`,
+);
 const run = promisify(execFile);
 
 /** The keys that the S3 server knows. */
@@ -21,16 +25,16 @@ export const bucket = 'tenantry';
 
 /** Installs what is missing. Rejects where a package cannot be had. */
 export async function installReplication(): Promise<void> {
-  if (existsSync(binary) && existsSync(join(folder, 'node_modules/s3rver'))) return;
+  if (existsSync(litestreamProgram) && existsSync(join(folder, 'node_modules/s3rver'))) return;
   mkdirSync(folder, { recursive: true });
   const wanted = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
   await run('npm', ['install', '--silent', '--ignore-scripts', '--no-save', '--prefix', folder, ...wanted]);
-  chmodSync(binary, 0o755);
+  chmodSync(litestreamProgram, 0o755);
 }
 
 /** Runs Litestream to its end; answers what it prints. Rejects when it fails. */
 export async function litestream(...words: readonly string[]): Promise<string> {
-  const { stdout } = await run(binary, words, { env: { ...process.env, ...keys } });
+  const { stdout } = await run(litestreamProgram, words, { env: { ...process.env, ...keys } });
   return stdout;
 }
 
@@ -43,7 +47,7 @@ export interface Replicating {
 
 /** Starts it with a configuration; resolves when it has written its first copy and what came after that. */
 export async function replicate(config: string): Promise<Replicating> {
-  const child = spawn(binary, ['replicate', '-no-expand-env', '-config', config], {
+  const child = spawn(litestreamProgram, ['replicate', '-no-expand-env', '-config', config], {
     env: { ...process.env, ...keys },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -76,7 +80,13 @@ interface S3Options {
   readonly delimiter?: string;
   readonly prefix?: string;
 }
+interface S3Object {
+  readonly key: string;
+  readonly size: number;
+  readonly content: unknown;
+}
 interface S3Store {
+  putObject(object: S3Object): Promise<{ readonly size: number }>;
   listObjects(bucket: string, options: S3Options): Promise<{ objects: { key: string }[]; commonPrefixes: string[] }>;
 }
 interface S3Server {
@@ -88,10 +98,22 @@ interface S3Server {
 export async function serveS3(objects: string): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const require = createRequire(join(folder, 'package.json'));
   const store = (require('s3rver/lib/stores/filesystem') as { prototype: S3Store }).prototype;
-  const list = Object.getOwnPropertyDescriptor(store, 'listObjects')?.value as S3Store['listObjects'];
+  const own = { ...Object.getOwnPropertyDescriptors(store) };
+  const put = own.putObject?.value as S3Store['putObject'];
+  const unfinished = new Set<string>();
+  // What a client that is killed has sent of an object is none, as it is none to S3.
+  store.putObject = async function (object) {
+    unfinished.add(object.key);
+    const stored = await put.call(this, object);
+    if (object.content instanceof IncomingMessage && stored.size !== object.size) throw new Error('The object was cut');
+    unfinished.delete(object.key);
+    return stored;
+  };
+  const list = own.listObjects?.value as S3Store['listObjects'];
   // Of folders that hold nothing but folders it tells none, as S3 does not: it is asked for everything in them.
   store.listObjects = async function (bucket, { delimiter, prefix = '', ...options }) {
-    const all = await list.call(this, bucket, { prefix, ...options });
+    const found = await list.call(this, bucket, { prefix, ...options });
+    const all = { ...found, objects: found.objects.filter(({ key }) => !unfinished.has(key)) };
     if (!delimiter) return all;
     const end = ({ key }: { key: string }): number => key.indexOf(delimiter, prefix.length);
     const inner = all.objects.filter((object) => end(object) >= 0);

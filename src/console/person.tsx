@@ -1,0 +1,54 @@
+/** What people want to see first of a user: the roles and the keys. */
+import type { JSX } from 'preact';
+import { type Item, textOf } from './api.ts';
+import { Creation } from './creation.tsx';
+import { Listing } from './home.tsx';
+import { hrefOfLink } from './route.ts';
+import { collections, me } from './session.ts';
+import { roleIn, Time } from './shown.tsx';
+import { phrase, t, titleOf } from './words/words.ts';
+
+export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
+  const uuid = textOf(user, 'uuid');
+  const keys = collections.value.get('keys');
+  return (
+    <>
+      {keys && textOf(me.value ?? {}, 'uuid') === uuid && (
+        <div class="buttons start">
+          <Creation collection={keys} button={t('Add an SSH key')} onCreated={async () => undefined} />
+        </div>
+      )}
+      <div class="parts">
+        <Listing
+          title={titleOf('customer-permissions')}
+          path="/customer-permissions/"
+          query={`user=${uuid}`}
+          empty={t('There is no role.')}
+          lines={rolesIn('customer')}
+        />
+        <Listing
+          title={titleOf('project-permissions')}
+          path="/project-permissions/"
+          query={`user=${uuid}`}
+          empty={t('There is no role.')}
+          lines={rolesIn('project')}
+        />
+        <Listing title={titleOf('keys')} path="/keys/" query={`user_uuid=${uuid}`} empty={t('There is no key.')} />
+      </div>
+    </>
+  );
+}
+
+/** Roles by where they are held, each with a link to that place. */
+const rolesIn = (place: 'customer' | 'project') => (roles: readonly Item[]) => (
+  <ul class="lines">
+    {roles.map((role) => (
+      <li key={textOf(role, 'url')}>
+        <a href={hrefOfLink(textOf(role, place))}>{roleIn(textOf(role, 'role'), textOf(role, `${place}_name`))}</a>
+        {textOf(role, 'expiration_time') !== '' && (
+          <span>{phrase('until {time}', { time: <Time value={textOf(role, 'expiration_time')} /> })}</span>
+        )}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,249 @@
+/** What there was over time: quotas, machines, alerts, and what was made. */
+import type { JSX } from 'preact';
+import { type Item, isItem, textOf } from './api.ts';
+import { Behind, Chart, daysAsked, Ranges, span } from './chart.tsx';
+import { EventCounts } from './events.tsx';
+import { useAnswer, usePage } from './reading.ts';
+import { ObjectLink, Part, Quota, State, Time } from './shown.tsx';
+import { numberText, t, titleOf } from './words/words.ts';
+
+const numberOf = (item: Item, name: string): number | undefined => {
+  const value = item[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** A limit as charts have it: -1 stands for none. */
+const limitOf = (item: Item, name: string): number | undefined => {
+  const value = numberOf(item, name);
+  return value === undefined || value < 0 ? undefined : value;
+};
+
+/** How a quota was used, over the days that the address asks for. */
+export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
+  const { from, to } = span();
+  const path = `/api/quotas/${textOf(quota, 'uuid')}/history/?start=${from}&end=${to}&points_count=61`;
+  const { value: answer } = useAnswer<readonly Item[]>('GET', path);
+  const points = answer?.isOk ? answer.body : [];
+  const objects = points.map(({ object }) => (isItem(object) ? object : {}));
+  return (
+    <Part title={t('Use over time')} isLoading={!answer}>
+      <Ranges />
+      <ul class="quotas">
+        <Quota quota={{ ...quota, url: '' }} />
+      </ul>
+      {points.length > 0 && (
+        <Chart
+          title={titleOf(textOf(quota, 'name'))}
+          times={points.map(({ point }) => Number(point))}
+          series={[
+            { name: t('Usage'), values: objects.map((object) => numberOf(object, 'usage')) },
+            { name: t('Limit'), values: objects.map((object) => limitOf(object, 'limit')), isLimit: true },
+          ]}
+        />
+      )}
+    </Part>
+  );
+}
+
+/** Cores, memory and storage over time: of everything, or of the customer or project with a uuid. */
+export function Timeline({
+  aggregate,
+  uuid,
+}: {
+  readonly aggregate: 'customer' | 'project';
+  readonly uuid?: string;
+}): JSX.Element {
+  const { from, to } = span();
+  const days = daysAsked();
+  const interval = days > 200 ? 'week' : 'day';
+  const query = new URLSearchParams({ from: String(from), to: String(to), interval, aggregate, ...(uuid && { uuid }) });
+  const { value: answer } = useAnswer<readonly Item[]>('GET', `/api/stats/quota/timeline/?${query}`);
+  const rows = answer?.isOk ? answer.body : [];
+  const known = ['vcpu', 'ram', 'storage'].filter((name) =>
+    rows.some((row) => numberOf(row, `${name}_usage`) !== undefined),
+  );
+  return (
+    <Part
+      title={t('Cores, memory and storage')}
+      isLoading={!answer}
+      empty={answer && known.length === 0 ? t('Nothing was used in this time.') : undefined}
+    >
+      <div class="parts">
+        {known.map((name) => (
+          <Chart
+            key={name}
+            title={name === 'vcpu' ? titleOf(name) : t('{title}, MiB', { title: titleOf(name) })}
+            times={rows.map((row) => Number(row.from))}
+            series={[
+              { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
+              { name: t('Limit'), values: rows.map((row) => limitOf(row, `${name}_limit`)), isLimit: true },
+            ]}
+          />
+        ))}
+      </div>
+    </Part>
+  );
+}
+
+/** How many customers or projects were made. */
+function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
+  const { from, to } = span();
+  const query = `type=${type}&from=${from}&to=${to}&datapoints=30`;
+  const { value: answer } = useAnswer<readonly Item[]>('GET', `/api/stats/creation-time/?${query}`);
+  const rows = answer?.isOk ? answer.body : [];
+  const values = rows.map(({ value }) => Number(value));
+  return (
+    <Part title={title} isLoading={!answer}>
+      <p>{numberText(values.reduce((sum, value) => sum + value, 0))}</p>
+      {rows.length > 0 && (
+        <Chart
+          title={title}
+          times={rows.map((row) => Number(row.from))}
+          series={[{ name: t('Count'), values }]}
+          isCount
+        />
+      )}
+    </Part>
+  );
+}
+
+/** The sums of all quotas that the user sees. */
+function Sums(): JSX.Element {
+  const { value: answer } = useAnswer<Item>('GET', '/api/stats/quota/');
+  const sums = answer?.isOk ? answer.body : {};
+  const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
+  return (
+    <Part
+      title={t('Quotas')}
+      isLoading={!answer}
+      empty={answer && names.length === 0 ? t('Nothing was used in this time.') : undefined}
+    >
+      <ul class="quotas">
+        {names.map((name) => (
+          <Quota key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** The alerts of a time as bars from when they were raised to when they were closed. */
+function AlertsOverTime(): JSX.Element {
+  const { from, to } = span();
+  const { value: page } = usePage(`/api/stats/alerts/?from=${from}&to=${to}&o=-severity&page_size=30`);
+  const alerts = page?.items ?? [];
+  const at = (text: string): number => Math.min(to, Math.max(from, text === '' ? to : Date.parse(text) / 1000));
+  const row = 10;
+  return (
+    <Part
+      title={t('Alerts over time')}
+      problem={page?.problem}
+      isLoading={!page}
+      empty={page?.count === 0 ? t('There was no alert in this time.') : undefined}
+    >
+      {alerts.length > 0 && (
+        <figure class="chart">
+          <svg
+            class="bars"
+            viewBox={`0 0 600 ${alerts.length * row}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={t('Alerts over time')}
+          >
+            {alerts.map((alert, index) => {
+              const start = at(textOf(alert, 'created'));
+              // What was raised just now is still seen.
+              const x = Math.min(592, ((start - from) / (to - from)) * 600);
+              const length = ((at(textOf(alert, 'closed')) - start) / (to - from)) * 600;
+              return (
+                <rect
+                  key={textOf(alert, 'url')}
+                  class={textOf(alert, 'severity')}
+                  x={x}
+                  y={index * row + 2}
+                  width={Math.max(8, length)}
+                  height={row - 4}
+                />
+              );
+            })}
+          </svg>
+          <Behind
+            title={t('Alerts over time')}
+            heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
+          >
+            {alerts.map((alert) => (
+              <tr key={textOf(alert, 'url')}>
+                <td>
+                  <ObjectLink item={alert} />
+                </td>
+                <td>
+                  <State value={textOf(alert, 'severity')} />
+                </td>
+                <td>
+                  <Time value={textOf(alert, 'created')} />
+                </td>
+                <td>{textOf(alert, 'closed') === '' ? '–' : <Time value={textOf(alert, 'closed')} />}</td>
+              </tr>
+            ))}
+          </Behind>
+        </figure>
+      )}
+    </Part>
+  );
+}
+
+export function StatisticsPage(): JSX.Element {
+  const { from, to } = span();
+  return (
+    <>
+      <h1 tabIndex={-1}>{titleOf('statistics')}</h1>
+      <Ranges />
+      <div class="parts">
+        <Made type="customer" title={t('New customers')} />
+        <Made type="project" title={t('New projects')} />
+        <Sums />
+        <AlertsOverTime />
+      </div>
+      <Timeline aggregate="customer" />
+      <Part title={t('Events')}>
+        <EventCounts from={from} to={to} />
+      </Part>
+    </>
+  );
+}
+
+/** What was measured at a resource, where anything was: how available it was by month, and its latest values. */
+export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
+  const scope = new URLSearchParams({ scope: textOf(resource, 'url'), page_size: '24' });
+  const { value: months } = usePage(`/api/resource-sla/?${scope}`);
+  const { value: items } = usePage(`/api/monitoring-items/?${scope}`);
+  const rows = [...(months?.items ?? [])].filter((row) => textOf(row, 'period').includes('-')).reverse();
+  return (
+    <>
+      {rows.length > 1 && (
+        <Part title={t('Availability by month')}>
+          <Chart
+            title={t('Availability, %')}
+            times={rows.map((row) => Date.parse(textOf(row, 'period')) / 1000)}
+            series={[
+              { name: t('Reached'), values: rows.map((row) => numberOf(row, 'value')) },
+              { name: t('Agreed'), values: rows.map((row) => numberOf(row, 'agreed_value')), isLimit: true },
+            ]}
+          />
+        </Part>
+      )}
+      {items && items.count > 0 && (
+        <Part title={t('Monitoring')}>
+          <dl class="counters">
+            {items.items.map((item) => (
+              <div key={textOf(item, 'name')}>
+                <dt>{textOf(item, 'name')}</dt>
+                <dd>{numberText(Number(item.value))}</dd>
+              </div>
+            ))}
+          </dl>
+        </Part>
+      )}
+    </>
+  );
+}

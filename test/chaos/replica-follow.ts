@@ -1,0 +1,83 @@
+/**
+ * A follower of a replica of Litestream, through which clients write and read what they have written; then the primary and
+ * Litestream are killed, the copy is promoted, and the old primary comes back.
+ */
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { endBy, litestreamProgram } from '../support/replication.ts';
+import { withWorks, writers } from './replica.ts';
+import { requireEnded, requireHealthy } from './witness.ts';
+
+/** What tells servers apart. */
+const serverOf = (answer: Response): string | undefined => answer.headers.get('X-Request-Id')?.split('-')[0];
+
+/** Seconds in which clients write through the follower. */
+const lasts = 15;
+/** Seconds that what is missing may be older than the kill: Litestream's two, and a copy that the kill cut short. */
+const mostMissing = 2;
+
+export interface FollowFigures {
+  /** Writes through the follower, each of which was read there after it. */
+  readonly writes: number;
+  /** Of these reads, those that the follower answered itself, and their median time in milliseconds. */
+  readonly readHere: number;
+  readonly median: number;
+  /** Writes that the promoted copy lacks, and how many milliseconds before the kill the first of them was acknowledged. */
+  readonly missing: number;
+  readonly milliseconds: number;
+}
+
+/** Rejects with a sentence when a write was not read, is missing that should not be, or the old primary takes one more. */
+export const followAndPromote = (): Promise<FollowFigures> =>
+  withWorks('file', async ({ acknowledged, objects, program, replicating, server, witness }) => {
+    const source = `file://${objects}`;
+    const words = ['--data', 'follower', '--follow', source, '--litestream-program', litestreamProgram];
+    mkdirSync(join(program.folder, 'follower'));
+    copyFileSync(join(program.folder, 'data/secret.key'), join(program.folder, 'follower/secret.key'));
+    const follower = await program.serve([...words, '--primary', server.url, '--follow-interval', '1s']);
+    const here = serverOf(await fetch(follower.url));
+    const times: number[] = [];
+    let readHere = 0;
+    const until = performance.now() + lasts * 1000;
+    const client = async (): Promise<void> => {
+      while (performance.now() < until) {
+        const written = await witness.write(follower.url);
+        const { url, uuid } = (await written.json()) as { url: string; uuid: string };
+        if (written.status !== 201) throw new Error(`A write through the follower was answered ${written.status}`);
+        acknowledged.set(uuid, performance.now());
+        const begun = performance.now();
+        const read = await fetch(url, {
+          headers: {
+            Authorization: `Token ${witness.token}`,
+            'X-Tenantry-Version': written.headers.get('X-Tenantry-Version') ?? '',
+          },
+        });
+        await read.text();
+        if (read.status !== 200) throw new Error(`What was written is answered ${read.status} at the follower`);
+        if (serverOf(read) !== here) continue;
+        readHere++;
+        times.push(performance.now() - begun);
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, client));
+    const killed = performance.now();
+    await Promise.all([server.kill(), endBy(replicating.process, 'SIGKILL')]);
+    await follower.stop();
+    const promotion = ['promote', ...words];
+    requireEnded(await program.run(promotion), promotion);
+    await requireHealthy(program, 'follower');
+    const promoted = await program.serve(['--data', 'follower']);
+    const present = await witness.customers(promoted.url);
+    const gone = [...acknowledged].filter(([uuid]) => !present.has(uuid)).map(([, instant]) => instant);
+    const milliseconds = Math.round(killed - Math.min(killed, ...gone));
+    if (milliseconds > mostMissing * 1000)
+      throw new Error(
+        `Of the promoted copy ${gone.length} writes are missing, from ${milliseconds} ms before the kill on`,
+      );
+    const back = await program.serve(['--peers', promoted.url]);
+    const late = await witness.write(back.url);
+    if (late.status !== 503) throw new Error(`The old primary answers a write with ${late.status}`);
+    times.sort((a, b) => a - b);
+    const median = Math.round(times[Math.floor(times.length / 2)] ?? 0);
+    return { writes: acknowledged.size, readHere, median, missing: gone.length, milliseconds };
+  });

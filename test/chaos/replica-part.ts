@@ -1,0 +1,39 @@
+/** The part `replica` of `npm run chaos`. */
+import type { Given } from './part.ts';
+import { type DrillFigures, drill, drillLasts, replicateLong } from './replica.ts';
+import { followAndPromote } from './replica-follow.ts';
+
+/** The drill with both targets, that with a follower, and the long run. */
+export async function replica({ minutes, rounds, tell }: Given): Promise<Record<string, number>> {
+  const figures: Record<string, number> = {};
+  for (const target of ['file', 's3'] as const) {
+    let worst: DrillFigures = { writes: 0, missing: 0, milliseconds: 0 };
+    let writes = 0;
+    for (let round = 0; round < Math.max(1, rounds / 50); round++) {
+      const found = await drill(target, drillLasts);
+      tell(
+        `${target}: of ${found.writes} acknowledged writes ${found.missing} of the last ${found.milliseconds} ms are missing`,
+      );
+      writes += found.writes;
+      if (found.milliseconds >= worst.milliseconds) worst = found;
+    }
+    figures[`${target}: writes acknowledged`] = writes;
+    figures[`${target}: missing at worst`] = worst.missing;
+    figures[`${target}: milliseconds before the kill of the first of them`] = worst.milliseconds;
+  }
+  const { median, milliseconds, missing, readHere, writes } = await followAndPromote();
+  tell(`follower: ${writes} writes, ${readHere} read there; ${missing} of the last ${milliseconds} ms are missing`);
+  figures['follower: writes, each of them read'] = writes;
+  figures['follower: reads that did not go to the primary'] = readHere;
+  figures['follower: median milliseconds of these'] = median;
+  figures['follower: missing in the promoted copy'] = missing;
+  figures['follower: milliseconds before the kill of the first of them'] = milliseconds;
+  const long = await replicateLong('file', minutes * 60);
+  return {
+    ...figures,
+    [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
+    'of them refused': long.refused,
+    'new beginnings of Litestream': long.beginnings,
+    'bytes of the log at its longest': long.longestLog,
+  };
+}

@@ -1,0 +1,171 @@
+/** What was and what is wrong, in the console: charts with the tables behind them, events by what they are about, alerts. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { type Droplets, dropletWorld } from '../support/droplets.ts';
+import type { Json } from '../support/fixture.ts';
+import type { Personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('looking around in the console');
+const browser = chromium ? tests : tests.skip;
+let world: { people: Personas; cloud: Droplets; droplet: Json };
+let owner: Console;
+
+const started = (): Browser => chromium as Browser;
+
+/** The console as a user, whose browser has the time of the server. */
+async function visit(username: string, width?: number): Promise<Console> {
+  const visitor = await Console.open(started(), 'about:blank', width);
+  await visitor.page.clock.setFixedTime(new Date(fixture.clock.now() / 1000));
+  await visitor.page.goto(`${fixture.url}/`);
+  await visitor.signIn(username);
+  return visitor;
+}
+
+tests.before(async () => {
+  if (!chromium) return;
+  world = await dropletWorld(fixture);
+  const { users } = world.people;
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  for (const { url } of [me, ...Object.values(users)]) await fixture.staff.post(`${url}password/`, { password });
+  for (const [period, value] of [
+    ['2017-12', 99.1],
+    ['2018-01', 99.7],
+  ])
+    await fixture.staff.put('/api/resource-sla/', { scope: world.droplet.url, period, value, agreed_value: 99.5 });
+  await fixture.staff.put('/api/monitoring-items/', { scope: world.droplet.url, name: 'cpu_usage', value: 64.8 });
+  for (const [severity, alert_type] of [
+    ['Error', 'disk_full'],
+    ['Warning', 'slow'],
+  ])
+    await fixture.staff.post('/api/alerts/', {
+      severity,
+      alert_type,
+      message: `It is ${alert_type}.`,
+      scope: world.people.project.url,
+    });
+  fixture.clock.advance(2 * 24 * 3600);
+  owner = await visit('owner');
+});
+tests.after(() => chromium?.close());
+
+browser('a quota shows how it was used, with the numbers behind the chart', async () => {
+  const { page } = owner;
+  await owner.go(`/projects/${world.people.project.uuid}/`, 'Rocket');
+  await page
+    .getByRole('region', { name: 'Cores, memory and storage' })
+    .getByRole('img', { name: /^Vcpu, up to 1/ })
+    .waitFor();
+  await page.getByRole('region', { name: 'Quotas', exact: true }).getByRole('link', { name: 'Vm count' }).click();
+  await owner.heading('Vm count').waitFor();
+  await page.getByRole('img', { name: 'Vm count, up to 1' }).waitFor();
+  await owner.link('7 days').click();
+  await page.getByRole('link', { name: '7 days', exact: true }).and(page.locator('[aria-current=true]')).waitFor();
+  assert.match(new URL(page.url()).hash, /\?days=7$/);
+  await page.getByText('As a table').press('Enter');
+  const values = await page.getByRole('row').last().getByRole('cell').allInnerTexts();
+  assert.equal(values, ['1']);
+  assert.equal(await owner.findings(), []);
+});
+
+browser('a resource shows its availability and what was measured last', async () => {
+  const { page } = owner;
+  await owner.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
+  const months = page.getByRole('region', { name: 'Availability by month' });
+  await months.getByText('As a table').click();
+  const rows = await months.getByRole('row').allInnerTexts();
+  assert.equal(
+    rows.slice(1).map((row) => row.split('\t').slice(1)),
+    [
+      ['99.1', '99.5'],
+      ['99.7', '99.5'],
+    ],
+  );
+  await page.getByRole('region', { name: 'Monitoring' }).getByText('64.8').waitFor();
+  assert.equal(await owner.findings(), []);
+});
+
+browser('the statistics count what was made, used and wrong in the time that the address names', async () => {
+  const { page } = owner;
+  await owner.go('/statistics/?days=7', 'Statistics');
+  await page.getByRole('region', { name: 'New projects' }).getByText('1', { exact: true }).first().waitFor();
+  await page.getByRole('region', { name: 'Quotas' }).getByText('25,600').waitFor();
+  const alerts = page.getByRole('region', { name: 'Alerts over time' });
+  await alerts.getByText('As a table').first().click();
+  await alerts.getByRole('row', { name: /It is disk_full\. Error/ }).waitFor();
+  await page.getByRole('img', { name: /^Events over time/ }).waitFor();
+  assert.equal(await owner.findings(), []);
+  assert.equal(owner.complaints, []);
+});
+
+browser('events are narrowed to what they are about, and to days', async () => {
+  const { page } = owner;
+  await owner.go('/events/', 'Events');
+  await page.getByRole('navigation', { name: 'What they are about' }).getByRole('link', { name: 'Resources' }).click();
+  await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
+  assert.is(new URL(page.url()).hash, '#/events/?feature=resources');
+  await page.getByLabel('First day').fill('2018-01-06');
+  await page.getByLabel('Last day').fill('2018-01-07');
+  await owner.button('Show').click();
+  await page.getByText('Nothing matches.').waitFor();
+  assert.is(await page.getByLabel('Last day').inputValue(), '2018-01-07');
+  await page.goBack();
+  await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
+  assert.equal(await owner.findings(), []);
+});
+
+browser('alerts are counted by how bad they are, and acknowledged where they stand', async () => {
+  const { page } = owner;
+  await owner.go('/alerts/', 'Alerts');
+  await page.getByRole('link', { name: 'Error (1)' }).click();
+  await page.getByText('It is slow.').waitFor({ state: 'detached' });
+  await owner.page.getByRole('button', { name: 'Acknowledge: It is disk_full.' }).press('Enter');
+  await page.getByRole('button', { name: 'Cancel acknowledgment: It is disk_full.' }).waitFor();
+  assert.is(await page.getByRole('button', { name: /^Close/ }).count(), 0);
+  assert.equal(await owner.findings(), []);
+  assert.equal(owner.complaints, []);
+  const staff = await visit('admin');
+  await staff.go('/alerts/?opened=', 'Alerts');
+  await staff.page.getByRole('button', { name: 'Close: It is disk_full.' }).click();
+  await staff.page.getByText('It is disk_full.').waitFor({ state: 'detached' });
+  await staff.close();
+  const open = (await fixture.staff.get('/api/alerts/?opened')).body;
+  assert.equal(
+    open.map(({ alert_type }: Json) => alert_type),
+    ['slow'],
+  );
+});
+
+browser('a user is seen with roles and keys, and adds a key', async () => {
+  const { page } = owner;
+  await owner.link('owner').click();
+  await owner.heading('owner').waitFor();
+  await page
+    .getByRole('region', { name: 'Roles in customers' })
+    .getByRole('link', { name: 'owner of Alice' })
+    .waitFor();
+  await owner.button('Add an SSH key').click();
+  await owner.dialog().getByLabel('Public key').fill('ssh-ed25519 nothing');
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  await owner.dialog().locator('[aria-invalid=true]').first().waitFor();
+  await page.keyboard.press('Escape');
+});
+
+browser('on a telephone nothing is wider than the screen', async () => {
+  const visitor = await visit('owner', 360);
+  for (const [place, heading] of [
+    ['/statistics/', 'Statistics'],
+    ['/alerts/', 'Alerts'],
+    ['/events/', 'Events'],
+    [`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/],
+  ] as const) {
+    await visitor.go(place, heading);
+    assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360, place);
+  }
+  await visitor.close();
+});
+
+tests.run();
