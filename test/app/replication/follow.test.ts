@@ -1,5 +1,5 @@
 /** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -99,10 +99,14 @@ test('a follower leaves the source alone, keeps few copies, and has the keys of 
   const before = readFileSync(join(program.folder, 'data/secret.key'), 'utf8');
   assert.is(readFileSync(join(program.folder, 'copy/secret.key'), 'utf8'), before);
   for (let i = 0; i < 4; i++) {
-    const { headers } = await create(follower.url, `Customer ${i}`);
-    const version = headers.get('X-Tenantry-Version') as string;
-    assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': version } })).status, 200);
+    const created = await create(follower.url, `Customer ${i}`);
+    const { uuid } = (await created.json()) as { uuid: string };
+    const headers = { 'X-Tenantry-Version': created.headers.get('X-Tenantry-Version') as string };
+    const read = await ask(follower.url, `/api/customers/${uuid}/`, { headers });
+    assert.equal([read.status, ((await read.json()) as { name: string }).name], [200, `Customer ${i}`]);
   }
+  const copies = readdirSync(join(program.folder, 'copy/copies'));
+  assert.ok(copies.length <= 3, `${copies.length} copies`);
   assert.is(await follower.stop(), 0);
   assert.is((await program.run(['doctor', '--data', 'data'])).stdout, 'no problems\n');
 });
