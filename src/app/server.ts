@@ -93,7 +93,9 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const metrics = new Metrics();
   const surroundings: Surroundings = {
     ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
-    ...(ephemeral && replacements.clock && isSettable(replacements.clock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
+    ...(ephemeral &&
+      replacements.clock &&
+      isSettable(replacements.clock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
   };
   const open = (memory?: Memory): Promise<Engine> =>
     startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings });

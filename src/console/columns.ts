@@ -56,6 +56,18 @@ const byList: Readonly<Record<string, readonly string[]>> = {
   'hooks-web': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
   'hooks-push': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
   'hooks-email': ['name', 'hook_type', 'is_active', 'event_groups', 'is_confirmed', 'created'],
+  outbox: ['subject', 'kind', 'receiver', 'attempts', 'error_message', 'created', 'next_attempt'],
+  jobs: [
+    'operation',
+    'resource_name',
+    'settings_name',
+    'state',
+    'attempts',
+    'error_message',
+    'created',
+    'next_attempt',
+  ],
+  backups: ['name', 'state', 'size', 'created'],
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };
 

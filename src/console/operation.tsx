@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, pathOf, problemOf, saveFile, textOf } from './api.ts';
 import { Listing } from './home.tsx';
 import { PostButton, PostForm } from './post.tsx';
-import { useObject } from './reading.ts';
+import { useObject, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { isStaff } from './session.ts';
-import { Part, State, Time } from './shown.tsx';
+import { ObjectLink, Part, Quotas, State, Time } from './shown.tsx';
 import { numberText, plural, t, titleOf } from './words/words.ts';
 
 export function OperationPage(): JSX.Element {
@@ -68,6 +68,7 @@ function Overview({ told, reload }: { readonly told: Item; readonly reload: () =
         </Part>
         {isStaff.value && <Doctor examination={isItem(told.examination) ? told.examination : {}} reload={reload} />}
         {isStaff.value && <Backups told={told} reload={reload} />}
+        <GlobalQuotas />
         {isStaff.value && <Simulator />}
       </div>
       <Listing
@@ -75,10 +76,23 @@ function Overview({ told, reload }: { readonly told: Item; readonly reload: () =
         path="/jobs/"
         query="state=failing&o=created"
         empty={t('No job has to be repeated.')}
+        lines={jobLines}
       />
     </>
   );
 }
+
+const jobLines = (jobs: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {jobs.map((job) => (
+      <li key={textOf(job, 'url')}>
+        <ObjectLink item={job} />
+        <span class="none">{textOf(job, 'resource_name') || textOf(job, 'settings_name')}</span>
+        <span class="text">{textOf(job, 'error_message')}</span>
+      </li>
+    ))}
+  </ul>
+);
 
 const linesOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string') : [];
@@ -140,6 +154,16 @@ function Backups({ told, reload }: { readonly told: Item; readonly reload: () =>
           <PostButton title={t('Back up')} path="/api/backups/" about={titleOf('backups')} done={reload} />
         </>
       )}
+    </Part>
+  );
+}
+
+/** What may be there in all, which staff limit on the pages of the quotas. */
+function GlobalQuotas(): JSX.Element {
+  const { value: page } = usePage('/api/quotas/?name=nc_global_');
+  return (
+    <Part title={t('Global quotas')} problem={page?.problem} isLoading={page === undefined}>
+      <Quotas quotas={page?.items ?? []} />
     </Part>
   );
 }

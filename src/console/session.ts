@@ -86,8 +86,9 @@ export async function enter(value: string): Promise<void> {
 
 /** Ends the session on the server and here. */
 export async function signOut(): Promise<void> {
-  if (!isExpired.value) await request('POST', '/api-auth/logout/');
+  // From now on nothing is read by itself.
   me.value = null;
+  if (!isExpired.value) await request('POST', '/api-auth/logout/');
   preferLanguage(undefined);
   keepToken(null);
   go('/');

@@ -42,6 +42,8 @@ export function nameOf(item: Item): string {
     'key',
     'address',
     'title',
+    'subject',
+    'operation',
   ];
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
   if (own !== undefined) return own.startsWith('nc_') ? titleOf(own) : own;

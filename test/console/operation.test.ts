@@ -98,16 +98,29 @@ browser('staff see what waits, and have it sent', async () => {
   await fixture.server.settled();
   await staff.link('Operation').click();
   await staff.heading('Operation').waitFor();
+  await staff.page.getByText('Nothing fails outside of the data.').waitFor();
+  assert.equal(await staff.findings(), []);
   await part(staff, 'Outbox').getByRole('listitem').filter({ hasText: 'Notifications 1' }).waitFor();
   await part(staff, 'Outbox').getByRole('link', { name: 'Notifications' }).click();
   await staff.heading('Outbox').waitFor();
-  await staff.page.getByRole('row', { name: /https:\/\/hooks.test\// }).waitFor();
+  await staff.page.getByRole('row', { name: /hooks\.test.* 1 Destination is not allowed\./ }).waitFor();
   await staff.page.screenshot({ path: '/tmp/outbox.png' });
+  assert.equal(await staff.findings(), []);
   await staff.go(`/outbox/${uuid}/`, /./);
   await staff.button('Retry').click();
   await staff.page.getByText('Retry: started.').waitFor();
   await fixture.server.settled();
   assert.is((await fixture.staff.get(`/api/outbox/${uuid}/`)).body.attempts, 2);
+});
+
+browser('global quotas lead to the pages where staff limit them', async () => {
+  await staff.go('/operation/', 'Operation');
+  await part(staff, 'Global quotas').getByRole('link', { name: 'Global customer count' }).click();
+  await staff.button('Edit').click();
+  await staff.dialog().getByLabel('Limit').fill('50');
+  await staff.dialog().getByRole('button', { name: 'Edit' }).click();
+  await staff.go('/operation/', 'Operation');
+  await part(staff, 'Global quotas').getByText('1 of 50').waitFor();
 });
 
 browser('the doctor tells what it finds', async () => {

@@ -85,14 +85,14 @@ browser('Escape gives the keyboard back to where it was', async () => {
   await seek(owner, 'x');
   await owner.page.keyboard.press('Escape');
   await owner.page.getByRole('combobox').waitFor({ state: 'detached' });
-  await owner.page.waitForFunction("document.activeElement.textContent === 'Events'", undefined, { timeout: 5000 });
+  await owner.page.locator('a:focus', { hasText: /^Events$/ }).waitFor();
 });
 
 browser('without a keyboard a button opens it; it keeps nobody out, light and dark, and is quiet', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await owner.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await owner.page.getByRole('button', { name: 'Go to…' }).click();
-    await owner.page.keyboard.type('a');
+    await owner.page.getByRole('combobox').fill('a');
     await option(owner, /^Alice/).waitFor();
     assert.equal(await owner.findings(), [], colorScheme);
     await owner.page.keyboard.press('Escape');

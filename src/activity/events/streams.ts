@@ -1,6 +1,7 @@
 /**
  * The streams of events that are open (events.md 4.8). They are woken by commits and take turns: after a while of reading they
- * rest for many times as long, so that however many there are, requests hardly notice.
+ * rest for many times as long, so that however many there are, requests hardly notice. See
+ * src/decisions/streams-take-turns.md.
  */
 import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';

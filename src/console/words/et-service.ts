@@ -21,6 +21,7 @@ export const service: Words = {
   Download: 'Laadi alla',
   'Whoever has it reads every secret. The log of the server tells who got it.':
     'Kelle käes see on, loeb kõiki saladusi. Serveri logi ütleb, kes selle sai.',
+  'Global quotas': 'Üldised kvoodid',
   Jobs: 'Tööd',
   Outbox: 'Väljuvad',
   Outboxes: 'Väljuvad',

@@ -1,0 +1,50 @@
+/** Backups by the console, of the built program with data on disk. */
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { Program, type Serving } from '../support/program.ts';
+
+const chromium = await startBrowser();
+const tests = suite('backups in the console');
+const browser = chromium ? tests : tests.skip;
+let program: Program;
+let server: Serving;
+
+tests.before(async () => {
+  if (!chromium) return;
+  program = new Program(undefined);
+  server = await program.serve();
+  await program.run(['user', 'add', 'boss', '--staff', '--password-stdin'], { input: password });
+});
+tests.after(async () => {
+  await chromium?.close();
+  await server?.stop();
+  await program?.end();
+});
+
+browser('staff take a backup, download it, and delete it', async () => {
+  const boss = await Console.open(chromium as Browser, `${server.url}/`);
+  await boss.signIn('boss');
+  await boss.go('/operation/', 'Operation');
+  const part = boss.page.getByRole('region', { name: 'Backups', exact: true });
+  await part.getByText('There is no backup yet.').waitFor();
+  await part.getByRole('button', { name: 'Back up: Backups' }).click();
+  await part.locator('time').waitFor();
+  await part.getByRole('link', { name: 'Show all' }).click();
+  await boss.heading('Backups').waitFor();
+  await boss.page.getByRole('link', { name: /^backup-/ }).click();
+  await boss.heading(/^backup-/).waitFor();
+  const [download] = await Promise.all([boss.page.waitForEvent('download'), boss.button('Download').click()]);
+  assert.match(download.suggestedFilename(), /^backup-.*\.gz$/);
+  assert.equal([...readFileSync(await download.path()).subarray(0, 2)], [0x1f, 0x8b]);
+  await boss.button('Delete').click();
+  await boss.dialog().getByRole('button', { name: 'Delete' }).click();
+  await boss.heading('Backups').waitFor();
+  await boss.page.getByText('There is nothing here yet.').waitFor();
+  assert.equal(boss.complaints, []);
+});
+
+tests.run();
