@@ -110,7 +110,11 @@ export function CreationForm({
   const [typed, setTyped] = useState<Filled>({});
   const filled = { ...textsOf(given), ...typed };
   const around = useAround(filled);
-  const fields = formFieldsOf(post, collection).map((field) => narrowed(field, filled, around));
+  const fields = formFieldsOf(post, collection).map((field) => ({
+    ...narrowed(field, filled, around),
+    // What is written as data is for those who look for it.
+    isFolded: field.kind === 'json' && !field.isRequired,
+  }));
   return (
     <Form
       fields={startingWith(fields)}
