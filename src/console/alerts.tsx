@@ -50,7 +50,9 @@ export function AlertsPage(): JSX.Element {
           );
         })}
       </nav>
-      {collection && <Filters key={path} path={path} filters={collection.filters} />}
+      {collection && (
+        <Filters key={path} path={path} filters={collection.filters} elsewhere={['severity', 'opened', 'closed']} />
+      )}
       <Listed
         path={path}
         orderings={collection?.orderings ?? []}

@@ -43,6 +43,8 @@ const machine = [
 ];
 const storage = ['name', 'state', 'runtime_state', 'size', 'instance_name', 'project_name', 'created'];
 
+const events = ['@timestamp', 'message', 'level', 'event_type', 'user_username', 'customer_name', 'project_name'];
+
 /** The columns of lists that are looked at for something else than others. A name that is not there is the object's. */
 const byList: Readonly<Record<string, readonly string[]>> = {
   'digitalocean-droplets': machine,
@@ -80,6 +82,7 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   const [list = '', ...others] = new Set(items.map(listOf));
   const own = byList[list];
   if (isOfKind && own && others.length === 0) return own;
+  if (items.some((item) => '@timestamp' in item)) return events;
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const isPlain = (name: string): boolean =>
     items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&

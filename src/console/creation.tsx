@@ -47,12 +47,15 @@ export function Creation({
   collection,
   given = {},
   button = t('Create'),
+  isQuiet = false,
   onCreated,
 }: {
   readonly collection: Collection;
   /** What is filled in already. */
   readonly given?: Item;
   readonly button?: string;
+  /** Whether it is one of many on a page. */
+  readonly isQuiet?: boolean;
   /** What follows; default: the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
@@ -66,7 +69,7 @@ export function Creation({
     return null;
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <button type="button" class={isQuiet ? 'outline small' : ''} onClick={() => setOpen(true)}>
         {button}
       </button>
       {isOpen && (
@@ -107,7 +110,11 @@ export function CreationForm({
   const [typed, setTyped] = useState<Filled>({});
   const filled = { ...textsOf(given), ...typed };
   const around = useAround(filled);
-  const fields = formFieldsOf(post, collection).map((field) => narrowed(field, filled, around));
+  const fields = formFieldsOf(post, collection).map((field) => ({
+    ...narrowed(field, filled, around),
+    // What is written as data is for those who look for it.
+    isFolded: field.kind === 'json' && !field.isRequired,
+  }));
   return (
     <Form
       fields={startingWith(fields)}

@@ -46,7 +46,9 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
       <Features at={filters} from={query.get('from')} to={query.get('to')} />
       <Dates />
       <EventCounts from={from} to={Number(query.get('to') ?? now)} filters={filters.toString()} />
-      {collection && <Filters key={path} path={path} filters={collection.filters} />}
+      {collection && (
+        <Filters key={path} path={path} filters={collection.filters} elsewhere={['feature', 'from', 'to']} />
+      )}
       <Listed path={path} orderings={collection?.orderings ?? []} />
     </>
   );

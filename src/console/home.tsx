@@ -158,12 +158,14 @@ function FullQuotas(): JSX.Element {
 
 /** Roles that end soon, of the user and of those whose roles the user sees. */
 function EndingRoles(): JSX.Element {
-  const query = '?o=expiration_time&page_size=100';
+  // Those without an end come last in this order, however many they are.
+  const query = '?o=-expiration_time&page_size=300';
   const inCustomers = usePage(`/api/customer-permissions/${query}`);
   const inProjects = usePage(`/api/project-permissions/${query}`);
   const until = new Date(Date.now() + soonDays * day * 1000).toISOString();
   const ending = [...(inCustomers.value?.items ?? []), ...(inProjects.value?.items ?? [])]
     .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
+    .sort((a, b) => textOf(a, 'expiration_time').localeCompare(textOf(b, 'expiration_time')))
     .slice(0, 10);
   const isLoading = inCustomers.value === undefined || inProjects.value === undefined;
   return (
@@ -180,8 +182,11 @@ function EndingRoles(): JSX.Element {
       <ul class="lines">
         {ending.map((role) => (
           <li key={textOf(role, 'url')}>
-            <Time value={textOf(role, 'expiration_time')} /> <ObjectLink item={role} />:{' '}
-            {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
+            <Time value={textOf(role, 'expiration_time')} />{' '}
+            <span>
+              <ObjectLink item={role} />:{' '}
+              {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
+            </span>
           </li>
         ))}
       </ul>

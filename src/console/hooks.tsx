@@ -1,11 +1,10 @@
 /** Who is told of events: hooks of every kind, and what became of their deliveries. */
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { type Item, pathOf, textOf } from './api.ts';
 import { Creation, type Description, permittedMethods } from './creation.tsx';
 import { Filters, Listed, Table } from './list.tsx';
 import { PostButton } from './post.tsx';
-import { useAnswer, usePage, useRepeated } from './reading.ts';
+import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { Part } from './shown.tsx';
@@ -36,28 +35,14 @@ export function HooksPage(): JSX.Element {
   );
 }
 
-/** The newest deliveries of a web hook, followed while any is under way. */
-export function Deliveries({
-  hook,
-  reloadHook,
-}: {
-  readonly hook: Item;
-  readonly reloadHook: () => Promise<void>;
-}): JSX.Element {
+/** The newest deliveries of a web hook, which are followed as every list is. */
+export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
-  const { value: page, reload } = usePage(`${path}?page_size=10`);
+  const { value: page } = usePage(`${path}?page_size=10`);
   const { value: options } = useAnswer<Description>('OPTIONS', own);
   // Whoever may change a hook may have it deliver again.
   const isMine = options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
-  const isPending = page?.items.some((delivery) => textOf(delivery, 'status') === 'pending') ?? false;
-  useRepeated(reload, isPending, 2000);
-  const wasPending = useRef(false);
-  useEffect(() => {
-    // A receiver that wants nothing more switches the hook off.
-    if (wasPending.current && !isPending) void reloadHook();
-    wasPending.current = isPending;
-  }, [isPending, reloadHook]);
   return (
     <Part
       title={t('Deliveries')}

@@ -187,15 +187,18 @@ const isTechnical = ({ isLink, name }: Filter): boolean =>
 export function Filters({
   path,
   filters,
+  elsewhere = [],
 }: {
   readonly path: string;
   readonly filters: readonly Filter[];
+  /** Names of those that are chosen by other means on the page. */
+  readonly elsewhere?: readonly string[];
 }): JSX.Element | null {
   const { query } = place.value;
   const main = searches.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
   // What only programs filter by is shown where it is in use.
   const others = filters.filter((filter) => filter !== main && (!isTechnical(filter) || query.has(filter.name)));
-  const given = others.filter(({ name }) => query.has(name));
+  const given = others.filter(({ name }) => query.has(name) && !elsewhere.includes(name));
   const [isOpen, setOpen] = useState(given.length > 0);
   if (filters.length === 0) return null;
   const searchedBy =

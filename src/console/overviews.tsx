@@ -30,7 +30,7 @@ const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void
   quotas: (item) => <QuotaHistory quota={item} />,
   'service-settings': (item) => <AccountOverview settings={item} />,
   backups: (item) => <BackupContent backup={item} />,
-  'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
+  'hooks-web': (item) => <Deliveries hook={item} />,
 };
 
 function Overview({ item, kind }: { readonly item: Item; readonly kind: 'customer' | 'project' }): JSX.Element {

@@ -191,11 +191,12 @@ export function ServiceLinks({ service }: { readonly service: Item }): JSX.Eleme
             collection={collection}
             given={{ service: url }}
             button={t('Connect a project')}
+            isQuiet
             onCreated={async () => undefined}
           />
         )}
       </p>
-      <ul class="lines">
+      <ul class="lines beside">
         {page?.items.map((link) => (
           <li key={textOf(link, 'url')}>
             <ObjectLink item={{ ...link, name: textOf(link, 'project_name') }} />

@@ -62,7 +62,7 @@ export function ResourcesPage(): JSX.Element {
           </a>
         ))}
       </nav>
-      {collection && <Filters key={path} path={path} filters={collection.filters} />}
+      {collection && <Filters key={path} path={path} filters={collection.filters} elsewhere={['category', 'state']} />}
       {works && <Together chosen={chosen} onDone={() => setChosen(new Map())} />}
       <Listed
         path={path}

@@ -68,7 +68,7 @@ export function Timeline({
       isLoading={!answer}
       empty={answer && known.length === 0 ? t('Nothing was used in this time.') : undefined}
     >
-      <div class="parts">
+      <div class="charts">
         {known.map((name) => (
           <Chart
             key={name}

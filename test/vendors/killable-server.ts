@@ -11,27 +11,41 @@ import { fastClock } from './fast-clock.ts';
 
 const program = fileURLToPath(new URL('fast-server.ts', import.meta.url));
 
+/** What the process prints when it serves. */
+interface Served {
+  readonly url: string;
+  readonly token: string;
+  /** Where its clock began. */
+  readonly start: number;
+}
+
 /** The program as a process of its own on a fast clock, with a folder that survives it. */
 export class KillableServer {
   readonly #data = mkdtempSync(join(tmpdir(), 'tenantry-kill-'));
-  readonly #begun = Date.now();
+  /** Where its clock began; while it does not run, the instant at which it stopped. */
+  #begun = Date.now();
+  #stopped: number | undefined = this.#begun;
   #child: ChildProcess | undefined;
-  #server: { readonly url: string; readonly token: string } | undefined;
+  #server: Served | undefined;
 
-  /** Milliseconds by the clock of the process. */
-  now = (): number => fastClock(this.#begun);
+  /** Milliseconds by the clock of the process, which stands still between two of them. */
+  now = (): number => this.#stopped ?? fastClock(this.#begun);
 
   async start(): Promise<void> {
-    const words = ['--import', import.meta.resolve('tsx'), program, this.#data, String(this.#begun)];
+    const words = ['--import', import.meta.resolve('tsx'), program, this.#data, String(this.now())];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
-    this.#server = JSON.parse(line as string);
+    const server: Served = JSON.parse(line as string);
+    this.#server = server;
+    this.#begun = server.start;
+    this.#stopped = undefined;
   }
 
   async kill(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    this.#stopped = this.now();
     child.kill('SIGKILL');
     await once(child, 'close');
   }
@@ -41,15 +55,18 @@ export class KillableServer {
     rmSync(this.#data, { recursive: true });
   }
 
-  /** A request of staff; answers the body. */
+  /** A request of staff, in JSON or a form; answers the body. */
   async ask(method: string, path: string, body?: unknown): Promise<Json> {
     assert.ok(this.#server);
     const { token, url } = this.#server;
     // Links were written with the address before.
     const response = await fetch(url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
-      headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: {
+        Authorization: `Token ${token}`,
+        ...(!(body instanceof FormData) && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     });
     assert.ok(response.ok, `${method} ${path}: ${response.status} ${response.ok ? '' : await response.text()}`);
     return response.status === 204 ? undefined : response.json();

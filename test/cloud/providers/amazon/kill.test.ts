@@ -35,38 +35,34 @@ async function volume(name: string, link: Json): Promise<Json> {
   });
 }
 
+/** So many of a kind. */
+type Tuple<T, N extends number, All extends T[] = []> = All['length'] extends N ? All : Tuple<T, N, [...All, T]>;
+
 /** Two machines and two volumes of an account, before the operation of that account. */
 const numbers = [1, 2];
 
 test('in the middle of every operation none is lost and nothing is made twice', async () => {
   const { vendor } = kill;
   const [username, keys] = [...vendor.accessKeys][0] ?? [];
-  const links = await server.connect('aws', 8, { backend_url: vendor.url, username, token: keys?.secret });
-  const [run, make, attach, detach, resize, end, stop, remove] = links as [
-    Json,
-    Json,
-    Json,
-    Json,
-    Json,
-    Json,
-    Json,
-    Json,
-  ];
+  const links = await server.connect('aws', 11, { backend_url: vendor.url, username, token: keys?.secret });
+  const [run, make, attach, detach, resize, end, stop, remove, start, restart, retype] = links as Tuple<Json, 11>;
   const things: Record<string, Json> = {};
-  for (const [what, link] of Object.entries({ attach, detach, resize, end, stop }))
+  for (const [what, link] of Object.entries({ attach, detach, resize, end, stop, start, restart, retype }))
     for (const n of numbers) things[`${what}-${n}`] = await machine(`${what}-${n}`, link);
   for (const [what, link] of Object.entries({ attach, detach, remove }))
     for (const n of numbers) things[`${what}-volume-${n}`] = await volume(`${what}-volume-${n}`, link);
   await kill.resting(...lists);
-  for (const what of ['attach', 'detach', 'resize']) for (const n of numbers) await act(things[`${what}-${n}`], 'stop');
+  for (const what of ['attach', 'detach', 'resize', 'start', 'retype'])
+    for (const n of numbers) await act(things[`${what}-${n}`], 'stop');
   await kill.resting('aws-instances');
   const place = (n: number, what: string): Json => ({ instance: things[`${what}-${n}`].url, device: '/dev/sdf' });
   for (const n of numbers) await act(things[`detach-volume-${n}`], 'attach', place(n, 'detach'));
   await kill.resting('aws-volumes');
-  const size = await offer(
-    'sizes',
-    `settings_uuid=${(await ask('GET', resize.service)).settings_uuid}&name_exact=c4.large`,
-  );
+  const sizeAt = async (link: Json, name: string): Promise<Json> =>
+    offer('sizes', `settings_uuid=${(await ask('GET', link.service)).settings_uuid}&name_exact=${name}`);
+  const size = await sizeAt(resize, 'c4.large');
+  // Of one with a disk of the same size nothing but the type is changed.
+  const type = await sizeAt(retype, 't2.small');
 
   // Of each two calls one is done and not answered, and one not even done.
   const actions = [
@@ -78,6 +74,9 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     'TerminateInstances',
     'StopInstances',
     'DeleteVolume',
+    'StartInstances',
+    'RebootInstances',
+    'ModifyInstanceAttribute',
   ];
   kill.spoil(actions);
   for (const n of numbers) {
@@ -87,6 +86,9 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     await act(things[`detach-volume-${n}`], 'detach');
     await act(things[`resize-${n}`], 'resize', { size: size.url });
     await act(things[`stop-${n}`], 'stop');
+    await act(things[`start-${n}`], 'start');
+    await act(things[`restart-${n}`], 'restart');
+    await act(things[`retype-${n}`], 'resize', { size: type.url });
     await ask('DELETE', things[`end-${n}`].url);
     await ask('DELETE', things[`remove-volume-${n}`].url);
   }
@@ -104,9 +106,14 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     instances.map(({ cores, name, runtime_state: state }) => `${name} ${state} ${cores}`),
     [
       ...['attach-1 stopped 1', 'attach-2 stopped 1', 'detach-1 stopped 1', 'detach-2 stopped 1'],
-      ...['resize-1 stopped 2', 'resize-2 stopped 2', 'run-1 running 1', 'run-2 running 1'],
-      ...['stop-1 stopped 1', 'stop-2 stopped 1'],
+      ...['resize-1 stopped 2', 'resize-2 stopped 2', 'restart-1 running 1', 'restart-2 running 1'],
+      ...['retype-1 stopped 1', 'retype-2 stopped 1', 'run-1 running 1', 'run-2 running 1'],
+      ...['start-1 running 1', 'start-2 running 1', 'stop-1 stopped 1', 'stop-2 stopped 1'],
     ],
+  );
+  assert.equal(
+    instances.filter(({ name }) => name.startsWith('retype')).map(({ ram }) => ram),
+    [2048, 2048],
   );
   assert.equal(
     volumes
@@ -133,8 +140,8 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ],
     [
       // Machines with their root volumes, and volumes.
-      2 * 12 + 8,
-      8,
+      2 * 18 + 8,
+      12,
       // Two machines with their root volumes, and two volumes.
       6,
       0,

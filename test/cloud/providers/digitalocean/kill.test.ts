@@ -92,4 +92,44 @@ test('in the middle of fifty running operations loses none and doubles none', as
   );
 });
 
+test('in the middle of starts, resizes and deletions, likewise', async () => {
+  const { vendor } = kill;
+  const inRuntime = async (wanted: string): Promise<Json[]> =>
+    (await kill.rows(list)).filter(({ runtime_state: state }) => state === wanted);
+  const offline = await inRuntime('offline');
+  const [started, resized, doomed] = [
+    offline.slice(0, 3),
+    offline.slice(3, 6),
+    (await inRuntime('online')).slice(0, 2),
+  ];
+  const [remove, before] = ['DELETE /droplets/:id', vendor.actions.size];
+  vendor.actionTime = 1e9;
+  kill.spoil([act], 2);
+  kill.spoil([remove]);
+  for (const { url } of started) await ask('POST', `${url}start/`);
+  for (const { service_settings: settings, url } of resized) {
+    const size = await find('sizes', 's-2vcpu-4gb', settings.split('/').at(-2));
+    await ask('POST', `${url}resize/`, { size, disk: false });
+  }
+  for (const { url } of doomed) await ask('DELETE', url);
+  await until('every call', () => kill.count(act) === 6 && kill.count(remove) === 2);
+  await server.kill();
+  vendor.actionTime = 8000;
+  await server.start();
+  await kill.resting(list);
+  const present = await kill.rows(list);
+  assert.equal(
+    present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text),
+    [],
+  );
+  assert.equal([present.length, vendor.droplets.size], [48, 48]);
+  const at = (droplets: readonly Json[]): Json[] =>
+    droplets
+      .map(({ uuid }) => present.find((one) => one.uuid === uuid))
+      .map(({ cores, runtime_state: state }) => [state, cores]);
+  assert.equal(at(started), Array(3).fill(['online', 1]));
+  assert.equal(at(resized), Array(3).fill(['offline', 2]));
+  assert.is(vendor.actions.size, before + 6);
+});
+
 test.run();

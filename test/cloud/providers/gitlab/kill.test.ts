@@ -64,6 +64,22 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ],
     [7, 2, 0],
   );
+
+  // They go again: the role, and then the projects.
+  const leave = 'DELETE /:place/:id/members/:user';
+  kill.spoil([leave]);
+  const [{ url: role }] = await ask('GET', `/api/project-permissions/?user=${alice.uuid}`);
+  await ask('DELETE', role);
+  await until('departures', () => kill.count(leave) >= 2);
+  await kill.kill();
+  await until('no members', () => developers() === 0);
+  kill.spoil([remove]);
+  for (const { url } of await kill.rows('gitlab-projects')) await ask('DELETE', url);
+  await kill.called([remove], 2);
+  await kill.kill();
+  await until('deletions', async () => (await kill.rows('gitlab-projects')).length === 0);
+  // What is marked for deletion goes by itself.
+  assert.ok([...projects.values()].every(({ goes }) => goes !== undefined));
 });
 
 test.run();

@@ -9,10 +9,18 @@ const { ask, server, test } = kill;
 const offer = async (path: string, name: string): Promise<string> =>
   (await ask('GET', `/api/jira-${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
 
-async function killAfter(route: string): Promise<void> {
-  await kill.called([route], 2);
+const lists = ['projects', 'issues', 'comments', 'attachments'].map((kind) => `jira-${kind}`);
+
+/** Kills the program when each of the routes was called twice; all must end well. */
+async function killAfter(...routes: string[]): Promise<void> {
+  await kill.called(routes, 2);
   await kill.kill();
-  await kill.resting('jira-projects', 'jira-issues', 'jira-comments');
+  await kill.resting(...lists);
+  const erred = (await kill.rows(...lists)).filter(({ state }) => state === 'Erred');
+  assert.equal(
+    erred.map(({ error_message: text, url }) => `${url}: ${text}`),
+    [],
+  );
 }
 
 test('in the middle of every operation none is lost and nothing is made twice', async () => {
@@ -58,6 +66,51 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     [...kill.vendor.world.issues.values()].map(({ comments }) => comments.length),
     [1, 1],
   );
+
+  const { world } = kill.vendor;
+  const attach = 'POST /api/2/issue/:key/attachments';
+  kill.spoil([attach]);
+  for (const { url } of issues) {
+    const form = new FormData();
+    form.set('issue', url);
+    form.set('file', new Blob(['It broke.']), 'log.txt');
+    await ask('POST', '/api/jira-attachments/', form);
+  }
+  await killAfter(attach);
+  assert.equal(
+    [...world.issues.values()].map(({ attachments }) => attachments.length),
+    [1, 1],
+  );
+
+  const changes = ['project/:key', 'issue/:key', 'issue/:key/comment/:id'].map((path) => `PUT /api/2/${path}`);
+  for (const [n, list] of ['projects', 'issues', 'comments'].entries()) {
+    const route = changes[n] as string;
+    kill.spoil([route]);
+    for (const { backend_id: id, url } of await kill.rows(`jira-${list}`))
+      await ask('PATCH', url, [{ name: `Renamed ${id}` }, { summary: 'Ajar' }, { message: 'It is the hinge' }][n]);
+    await killAfter(route);
+  }
+  assert.equal(
+    [...world.issues.values()].map(({ comments, summary }) => [
+      summary,
+      comments.map(({ body }) => body.split('\n')[0]),
+    ]),
+    Array(2).fill(['Ajar', ['It is the hinge']]),
+  );
+
+  const [attachments, comments] = ['attachment/:id', 'issue/:key/comment/:id'].map((path) => `DELETE /api/2/${path}`);
+  for (const [list, route] of [
+    ['attachments', attachments],
+    ['comments', comments],
+    ['issues', 'DELETE /api/2/issue/:key'],
+    ['projects', 'DELETE /api/2/project/:key'],
+  ] as const) {
+    kill.spoil([route as string]);
+    for (const { url } of await kill.rows(`jira-${list}`)) await ask('DELETE', url);
+    await killAfter(route as string);
+    assert.equal(await kill.rows(`jira-${list}`), []);
+  }
+  assert.is(world.issues.size, 0);
 });
 
 test.run();

@@ -56,6 +56,31 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ],
     [6, 2, 2, 0],
   );
+
+  // The stopped are started, and the others restarted: by two requests, of which either is interrupted.
+  const operate = `POST ${byRequest}`;
+  const databases = await kill.rows(list);
+  kill.spoil([operate]);
+  for (const { name, url } of databases) if (name.startsWith('stop')) await ask('POST', `${url}start/`);
+  await kill.called([operate], 2);
+  await kill.kill();
+  await kill.resting(list);
+  kill.spoil([operate]);
+  for (const { name, url } of databases) if (name.startsWith('make')) await ask('POST', `${url}restart/`);
+  await kill.called([operate], 2);
+  kill.spoil([operate]);
+  await kill.kill();
+  await kill.called([operate], 2);
+  await kill.kill();
+  await kill.resting(list);
+  assert.equal(
+    (await kill.rows(list)).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
+    ['make-1 RUNNING ', 'make-2 RUNNING ', 'stop-1 RUNNING ', 'stop-2 RUNNING '],
+  );
+  assert.equal(
+    [await server.told('resource_start_succeeded'), await server.told('resource_restart_succeeded')],
+    [2, 2],
+  );
 });
 
 test.run();

@@ -1,0 +1,107 @@
+import * as assert from 'uvu/assert';
+import type { Json } from '../../support/fixture.ts';
+import { KillTest } from '../kill.ts';
+import { until } from '../killable-server.ts';
+import { OpenStack } from './stand-in.ts';
+
+const lists = [
+  'tenants',
+  'instances',
+  'volumes',
+  'snapshots',
+  'networks',
+  'subnets',
+  'floating-ips',
+  'security-groups',
+].map((kind) => `openstack-${kind}`);
+
+/** A suite in which the program is killed in the middle of flows at an OpenStack. */
+export class OpenStackKill extends KillTest<OpenStack> {
+  /** The link of the account to a project, once the suite runs. */
+  link: Json;
+
+  constructor(name: string) {
+    super(name, OpenStack.start);
+    this.test.before(async () => {
+      const { password, url } = this.vendor;
+      const credentials = { backend_url: url, username: 'admin', password, external_network_id: 'public-net' };
+      [this.link] = await this.server.connect('openstack', 1, credentials);
+    });
+  }
+
+  /** Names of what is at the vendor. */
+  vendorsNames = (list: string): string[] => this.vendor.world.all(list).map(({ name }) => name);
+
+  /** The first of a list, such as `volumes`. */
+  first = async (list: string, filter = ''): Promise<Json> =>
+    (await this.ask('GET', `/api/openstack-${list}/?${filter}`))[0];
+
+  flavor = async (name: string): Promise<string> => (await this.first('flavors', `name_exact=${name}`)).url;
+
+  /** Orders an action when it is called. */
+  act =
+    ({ url }: Json, action: string, body?: object) =>
+    (): Promise<Json> =>
+      this.ask('POST', `${url}${action}/`, body);
+
+  orderTenant = (): Promise<Json> =>
+    this.ask('POST', '/api/openstack-tenants/', { service_project_link: this.link.url, name: 'Lab' });
+
+  async makeTenant(): Promise<Json> {
+    const { url } = await this.orderTenant();
+    await this.allIsWell();
+    return this.ask('GET', url);
+  }
+
+  /** An instance with two volumes. */
+  async makeInstance(tenant: Json, fields: object): Promise<Json> {
+    const { url } = await this.orderInstance(tenant, fields);
+    await this.allIsWell();
+    return this.ask('GET', url);
+  }
+
+  orderInstance = async (tenant: Json, fields: object): Promise<Json> =>
+    this.ask('POST', '/api/openstack-instances/', {
+      service_project_link: this.link.url,
+      tenant: tenant.url,
+      name: 'web',
+      flavor: await this.flavor('m1.small'),
+      image: (await this.first('images')).url,
+      system_volume_size: 10_240,
+      data_volume_size: 1024,
+      ...fields,
+    });
+
+  /** Orders something, and kills the program at each of these calls in turn, when it is done and not answered. */
+  killThrough = async (order: () => Promise<unknown>, ...routes: string[]): Promise<void> => {
+    this.forget();
+    for (const route of routes) this.vendor.server.mishap(route, 'silence');
+    await order();
+    for (const [i, route] of routes.entries()) {
+      const times = routes.slice(0, i + 1).filter((one) => one === route).length;
+      await until(route, () => this.count(route) >= times);
+      await this.kill();
+    }
+    await this.allIsWell();
+  };
+
+  /** Waits for the end of all operations, of which none may have failed. */
+  async allIsWell(): Promise<void> {
+    await this.resting(...lists);
+    const erred = (await this.rows(...lists)).filter(({ state }) => state === 'Erred');
+    assert.equal(
+      erred.map(({ error_message: text, name }) => `${name}: ${text}`),
+      [],
+    );
+  }
+
+  /** Orders operations of which each makes a call that is done and not answered when the program is killed. */
+  killDuring = async (orders: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
+    this.forget();
+    for (const route of Object.keys(orders)) this.vendor.server.mishap(route, 'silence');
+    for (const order of Object.values(orders)) await order();
+    await until(Object.keys(orders).join(), () => Object.keys(orders).every((route) => this.count(route) > 0));
+    await this.kill();
+    await this.allIsWell();
+  };
+}
