@@ -265,7 +265,11 @@ test('a success after a repetition is a success', async () => {
     if (asked < 3) throw new ProviderError('unavailable', 'reset');
     return { kind: 'done', values: { runtime_state: 'offline' } };
   });
+  await step(fixture);
+  const [{ attempts, error_message, state }] = (await fixture.staff.get('/api/jobs/')).body;
+  assert.equal([state, attempts, error_message], ['failing', 1, 'Backend does not respond']);
   for (let i = 0; i < 6; i++) await step(fixture);
+  assert.equal((await fixture.staff.get('/api/jobs/')).body, []);
   assert.equal([(await present(droplet)).state, (await present(droplet)).runtime_state], ['OK', 'offline']);
 });
 
