@@ -111,7 +111,14 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     follow && folder !== undefined
       ? await orCloseLog(Promise.resolve().then(() => new Follower({ ...follow, config, folder, log })))
       : undefined;
-  const first = follower ? follower.first().then(rest) : open();
+  const startFirst = async (follower: Follower): Promise<Engine> => {
+    const copy = await follower.first();
+    return rest(copy).catch((error: unknown) => {
+      follower.discard(copy);
+      throw error;
+    });
+  };
+  const first = follower ? startFirst(follower) : open();
   const stage = new Stage(
     await orCloseLog(
       first.catch(async (error: unknown) => {

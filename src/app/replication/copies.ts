@@ -64,16 +64,17 @@ export class Copies {
 
   /**
    * Copies the source as it is now: a folder in which another program keeps the database, or a replica of Litestream. Answers
-   * the data folder of the copy; undefined where nothing has changed since the last. Rejects with a sentence.
+   * the data folder of the copy; undefined where nothing has changed since the last. Rejects with a sentence, also when it is
+   * told to end meanwhile.
    */
-  async take(source: string): Promise<string | undefined> {
+  async take(source: string, signal?: AbortSignal): Promise<string | undefined> {
     const before = isReplica(source) ? undefined : stateOf(source);
     if (before !== undefined && before === this.#seen) return undefined;
     const copy = this.#at(this.#next++);
     mkdirSync(copy, { recursive: true, mode: 0o700 });
     try {
       const draft = join(copy, 'draft.db');
-      const seen = before ?? (await this.#restore(source, draft));
+      const seen = before ?? (await this.#restore(source, draft, signal));
       if (seen === this.#seen) {
         rmSync(copy, { recursive: true });
         return undefined;
@@ -88,6 +89,12 @@ export class Copies {
       rmSync(copy, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Removes a copy, and takes the source for changed. */
+  discard(copy: string): void {
+    this.#seen = undefined;
+    rmSync(copy, { recursive: true, force: true });
   }
 
   /** Removes all but the newest, and as many before it. */
@@ -110,10 +117,10 @@ export class Copies {
   }
 
   /** Answers a sum of what was restored: a database that has not changed is restored the same. */
-  async #restore(source: string, draft: string): Promise<string> {
+  async #restore(source: string, draft: string, signal: AbortSignal | undefined): Promise<string> {
     const { litestream_program: program } = this.config;
     try {
-      await run(program, ['restore', '-o', draft, source], { timeout: longestRestore });
+      await run(program, ['restore', '-o', draft, source], { timeout: longestRestore, ...(signal && { signal }) });
     } catch (error) {
       const told = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
       throw new Error(`${program} restore ${source}: ${told || errorOf(error).message.split('\n')[0]}`, {

@@ -31,8 +31,8 @@ export interface Following {
 /** How far a follower is. */
 export interface FollowerState {
   readonly version: string;
-  /** Seconds since the source was last found to hold nothing newer than what is served. */
-  readonly seconds_behind: number;
+  /** Seconds since the source was last found to hold nothing newer than what is served; null: since before the start. */
+  readonly seconds_behind: number | null;
 }
 
 interface Given extends Following {
@@ -63,7 +63,7 @@ export class Follower {
   #current: Promise<void> = Promise.resolve();
   #server: Server | undefined;
   /** When the copy that is served was begun to be made, or found to be current, by the monotonic clock. */
-  #asOf = Number.NEGATIVE_INFINITY;
+  #asOf: number | undefined;
   #lastFailure: string | undefined;
 
   /** Throws with a sentence when the folder cannot be used. */
@@ -88,11 +88,17 @@ export class Follower {
     } catch (error) {
       const { newest } = this.#copies;
       if (newest !== undefined) {
+        this.#lastFailure = errorOf(error).message;
         log.warn({ err: error }, 'the source cannot be copied: the newest copy is served');
         return newest;
       }
       throw new Error(`cannot follow ${source}: ${errorOf(error).message}`, { cause: error });
     }
+  }
+
+  /** A copy that cannot be served is none; the source is copied again. */
+  discard(copy: string): void {
+    this.#copies.discard(copy);
   }
 
   /** From now on newer copies take the place of what is served. */
@@ -112,7 +118,7 @@ export class Follower {
   get state(): FollowerState {
     return {
       version: textOf(this.#version()),
-      seconds_behind: Math.round((performance.now() - this.#asOf) / 100) / 10,
+      seconds_behind: this.#asOf === undefined ? null : Math.round((performance.now() - this.#asOf) / 100) / 10,
     };
   }
 
@@ -120,7 +126,9 @@ export class Follower {
   get trouble(): string | undefined {
     const { seconds_behind: behind } = this.state;
     const most = Math.max(10, (10 * this.#given.config.follow_interval) / 1_000_000);
-    return behind <= most ? undefined : `is ${behind} seconds old: ${this.#lastFailure ?? 'a copy takes long'}`;
+    if (behind !== null && behind <= most) return undefined;
+    const age = behind === null ? 'from before the start' : `${behind} seconds old`;
+    return `is ${age}: ${this.#lastFailure ?? 'a copy takes long'}`;
   }
 
   readonly elsewhere: Elsewhere = (exchange, base) => {
@@ -174,14 +182,18 @@ export class Follower {
       if (signal.aborted) return;
       const asOf = performance.now();
       try {
-        const copy = await this.#copies.take(source);
+        const copy = await this.#copies.take(source, signal);
         if (copy !== undefined) {
-          await server.replace(copy);
+          await server.replace(copy).catch((error: unknown) => {
+            this.discard(copy);
+            throw error;
+          });
           this.#copies.removeOld(kept);
         }
         this.#asOf = asOf;
         this.#lastFailure = undefined;
       } catch (error) {
+        if (signal.aborted) return;
         const { message } = errorOf(error);
         if (message !== this.#lastFailure) log.warn({ err: error }, 'the source cannot be copied');
         this.#lastFailure = message;

@@ -1,5 +1,5 @@
 /** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -94,15 +94,50 @@ test('readiness tells how far a follower is, and that its source has gone', asyn
   assert.ok(told.follower.seconds_behind < 5);
 });
 
+test('what is no copy is not served: the one before is, and the next; readiness says why', async () => {
+  await create(primary.url, 'One');
+  const follower = await follow('--admin-listen', '127.0.0.1:0');
+  const data = join(program.folder, 'data');
+  await primary.stop();
+  renameSync(join(data, 'tenantry.db'), join(data, 'kept.db'));
+  writeFileSync(join(data, 'tenantry.db'), 'no database');
+  const copyCheck = async (): Promise<string> =>
+    ((await (await fetch(`${follower.told.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
+  await eventually('it is said', async () => (await copyCheck()).endsWith('file is not a database'), 30);
+  assert.is((await ask(follower.url, '/api/customers/')).status, 200);
+  renameSync(join(data, 'kept.db'), join(data, 'tenantry.db'));
+  await eventually('it goes on', async () => (await copyCheck()) === 'ok', 30);
+});
+
+test('with its source away a follower begins with the newest copy, of an age that nobody knows', async () => {
+  await create(primary.url, 'One');
+  await (await follow()).stop();
+  await primary.stop();
+  renameSync(join(program.folder, 'data'), join(program.folder, 'away'));
+  const follower = await follow('--admin-listen', '127.0.0.1:0');
+  assert.is(((await (await ask(follower.url, '/api/customers/')).json()) as unknown[]).length, 1);
+  const ready = await fetch(`${follower.told.admin}/readyz`);
+  const { checks, follower: state } = (await ready.json()) as { checks: { copy: string }; follower: object };
+  const data = join(program.folder, 'data');
+  assert.equal(
+    [ready.status, checks.copy, state],
+    [503, `is from before the start: there is no database in ${data}`, { version: '1-1', seconds_behind: null }],
+  );
+});
+
 test('a follower leaves the source alone, keeps few copies, and has the keys of the source', async () => {
   const follower = await follow('--primary', primary.url);
   const before = readFileSync(join(program.folder, 'data/secret.key'), 'utf8');
   assert.is(readFileSync(join(program.folder, 'copy/secret.key'), 'utf8'), before);
   for (let i = 0; i < 4; i++) {
-    const { headers } = await create(follower.url, `Customer ${i}`);
-    const version = headers.get('X-Tenantry-Version') as string;
-    assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': version } })).status, 200);
+    const created = await create(follower.url, `Customer ${i}`);
+    const { uuid } = (await created.json()) as { uuid: string };
+    const headers = { 'X-Tenantry-Version': created.headers.get('X-Tenantry-Version') as string };
+    const read = await ask(follower.url, `/api/customers/${uuid}/`, { headers });
+    assert.equal([read.status, ((await read.json()) as { name: string }).name], [200, `Customer ${i}`]);
   }
+  const copies = readdirSync(join(program.folder, 'copy/copies'));
+  assert.ok(copies.length <= 3, `${copies.length} copies`);
   assert.is(await follower.stop(), 0);
   assert.is((await program.run(['doctor', '--data', 'data'])).stdout, 'no problems\n');
 });

@@ -1,0 +1,204 @@
+/**
+ * Every page of the console as everybody, in a real browser and both languages: nothing fails, nobody is offered what would
+ * be refused, and nothing that is said is left in English.
+ */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { englishOf } from '../../src/console/words/english.ts';
+import { estonian } from '../../src/console/words/et.ts';
+import { lookupIn } from '../../src/console/words/lookup.ts';
+import { newPublicKey } from '../app/rights/situation.ts';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { dropletWorld } from '../support/droplets.ts';
+import type { Client, Json } from '../support/fixture.ts';
+import type { Personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the console as everybody');
+const browser = chromium ? tests : tests.skip;
+const inEstonian = lookupIn(estonian);
+let people: Personas;
+const clients = new Map<string, Client>();
+
+/** Who looks around, in which language. */
+const visitors = [
+  ['staff', 'et'],
+  ['owner', 'en'],
+  ['manager', 'et'],
+  ['admin', 'en'],
+  ['support', 'et'],
+  ['stranger', 'en'],
+] as const;
+
+type Visitor = readonly [name: (typeof visitors)[number][0], language: 'en' | 'et'];
+
+const usernameOf = (name: Visitor[0]): string => (name === 'staff' ? 'admin' : people.users[name].username);
+
+tests.before(async () => {
+  if (!chromium) return;
+  ({ people } = await dropletWorld(fixture));
+  const { customer, project, users } = people;
+  const [me] = (await fixture.staff.get('/api/users/?current')).body;
+  for (const { url } of [me, ...Object.values(users)]) await fixture.staff.post(`${url}password/`, { password });
+  for (const [name] of visitors) {
+    const client = fixture.as(usernameOf(name));
+    clients.set(name, client);
+    await client.post('/api/keys/', { name: 'laptop', public_key: newPublicKey() });
+    await client.post('/api/hooks-web/', { destination_url: 'https://example.com/hook', event_groups: ['projects'] });
+  }
+  const told = { scope: project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
+  await fixture.staff.post('/api/alerts/', told);
+  await fixture.staff.post('/api/user-invitations/', {
+    email: 'guest@example.com',
+    customer: customer.url,
+    customer_role: 'owner',
+    link_template: `${fixture.url}/#/invitation/{uuid}/`,
+  });
+});
+tests.after(() => chromium?.close());
+
+/** Somebody's console, in their language. */
+async function enter([name, language]: Visitor): Promise<Console> {
+  const visitor = await Console.open(chromium as Browser, `${fixture.url}/`);
+  await visitor.signIn(usernameOf(name));
+  if (language === 'et') await visitor.button('Eesti').click();
+  await visitor.settled();
+  return visitor;
+}
+
+/** Goes to a place whatever its heading is; answers that. */
+async function visit(visitor: Console, place: string): Promise<string> {
+  await visitor.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+  await visitor.settled();
+  return visitor.page.locator('main h1').innerText();
+}
+
+const hashesIn = (visitor: Console, within: string): Promise<readonly string[]> =>
+  visitor.page.evaluate(`[...document.querySelectorAll('${within} a[href^="#"]')].map(({ hash }) => hash.slice(1))`);
+
+const textsOf = (visitor: Console, selector: string): Promise<readonly string[]> =>
+  visitor.page.evaluate(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})].map(({ textContent }) => textContent.trim())`,
+  );
+
+/** What people read that the console says: words of objects and of the server stand elsewhere. */
+const said = 'h1, h2, th, dt, label, button, nav a, legend, option, .none';
+
+/** What of a page is English although there is Estonian for it. */
+async function leftInEnglish(visitor: Console): Promise<readonly string[]> {
+  const texts = await textsOf(visitor, said);
+  return texts.filter((text) => Object.hasOwn(estonian, text) && estonian[text] !== text);
+}
+
+/** What the buttons of an object's page do, by their titles in English: method and address. */
+async function targetsOf(
+  client: Client,
+  url: string,
+  actions: readonly string[],
+): Promise<Map<string, [string, string]>> {
+  const { body } = await client.options(url);
+  const targets = new Map<string, [string, string]>([
+    ['Edit', ['PATCH', url]],
+    ['Delete', ['DELETE', url]],
+    ...actions.map((name): [string, [string, string]] => [englishOf(name), ['POST', `${url}${name}/`]]),
+  ]);
+  for (const { method, title, url: address } of Object.values<Json>(body.actions ?? {}))
+    if (method) targets.set(title, [method, address]);
+  return targets;
+}
+
+/** Presses what is offered, on condition that the object is another than it is: nothing is done, but a refusal is told. */
+async function refusedOf(visitor: Console, [name, language]: Visitor, url: string, actions: readonly string[]) {
+  const client = clients.get(name) as Client;
+  const offered = await textsOf(visitor, 'section.actions button:not([aria-disabled=true])');
+  const targets = await targetsOf(client, url, actions);
+  const byTitle = new Map(
+    [...targets].map(([title, target]) => [language === 'et' ? (inEstonian(title) ?? title) : title, target]),
+  );
+  const refused: string[] = [];
+  for (const title of offered) {
+    const [method, address] = byTitle.get(title) ?? [];
+    if (method === undefined || address === undefined) {
+      refused.push(`${title}: nobody knows what it does`);
+      continue;
+    }
+    const body = method === 'DELETE' ? undefined : '{}';
+    const headers = { 'If-Match': '"another"', 'Content-Type': 'application/json' };
+    const { status } = await client.send(method, address, body, headers);
+    if (![400, 412].includes(status)) refused.push(`${title}: ${method} ${address}: ${status}`);
+  }
+  return refused;
+}
+
+for (const visitor of visitors) {
+  const [name, language] = visitor;
+  browser(`every page is whole to ${name}, and offers nothing that would be refused, in ${language}`, async () => {
+    const client = clients.get(name) as Client;
+    const { paths } = (await fixture.anonymous.get('/docs/')).body;
+    const visited = await enter(visitor);
+    const missing = language === 'et' ? ['Sellist lehte pole', 'Seda siin pole'] : ['No such page', 'Not here'];
+    const wrong: string[] = [];
+    const look = async (place: string): Promise<void> => {
+      const heading = await visit(visited, place);
+      if (missing.includes(heading)) wrong.push(`${place}: ${heading}`);
+      wrong.push(...(await textsOf(visited, 'main .problem')).map((text) => `${place}: ${text}`));
+      wrong.push(...visited.complaints.splice(0).map((text) => `${place}: ${text}`));
+      if (language === 'et')
+        wrong.push(...(await leftInEnglish(visited)).map((text) => `${place}: in English: ${text}`));
+    };
+    const destinations = await hashesIn(visited, 'nav#places');
+    assert.ok(destinations.length > 8);
+    for (const place of destinations) await look(place);
+    await look('/all/');
+    const lists = new Set([...destinations, ...(await hashesIn(visited, 'main'))]);
+    for (const list of lists) {
+      if (!/^\/[a-z-]+\/$/.test(list) || list === '/all/') continue;
+      const { body } = await client.get(`/api${list}?page_size=1`);
+      const first = Array.isArray(body) ? body[0] : undefined;
+      // A list without anything in it is the same to everybody.
+      if (!destinations.includes(list) && (first !== undefined || name === 'staff')) await look(list);
+      const [, path] = /\/api(\/[a-z-]+\/[0-9a-f]+\/)$/.exec(first?.url ?? '') ?? [];
+      if (path === undefined || paths[`/api${list}{key}/`] === undefined) continue;
+      await look(path);
+      const actions = Object.keys(paths).flatMap(
+        (other) =>
+          (other.startsWith(`/api${list}{key}/`) && paths[other].post && /([a-z_]+)\/$/.exec(other)?.[1]) || [],
+      );
+      wrong.push(...(await refusedOf(visited, visitor, first.url, actions)).map((text) => `${path}: ${text}`));
+    }
+    assert.equal(wrong, []);
+    await visited.close();
+  });
+}
+
+for (const [language, themes] of [
+  ['en', ['light', 'dark']],
+  // Colours do not depend on the words.
+  ['et', ['light']],
+] as const)
+  browser(`no kind of page keeps people with screen readers out, ${themes.join(' and ')}, in ${language}`, async () => {
+    const visitor = await enter(['staff', language]);
+    const { customer, project } = people;
+    const first = async (list: string): Promise<string> =>
+      new URL((await fixture.as('admin').get(`/api/${list}/`)).body[0].url).pathname.slice('/api'.length);
+    const places = [
+      ...['/', '/all/', '/customers/', `/customers/${customer.uuid}/`, `/projects/${project.uuid}/`, '/resources/'],
+      ...[`/projects/${project.uuid}/team/`, '/events/', '/alerts/', '/hooks/', '/service-settings/', '/operation/'],
+      ...[await first('digitalocean-droplets'), await first('alerts'), await first('hooks-web'), '/no-such-page/'],
+    ];
+    const findings: string[] = [];
+    for (const place of places) {
+      await visit(visitor, place);
+      for (const colorScheme of themes) {
+        await visitor.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        findings.push(...(await visitor.findings()).map((text) => `${place} ${colorScheme}: ${text}`));
+      }
+    }
+    assert.equal(findings, []);
+    assert.equal(visitor.complaints, []);
+    await visitor.close();
+  });
+
+tests.run();
