@@ -32,7 +32,7 @@ export function AlertsPage(): JSX.Element {
           ([name, title]) => (
             <a
               key={name}
-              href={hrefOf(path, name === '' ? {} : { [name]: '' })}
+              href={hrefOf(path, name === '' ? {} : { [name]: 'true' })}
               aria-current={state === name ? 'true' : undefined}
             >
               {title}

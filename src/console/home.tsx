@@ -25,7 +25,7 @@ export function Home(): JSX.Element {
         <Listing
           title={t('Open alerts')}
           path="/alerts/"
-          query="opened=&o=-severity"
+          query="opened=true&o=-severity"
           empty={t('No alert is open.')}
           lines={alerts}
         />

@@ -71,7 +71,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
         <Listing
           title={t('Open alerts')}
           path="/alerts/"
-          query={`opened=&aggregate=${kind}&uuid=${uuid}`}
+          query={`opened=true&aggregate=${kind}&uuid=${uuid}`}
           empty={t('No alert is open.')}
         />
         <Listing

@@ -120,6 +120,13 @@ browser('events are narrowed to what they are about, and to days', async () => {
 browser('alerts are counted by how bad they are, and acknowledged where they stand', async () => {
   const { page } = owner;
   await owner.go('/alerts/', 'Alerts');
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Open ones' }).click();
+  await page.getByRole('searchbox').fill('slow');
+  await owner.button('Search').click();
+  await page.getByText('It is disk_full.').waitFor({ state: 'detached' });
+  // What was chosen beside the search stays.
+  assert.is(new URL(page.url()).hash, '#/alerts/?message=slow&opened=true');
+  await page.goBack();
   await page.getByRole('link', { name: 'Error (1)' }).click();
   await page.getByText('It is slow.').waitFor({ state: 'detached' });
   await owner.page.getByRole('button', { name: 'Acknowledge: It is disk_full.' }).press('Enter');
