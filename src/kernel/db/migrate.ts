@@ -22,7 +22,8 @@ export function migrate(db: Database, newest = embeddedMigrations().length): rea
   rejectChanged(db, migrations);
   const applied: string[] = [];
   for (let number = version; number < newest; number = Number(db.pragma('user_version'))) {
-    tellProgress('bringing the database up to date', number - version, newest - version);
+    // A new one is made in no time.
+    if (version > 0) tellProgress('bringing the database up to date', number - version, newest - version);
     applyNext(db, migrations, applied);
   }
   return applied;
