@@ -40,6 +40,7 @@ browser('a web hook is made by a form that refuses beside the field, and its sec
   await owner.go('/hooks/', 'Notifications');
   await owner.button('Tell a web address').click();
   const form = owner.dialog();
+  assert.ok(await form.getByLabel('Is active').isChecked(), 'a form begins with what holds where nothing is given');
   await form.getByLabel('Destination URL').fill('http://10.0.0.1/');
   await form.getByLabel('projects', { exact: true }).check();
   await form.getByRole('button', { name: 'Create' }).click();

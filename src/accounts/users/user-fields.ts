@@ -94,6 +94,7 @@ export const userFields = {
     help: 'Whether the user is staff and sees and does everything.',
   }),
   is_active: boolean({
+    fallback: true,
     update: isStaff,
     shownIf: toAll,
     help: 'Inactive users cannot log in. Use this instead of deleting.',

@@ -179,7 +179,7 @@ function choicesOfForm(value: unknown): unknown {
 const commonFields = (path: string, type: string) => ({
   url: selfLink(path, 'h.uuid'),
   uuid: uuidField(),
-  is_active: boolean({ help: 'Whether events are delivered.' }),
+  is_active: boolean({ fallback: true, help: 'Whether events are delivered.' }),
   author_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = h.user_id)')),
   event_types: choices(eventTypes, 'Types of events to deliver.'),
   event_groups: choices(

@@ -354,4 +354,11 @@ test('hooks emit no events', async () => {
   assert.equal(fixture.events(), []);
 });
 
+test('OPTIONS tells that a hook is active where nothing else is said', async () => {
+  for (const { path } of Object.values(kinds)) {
+    const { POST } = (await fixture.staff.options(path)).body.actions;
+    assert.is(POST.is_active.default_value, true, path);
+  }
+});
+
 test.run();
