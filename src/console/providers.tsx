@@ -1,5 +1,6 @@
 /** Accounts at providers: what is wrong with one, what it serves, and a guide that adds one. */
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { type Item, pathOf, request, textOf } from './api.ts';
 import { Creation, type Description } from './creation.tsx';
 import { notice } from './dialog.tsx';
@@ -11,7 +12,7 @@ import { useAnswer, usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, roles } from './session.ts';
 import { ObjectLink, Part, State } from './shown.tsx';
-import { t, titleOf } from './words/words.ts';
+import { t, timeText, titleOf } from './words/words.ts';
 
 /** What service-metadata tells of a type. */
 type Metadata = Readonly<Record<string, Item>>;
@@ -143,6 +144,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
       <p class="states">
         {settings.is_simulated === true && <State value={t('Simulated')} />}
         {settings.shared === true && <State value={t('For all customers')} />}
+        <LastSync uuid={uuid} state={textOf(settings, 'state')} />
       </p>
       <div class="parts">
         <Services uuid={uuid} />
@@ -155,6 +157,19 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
       </div>
     </>
   );
+}
+
+/** When an account was synchronised; read again when that may have changed. */
+function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
+  const { reload, value: answer } = useAnswer<Item>('GET', `/api/service-settings/${uuid}/sync/`);
+  const seen = useRef(state);
+  useEffect(() => {
+    if (seen.current !== state) void reload();
+    seen.current = state;
+  }, [state, reload]);
+  const last = answer?.isOk ? textOf(answer.body, 'last_sync') : '';
+  if (last === '') return null;
+  return <span>{t('Synchronised last: {time}', { time: timeText(last) })}</span>;
 }
 
 /** The services through which customers use an account. */

@@ -71,6 +71,7 @@ browser('what works is added, and followed until it is synchronised', async () =
   await work(fixture);
   await owner.heading(/^Droplets In Sync/).waitFor();
   await page.getByText('Simulated', { exact: true }).waitFor();
+  await page.getByText(/^Synchronised last: .*2018/).waitFor();
   // It is for all projects of the customer.
   const services = page.getByRole('region', { name: 'Customers and their projects' });
   await services.getByRole('link', { name: 'Rocket' }).waitFor();

@@ -1,8 +1,9 @@
 import { certificationsField } from '../../accounts/projects/certifications.ts';
 import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { type Right, right } from '../../kernel/access/right.ts';
+import { everybody, type Right, right } from '../../kernel/access/right.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
+import { isoTime } from '../../kernel/clock.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
@@ -124,9 +125,41 @@ const pull = (catalogue: Catalogue): Endpoint =>
     },
   }).endpoint;
 
+const instant = { type: ['string', 'null'], format: 'date-time' } as const;
+
+/**
+ * When settings were synchronised last, and when they will be. No part of their representation: whoever edits them while a
+ * synchronisation ends has not read anything else than what is there.
+ */
+const sync = (catalogue: Catalogue): Endpoint => ({
+  path: '/api/service-settings/:key/sync/',
+  name: 'Service Settings Synchronisation',
+  description: 'When an account was synchronised, and when it will be.',
+  actions: (request) => {
+    settings(catalogue).find(request);
+    return undefined;
+  },
+  operations: {
+    GET: {
+      summary: 'Answers when service settings were synchronised last, and when they will be next.',
+      allowedFor: everybody.as('everybody who sees the settings').allowedFor,
+      output: { status: 200, shape: objectShape({ last_sync: instant, next_sync: instant }) },
+      handle: (request) => {
+        const { config, db } = request.app;
+        const { id, state } = settings(catalogue).find(request);
+        const synced = db.value<number | null>(sql`SELECT nullif(synced, 0) FROM service_settings WHERE id = ${id}`);
+        if (typeof synced !== 'number') return json({ last_sync: null, next_sync: null });
+        const next = restingStates.includes(state) ? isoTime(synced + config.settings_sync_interval) : null;
+        return json({ last_sync: isoTime(synced), next_sync: next });
+      },
+    },
+  },
+});
+
 /** The action paths of settings. */
 export const settingsActions = (catalogue: Catalogue): readonly Endpoint[] => [
   updateCertifications(catalogue),
   pull(catalogue),
   stats(catalogue),
+  sync(catalogue),
 ];

@@ -3,6 +3,10 @@ import type { Words } from './lookup.ts';
 /** Notifications, teams, provider accounts and what else people work with by day. */
 export const dailyWork: Words = {
   Notifications: 'Teavitused',
+  Sync: 'Sünkroonimine',
+  'Last sync': 'Viimane sünkroonimine',
+  'Next sync': 'Järgmine sünkroonimine',
+  'Synchronised last: {time}': 'Viimati sünkroonitud: {time}',
   'Web hooks': 'Veebiteavitused',
   'Push notifications': 'Tõuketeavitused',
   'Email notifications': 'E-posti teavitused',

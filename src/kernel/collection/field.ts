@@ -116,6 +116,8 @@ export interface Writing<T> {
   readonly shownIf?: string;
   readonly help?: string;
   readonly label?: string;
+  /** What a boolean is where nothing is given: forms begin with it. */
+  readonly fallback?: boolean;
   /** A value as the documentation shows it; default: one that its kind suggests. */
   readonly example?: unknown;
 }

@@ -226,20 +226,14 @@ export function number<const O extends Writing<number> & { min?: number; column?
 }
 
 /** A boolean in the spellings of core.md 1.5. */
-interface BooleanOptions extends Writing<boolean> {
-  /** What it is where nothing is given: forms begin with it. */
-  readonly fallback?: boolean;
-}
-
 export function boolean(): WritableField<boolean, false>;
-export function boolean<const O extends BooleanOptions>(options: O): WritableField<boolean, IsRequired<O>>;
-export function boolean(options: BooleanOptions = {}): WritableField<boolean> {
-  const { fallback } = options;
+export function boolean<const O extends Writing<boolean>>(options: O): WritableField<boolean, IsRequired<O>>;
+export function boolean(options: Writing<boolean> = {}): WritableField<boolean> {
   return {
     type: 'boolean',
     label: options.label,
     help: options.help,
-    constraints: fallback === undefined ? {} : { default_value: fallback },
+    constraints: options.fallback === undefined ? {} : { default_value: options.fallback },
     json: booleanValue,
     shownIf: options.shownIf,
     shape: { type: 'boolean', ...exampleShape(options) },

@@ -69,6 +69,19 @@ test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync
   assert.equal(await state(settings), ['In Sync']);
 });
 
+test('everybody who sees them is told when they were synchronised last, and when they will be', async () => {
+  const settings = await make();
+  const times = async (): Promise<Json> => (await fixture.staff.get(`${settings.url}sync/`)).body;
+  assert.equal(await times(), { last_sync: null, next_sync: null });
+  await step(fixture);
+  const { last_sync, next_sync } = await times();
+  assert.is(Date.parse(next_sync) - Date.parse(last_sync), 30 * 60 * 1000);
+  assert.is(Date.parse(last_sync), Math.floor(fixture.clock.now() / 1000));
+  fixture.clock.advance(30 * 60);
+  fixture.server.tick();
+  assert.equal(await times(), { last_sync, next_sync: null });
+});
+
 test('a failure makes them Erred with its text and raises service_unavailable on each service; success clears both', async () => {
   const settings = await make({ customer: customer.url, simulator_failures: 'ping' });
   const service = (
