@@ -17,6 +17,7 @@ import { Fixture, type Json } from '../support/fixture.ts';
 import { personas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { work } from '../support/simulated.ts';
+import { wholeAnswer } from '../support/whole-answer.ts';
 
 const test = suite('twins');
 /** Requests made at random, besides those that point at what is hidden. */
@@ -174,13 +175,10 @@ class Twin {
         },
         (answer) => {
           const { 'x-request-id': _, date: __, ...told } = answer.headers;
-          const chunks: Buffer[] = [];
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-          answer.on('error', reject);
-          answer.on('end', () => {
-            const body = Buffer.concat(chunks).toString('latin1');
-            resolve(`${answer.statusCode} ${JSON.stringify(told)} ${body}`);
-          });
+          wholeAnswer(answer).then(
+            (body) => resolve(`${answer.statusCode} ${JSON.stringify(told)} ${body.toString('latin1')}`),
+            reject,
+          );
         },
       );
       sent.on('error', reject);

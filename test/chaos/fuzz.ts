@@ -7,6 +7,7 @@
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { checkAnswer } from '../support/contract.ts';
+import { wholeAnswer } from '../support/whole-answer.ts';
 import { ApiDocument } from './fuzz/document.ts';
 import { type FuzzRequest, RequestMaker } from './fuzz/requests.ts';
 import { ask, Senders, type Target } from './fuzz/senders.ts';
@@ -159,7 +160,9 @@ class Run {
     const { hostname, port } = new URL(this.target.url);
     const started = performance.now();
     return new Promise((resolve) => {
+      let isAnswered = false;
       const lost = (error: Error): void => {
+        if (isAnswered) return;
         if ((asked.body?.length ?? 0) < largeBody) this.#note(asked, `no answer: ${error.message}`);
         resolve(undefined);
       };
@@ -173,17 +176,11 @@ class Run {
         headers: { ...headers, ...(asked.body && { 'Content-Length': asked.body.length }) },
       });
       sent.on('response', (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', lost);
-        answer.on('end', () =>
-          resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
-            body: Buffer.concat(chunks),
-            milliseconds: performance.now() - started,
-          }),
-        );
+        wholeAnswer(answer).then((body) => {
+          isAnswered = true;
+          const { headers: told, statusCode: status = 0 } = answer;
+          resolve({ status, headers: told, body, milliseconds: performance.now() - started });
+        }, lost);
       });
       sent.on('timeout', () => sent.destroy(new Error(`none within ${patience} ms`)));
       sent.on('error', lost);

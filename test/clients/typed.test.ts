@@ -126,4 +126,14 @@ typed('happenings', async () => {
   });
 });
 
+typed('the service itself', async () => {
+  assert.equal(await runs('service.ts'), {
+    is_in_memory: true,
+    failing: 0,
+    lists: [0, 0, 0],
+    setting: 'base_url',
+    is_enabled: true,
+  });
+});
+
 typed.run();
