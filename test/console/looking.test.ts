@@ -121,6 +121,7 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
   const { page } = owner;
   await owner.go('/alerts/', 'Alerts');
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Open ones' }).click();
+  await owner.settled();
   await page.getByRole('searchbox').fill('slow');
   await owner.button('Search').click();
   await page.getByText('It is disk_full.').waitFor({ state: 'detached' });

@@ -114,12 +114,17 @@ export async function volumesOf({ compute, volume }: ProjectCloud, server: strin
 
 const instanceOf = (values: PlainValues): string => String(values.instance_backend_id ?? '');
 
+/** States of a volume that is on its way to a server. */
+const beingAttached: ReadonlySet<string> = new Set(['reserved', 'attaching']);
+
 /** Attaches a volume to a server, unless it is, and waits for it. */
 async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: string): Promise<void> {
   const id = idOf(flow.call);
   const isAttached = ({ attachments }: VendorVolume): boolean => attachments?.[0]?.server_id === server;
   await flow.ensure('attached', async () => {
-    if (!isAttached(await own.volume.volumes.get(id))) await own.compute.attach(server, id, device);
+    const found = await own.volume.volumes.get(id);
+    // What was ordered before a restart may not be among the attachments yet.
+    if (!isAttached(found) && !beingAttached.has(found.status)) await own.compute.attach(server, id, device);
   });
   await awaitVolume(own, flow, id, 'in use', { isOver: (found) => found.status === 'in-use' && isAttached(found) });
 }
