@@ -45,7 +45,9 @@ export async function measuringProgress<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (shown === undefined) return await work();
-  const timer = setInterval(() => tellProgress(what, ...measure()), between);
+  const tell = (): void => tellProgress(what, ...measure());
+  tell();
+  const timer = setInterval(tell, between);
   try {
     return await work();
   } finally {
