@@ -32,7 +32,17 @@ const types = [
   'image upload',
   'nested object',
 ];
-const facts = ['help_text', 'min_length', 'max_length', 'min_value', 'max_value', 'child', 'children', 'choices'];
+const facts = [
+  'help_text',
+  'min_length',
+  'max_length',
+  'min_value',
+  'max_value',
+  'default_value',
+  'child',
+  'children',
+  'choices',
+];
 
 let place: Situation;
 /** Whether somebody has logged out, or got a role. */
