@@ -131,7 +131,7 @@ export class VendorHttp {
    */
   async xml(call: VendorCall, item: string, explain: (body: unknown) => Refusal): Promise<unknown> {
     const answer = await this.send(call);
-    const body = await parsedXml(answer.body.toString('utf8'), item);
+    const body = await parsedXml(answer.body, item);
     if (!isGood(answer)) throw this.failure(answer, explain(body));
     if (body === undefined) throw malformed();
     return body;

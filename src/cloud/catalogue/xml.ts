@@ -1,32 +1,33 @@
+import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as turn } from 'node:timers/promises';
 import { withoutControls } from '../../kernel/control-characters.ts';
 
 /* Answers in XML, as values like those of JSON. */
 
 /** Most elements hold a text alone, and an answer has thousands of them. */
-interface Element {
-  members?: Map<string, unknown>;
-  items?: unknown[];
-  text: string;
+class Element {
+  members: Map<string, unknown> | undefined = undefined;
+  items: unknown[] | undefined = undefined;
+  text = '';
 }
 
-/** Characters that are read before others get their turn. */
+/** Bytes that are read before others get their turn. */
 const portion = 16 * 1024;
 
 /**
- * The root element of a document under its name: elements with elements in them are objects, those of `item` elements are
+ * The root element of a document in UTF-8 under its name: elements with elements in them are objects, those of `item` elements are
  * arrays, all others are texts; attributes are left out. An entity that the document itself declares is an error, so that
- * nothing grows by being read. Undefined when the text is no XML.
+ * nothing grows by being read. Undefined when the document is no XML.
  */
-export async function parsedXml(text: string, item: string): Promise<unknown> {
+export async function parsedXml(document: Buffer, item: string): Promise<unknown> {
   const { parser } = (await import('sax')).default;
   const reader = parser(true, { position: false });
-  const root: Element = { text: '' };
+  const root = new Element();
   const open: Element[] = [root];
   reader.onerror = (error) => {
     throw error;
   };
-  reader.onopentag = () => open.push({ text: '' });
+  reader.onopentag = () => open.push(new Element());
   reader.ontext = reader.oncdata = (part) => {
     const element = open.at(-1);
     if (element) element.text += part;
@@ -44,15 +45,22 @@ export async function parsedXml(text: string, item: string): Promise<unknown> {
     }
   };
   try {
-    for (let at = 0; at < text.length; at += portion) {
+    // As a whole the text would be a large object, which stays in memory until all of that is looked through.
+    const decoder = new StringDecoder('utf8');
+    for (let at = 0; at < document.length; at += portion) {
       if (at > 0) await turn();
-      reader.write(text.slice(at, at + portion));
+      reader.write(decoder.write(document.subarray(at, at + portion)));
     }
+    reader.write(decoder.end());
     reader.close();
   } catch {
     return undefined;
   }
-  return root.members && readValue(root);
+  const { members } = root;
+  // The parser is done with, but may be in memory for long before that is noticed; what it has read shall not be with it.
+  root.members = undefined;
+  open.length = 0;
+  return members && Object.fromEntries(members);
 }
 
 const readValue = ({ items, members, text }: Element): unknown =>

@@ -5,7 +5,7 @@ import { parsedXml } from '../../../src/cloud/catalogue/xml.ts';
 
 const test = suite('answers in XML');
 
-const read = (text: string): Promise<unknown> => parsedXml(text, 'item');
+const read = (text: string): Promise<unknown> => parsedXml(Buffer.from(text), 'item');
 
 test('elements are objects, items arrays, and all else texts', async () => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>
@@ -29,6 +29,12 @@ test('elements are objects, items arrays, and all else texts', async () => {
 
 test('control characters are left out of texts', async () => {
   assert.equal(await read('<a>x\u202ey</a>'), { a: 'xy' });
+});
+
+test('characters of several bytes are read wherever the portions of a document end', async () => {
+  const text = 'ä€😀'.repeat(10_000);
+  for (const before of ['', 'x', 'xx', 'xxx'])
+    assert.equal(await read(`<a>${before}${text}</a>`), { a: before + text });
 });
 
 test('what is no XML is nothing', async () => {

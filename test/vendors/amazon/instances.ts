@@ -166,11 +166,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
       const wanted = found.filter(({ id, state, tags, token }) =>
         fulfils(parameters, { 'client-token': token, 'instance-id': id, 'instance-state-name': state }, tags),
       );
-      return parameters.page(
-        'reservationSet',
-        wanted.map((instance) => reservation(world, instance)),
-        largestPage,
-      );
+      return parameters.page('reservationSet', wanted, (instance) => reservation(world, instance), largestPage);
     },
   },
   RunInstances: {

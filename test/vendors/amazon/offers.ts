@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
 import { fulfils } from './instances.ts';
 import { Refusal } from './refusal.ts';
-import { instanceTypes } from './world.ts';
+import { type Image as OfferedImage, instanceTypes } from './world.ts';
 
 /* The actions of EC2 on keys, images, zones and types. */
 
@@ -70,7 +70,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
           name,
         }),
       );
-      const shown = wanted.map(({ architecture, id, name, owner, rootDevice, size }) => ({
+      const shown = ({ architecture, id, name, owner, rootDevice, size }: OfferedImage): object => ({
         imageId: id,
         imageLocation: `${owner}/${name}`,
         imageState: 'available',
@@ -84,8 +84,8 @@ export const otherActions: Readonly<Record<string, Action>> = {
         blockDeviceMapping: [{ deviceName: rootDevice, ebs: { volumeSize: size, deleteOnTermination: true } }],
         virtualizationType: 'hvm',
         hypervisor: 'xen',
-      }));
-      return parameters.page('imagesSet', shown, largestPage);
+      });
+      return parameters.page('imagesSet', wanted, shown, largestPage);
     },
   },
   DescribeAvailabilityZones: {
@@ -109,12 +109,11 @@ export const otherActions: Readonly<Record<string, Action>> = {
         if (!instanceTypes[type])
           throw new Refusal('InvalidInstanceType', `The following supplied instance types do not exist: [${type}]`);
       const found = Object.entries(instanceTypes).filter(([type]) => asked.length === 0 || asked.includes(type));
-      const shown = found.map(([type, [cores, memory]]) => ({
+      return parameters.page('instanceTypeSet', found, ([type, [cores, memory]]) => ({
         instanceType: type,
         vCpuInfo: { defaultVCpus: cores },
         memoryInfo: { sizeInMiB: memory },
       }));
-      return parameters.page('instanceTypeSet', shown);
     },
   },
 };

@@ -94,8 +94,8 @@ export class Parameters {
     return JSON.stringify([...this.#values].sort());
   }
 
-  /** A page of a list under a member of the answer; at most `largest` items. */
-  page(member: string, all: readonly unknown[], largest = 1000): object {
+  /** A page of a list under a member of the answer, each item as it is shown; at most `largest` items. */
+  page<T>(member: string, all: readonly T[], shown: (item: T) => unknown, largest = 1000): object {
     const size = this.number('MaxResults');
     if (size !== undefined && (size < 5 || size > 1000))
       throw new Refusal(
@@ -114,7 +114,7 @@ export class Parameters {
     if (!Number.isInteger(from)) throw new Refusal('InvalidParameterValue', `Invalid value '${token}' for nextToken.`);
     const to = size === undefined ? all.length : from + Math.min(size, largest);
     return {
-      [member]: all.slice(from, to),
+      [member]: all.slice(from, to).map(shown),
       ...(to < all.length && { nextToken: Buffer.from(`from ${to}`).toString('base64url') }),
     };
   }

@@ -70,7 +70,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
       const wanted = found.filter(({ attachment, state, tags }) =>
         fulfils(parameters, { status: state, 'attachment.instance-id': attachment?.instance }, tags),
       );
-      return parameters.page('volumeSet', wanted.map(shownVolume), largestPage);
+      return parameters.page('volumeSet', wanted, shownVolume, largestPage);
     },
   },
   CreateVolume: {
@@ -181,7 +181,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
       const grown = world
         .volumesIn(region)
         .filter(({ growth, id }) => growth && fulfils(parameters, { 'volume-id': id }));
-      const shown = grown.map(({ growth, id }) => ({
+      return parameters.page('volumeModificationSet', grown, ({ growth, id }) => ({
         volumeId: id,
         modificationState: growth?.isFailed
           ? 'failed'
@@ -192,7 +192,6 @@ export const volumeActions: Readonly<Record<string, Action>> = {
         originalSize: growth?.from,
         targetSize: growth?.to,
       }));
-      return parameters.page('volumeModificationSet', shown);
     },
   },
 };

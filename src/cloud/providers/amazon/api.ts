@@ -83,7 +83,7 @@ export class AmazonApi {
     isKept: (name: string) => boolean,
     limit: ListLimit,
   ): Promise<VendorImage[]> {
-    return this.#query.list(
+    return this.#query.read(
       region,
       'DescribeImages',
       {
@@ -100,7 +100,8 @@ export class AmazonApi {
       },
       'imagesSet',
       imageSchema,
-      { limit, isKept: ({ name }) => isKept(name) },
+      (images) => images.filter(({ name }) => isKept(name)),
+      limit,
     );
   }
 
@@ -134,18 +135,20 @@ export class AmazonApi {
     );
   }
 
-  instances = (region: string): Promise<VendorInstance[]> => this.#instances(region, { MaxResults: pageSize });
+  /** What is made of each instance of a region. */
+  instances = <Made>(region: string, made: (instance: VendorInstance) => Made): Promise<Made[]> =>
+    this.#instances(region, { MaxResults: pageSize }, made);
 
   /** The instance with an id. Rejects with `not_found`. */
   async instance(region: string, id: string): Promise<VendorInstance> {
-    const [found] = await this.#instances(region, { 'InstanceId.1': id });
+    const [found] = await this.#instances(region, { 'InstanceId.1': id }, itself);
     if (!found) throw new ProviderError('not_found', `The instance ID '${id}' does not exist`);
     return found;
   }
 
   /** The instance that was ordered with a token, if there is one. */
   async instanceOf(region: string, token: string): Promise<VendorInstance | undefined> {
-    return (await this.#instances(region, filters({ 'client-token': token })))[0];
+    return (await this.#instances(region, filters({ 'client-token': token }), itself))[0];
   }
 
   /** Orders one instance; the same token never makes another. */
@@ -185,18 +188,20 @@ export class AmazonApi {
     await this.#query.call(region, 'ModifyInstanceAttribute', { InstanceId: id, 'InstanceType.Value': type });
   }
 
-  volumes = (region: string): Promise<VendorVolume[]> => this.#volumes(region, { MaxResults: pageSize });
+  /** What is made of each volume of a region. */
+  volumes = <Made>(region: string, made: (volume: VendorVolume) => Made): Promise<Made[]> =>
+    this.#volumes(region, { MaxResults: pageSize }, made);
 
   /** The volume with an id. Rejects with `not_found`. */
   async volume(region: string, id: string): Promise<VendorVolume> {
-    const [found] = await this.#volumes(region, { 'VolumeId.1': id });
+    const [found] = await this.#volumes(region, { 'VolumeId.1': id }, itself);
     if (!found) throw new ProviderError('not_found', `The volume '${id}' does not exist.`);
     return found;
   }
 
   /** The volume that was ordered with a token, if there is one. */
   async volumeOf(region: string, token: string): Promise<VendorVolume | undefined> {
-    return (await this.#volumes(region, filters({ [`tag:${ownTag}`]: token })))[0];
+    return (await this.#volumes(region, filters({ [`tag:${ownTag}`]: token }), itself))[0];
   }
 
   /** Orders a volume; the same token never makes another. */
@@ -236,12 +241,16 @@ export class AmazonApi {
     return (await this.#query.list(region, action, filter, 'volumeModificationSet', modificationSchema)).at(-1);
   }
 
-  async #instances(region: string, parameters: Parameters): Promise<VendorInstance[]> {
-    const found = await this.#query.list(region, 'DescribeInstances', parameters, 'reservationSet', reservationSchema);
-    return found.flatMap(({ instancesSet }) => instancesSet);
+  #instances<Made>(region: string, parameters: Parameters, made: (instance: VendorInstance) => Made): Promise<Made[]> {
+    const all = (reservations: readonly { readonly instancesSet: readonly VendorInstance[] }[]): Made[] =>
+      reservations.flatMap(({ instancesSet }) => instancesSet.map(made));
+    return this.#query.read(region, 'DescribeInstances', parameters, 'reservationSet', reservationSchema, all);
   }
 
-  #volumes(region: string, parameters: Parameters): Promise<VendorVolume[]> {
-    return this.#query.list(region, 'DescribeVolumes', parameters, 'volumeSet', volumeSchema);
+  #volumes<Made>(region: string, parameters: Parameters, made: (volume: VendorVolume) => Made): Promise<Made[]> {
+    const all = (volumes: readonly VendorVolume[]): Made[] => volumes.map(made);
+    return this.#query.read(region, 'DescribeVolumes', parameters, 'volumeSet', volumeSchema, all);
   }
 }
+
+const itself = <T>(value: T): T => value;

@@ -11,9 +11,7 @@ import type {
 import { beginningOf } from '../../catalogue/pattern.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { mapInTurns } from '../../drivers/in-turns.ts';
 import { mostObjects } from '../../drivers/paging.ts';
-import type { VendorInstance } from './answers.ts';
 import { AmazonApi } from './api.ts';
 import { regions, sizes } from './catalogue.ts';
 import { Instances } from './instances.ts';
@@ -90,36 +88,36 @@ export class AmazonDriver implements Driver {
     return found.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
   }
 
-  /** Instances and volumes of a region; those that were ended are listed for a while longer. */
+  /**
+   * Instances and volumes of a region; those that were ended are listed for a while longer. What the vendor tells of each is
+   * read at once: kept as it was told, a large account would take several times the memory.
+   */
   async #objects(region: string): Promise<BackendObject[]> {
-    const instances = (await this.#api.instances(region)).filter(
-      ({ instanceState }) => instanceState.name !== 'terminated',
-    );
-    const volumes = await this.#api.volumes(region);
-    const roots = new Set(instances.map(rootVolumeOf));
-    const disks = new Map(volumes.map(({ size, volumeId }) => [volumeId, size * mebibytes]));
-    const dimensions = await this.#unusualTypes(region, instances);
-    return [
-      ...(await mapInTurns(instances, (instance) =>
-        backendObject('Instance', instance.instanceId, instance.launchTime, {
-          ...instanceValues(instance, region),
-          ...dimensions.get(instance.instanceType),
-          disk: disks.get(rootVolumeOf(instance) ?? ''),
-        }),
-      )),
-      ...(await mapInTurns(volumes, (volume) =>
-        backendObject('Volume', volume.volumeId, volume.createTime, {
-          ...volumeValues(volume, region),
-          is_root: roots.has(volume.volumeId),
-        }),
-      )),
-    ];
+    const instances = await this.#api.instances(region, (instance) => ({
+      root: rootVolumeOf(instance) ?? '',
+      type: instance.instanceType,
+      object: backendObject('Instance', instance.instanceId, instance.launchTime, instanceValues(instance, region)),
+    }));
+    const present = instances.filter(({ object }) => object.values.runtime_state !== 'terminated');
+    const roots = new Set(present.map(({ root }) => root));
+    const disks = new Map<string, number>();
+    const volumes = await this.#api.volumes(region, (volume) => {
+      disks.set(volume.volumeId, volume.size * mebibytes);
+      return backendObject('Volume', volume.volumeId, volume.createTime, {
+        ...volumeValues(volume, region),
+        is_root: roots.has(volume.volumeId),
+      });
+    });
+    const dimensions = await this.#unusualTypes(region, new Set(present.map(({ type }) => type)));
+    for (const { object, root, type } of present)
+      Object.assign(object.values, dimensions.get(type), { disk: disks.get(root) });
+    return [...present.map(({ object }) => object), ...volumes];
   }
 
-  /** Cores and memory of the types of these instances that are not in the table of sizes. */
-  async #unusualTypes(region: string, instances: readonly VendorInstance[]): Promise<Map<string, PlainValues>> {
-    const unusual = new Set(instances.map(({ instanceType }) => instanceType).filter((type) => !dimensionsOf(type)));
-    const found = unusual.size > 0 ? await this.#api.instanceTypes(region, [...unusual]) : [];
+  /** Cores and memory of those of these types that are not in the table of sizes. */
+  async #unusualTypes(region: string, types: ReadonlySet<string>): Promise<Map<string, PlainValues>> {
+    const unusual = [...types].filter((type) => !dimensionsOf(type));
+    const found = unusual.length > 0 ? await this.#api.instanceTypes(region, unusual) : [];
     return new Map(
       found.map(({ instanceType, memoryInfo, vCpuInfo }) => [
         instanceType,

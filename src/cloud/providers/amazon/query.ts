@@ -24,24 +24,33 @@ export class Query {
     private readonly credentials: Credentials,
   ) {}
 
-  /** All pages of a list. */
+  /** All items of a list. */
   list<T>(
     region: string,
     action: string,
     parameters: Parameters,
     member: string,
     schema: v.GenericSchema<unknown, T>,
-    {
-      isKept,
-      limit = { most: mostObjects, exceeded: malformed },
-    }: { readonly isKept?: (item: T) => boolean; readonly limit?: ListLimit } = {},
   ): Promise<T[]> {
+    return this.read(region, action, parameters, member, schema, (items) => items);
+  }
+
+  /** What is made of each page of a list: of long ones nothing else is kept. */
+  read<T, Made>(
+    region: string,
+    action: string,
+    parameters: Parameters,
+    member: string,
+    schema: v.GenericSchema<unknown, T>,
+    made: (items: readonly T[]) => readonly Made[],
+    limit: ListLimit = { most: mostObjects, exceeded: malformed },
+  ): Promise<Made[]> {
     return allPages(async (next) => {
       const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });
       const told = decoded(v.record(v.string(), v.record(v.string(), v.unknown())), body)[`${action}Response`];
       if (!told) throw malformed();
-      const items = decoded(setOf(schema), told[member]);
-      return { items: isKept ? items.filter(isKept) : items, next: decoded(v.optional(v.string()), told.nextToken) };
+      const items = made(decoded(setOf(schema), told[member]));
+      return { items, next: decoded(v.optional(v.string()), told.nextToken) };
     }, limit);
   }
 
