@@ -24,7 +24,7 @@ import { type Credentials, filters, numbered, type Parameters, Query, tagged } f
 const mainRegion = 'us-east-1';
 
 /** Objects of a page: so many that reading one is no long work. */
-const pageSize = '100';
+const pageSize = '50';
 
 /** The tag by which is found again what was made here. */
 const ownTag = 'tenantry:uuid';
