@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -14,11 +14,15 @@ export interface Running {
   readonly stop: () => Promise<void>;
 }
 
-/** A new folder with a copy of a database. */
+/** A new folder with a copy of a database, all of which is on the disk: a sync of the server's waits for nothing of it. */
 export function dataFolder(folder: string, database: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  copyFileSync(database, join(folder, 'tenantry.db'));
+  const copy = join(folder, 'tenantry.db');
+  copyFileSync(database, copy);
+  const file = openSync(copy, 'r+');
+  fsyncSync(file);
+  closeSync(file);
   return folder;
 }
 

@@ -7,7 +7,6 @@ import { quotaNames } from '../../src/activity/quotas/names.ts';
 import { PasswordHasher } from '../../src/kernel/access/passwords.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { migrate } from '../../src/kernel/db/migrate.ts';
-import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 
 /** How much a world holds; each customer has three projects. */
 export interface Size {
@@ -38,28 +37,33 @@ export const password = 'correct horse battery staple 7';
 /** Name of the user with this id, from `people.length + 1` on. */
 export const usernameOf = (id: number): string => `user.${String(id).padStart(5, '0')}`;
 
-/** What a cached world depends on: the schema and this very file. */
-export function seedDigest(): string {
-  const hash = createHash('sha256').update(readFileSync(fileURLToPath(import.meta.url)));
-  for (const { sql } of embeddedMigrations()) hash.update(sql);
-  return hash.digest('hex').slice(0, 12);
-}
+/** What a kept world depends on besides migrations, which bring it up to date: this very file. */
+export const seedDigest = (): string =>
+  createHash('sha256')
+    .update(readFileSync(fileURLToPath(import.meta.url)))
+    .digest('hex')
+    .slice(0, 12);
 
-/** Writes a database of this size, unless the file is there already. */
+/** Writes a database of this size. One that is there already is brought up to date. */
 export async function seed(file: string, size: Size): Promise<void> {
-  if (existsSync(file)) return;
+  if (existsSync(file)) return opened(file).close();
   mkdirSync(dirname(file), { recursive: true });
   const partial = `${file}.partial`;
   for (const ending of ['', '-wal', '-shm']) rmSync(partial + ending, { force: true });
-  const db = Database.open(partial);
-  db.define('country_name', countryName);
-  migrate(db);
+  const db = opened(partial);
   // Nobody needs a half-written world: no journal while it grows.
   for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -524288']) db.pragma(pragma);
   db.script(script(size, await new PasswordHasher().hash(password)));
   db.pragma('journal_mode = WAL');
   db.close();
   renameSync(partial, file);
+}
+
+function opened(file: string): Database {
+  const db = Database.open(file);
+  db.define('country_name', countryName);
+  migrate(db);
+  return db;
 }
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
