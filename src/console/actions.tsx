@@ -148,6 +148,7 @@ function ActionButton({
         type="button"
         class={isDestructive ? 'danger outline' : 'outline'}
         aria-busy={isBusy}
+        aria-haspopup={isAsked ? 'dialog' : undefined}
         // It can still be reached and read why not.
         aria-disabled={reason !== undefined}
         title={reason}

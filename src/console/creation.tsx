@@ -69,7 +69,7 @@ export function Creation({
     return null;
   return (
     <>
-      <button type="button" class={isQuiet ? 'outline small' : ''} onClick={() => setOpen(true)}>
+      <button type="button" class={isQuiet ? 'outline small' : ''} aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {button}
       </button>
       {isOpen && (

@@ -52,6 +52,7 @@ export function Palette(): JSX.Element {
       <button
         type="button"
         class="outline secondary"
+        aria-haspopup="dialog"
         aria-keyshortcuts="Control+K"
         onClick={() => {
           isOpen.value = true;

@@ -62,7 +62,7 @@ export function PostForm({
   if (post === undefined) return null;
   return (
     <>
-      <button type="button" class="outline small" onClick={() => setOpen(true)}>
+      <button type="button" class="outline small" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {title}
       </button>
       {isOpen && (

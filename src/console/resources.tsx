@@ -72,12 +72,14 @@ export function ResourcesPage(): JSX.Element {
             title: t('Chosen'),
             isFirst: true,
             cell: (item) => (
-              <input
-                type="checkbox"
-                aria-label={t('Choose {name}', { name: nameOf(item) })}
-                checked={chosen.has(textOf(item, 'url'))}
-                onInput={(event) => choose(item, event.currentTarget.checked)}
-              />
+              <label>
+                <input
+                  type="checkbox"
+                  aria-label={t('Choose {name}', { name: nameOf(item) })}
+                  checked={chosen.has(textOf(item, 'url'))}
+                  onInput={(event) => choose(item, event.currentTarget.checked)}
+                />
+              </label>
             ),
           },
         })}

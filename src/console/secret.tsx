@@ -37,6 +37,7 @@ export function HiddenSecret({ name, value }: { readonly name: string; readonly 
     <button
       type="button"
       class="outline secondary"
+      aria-haspopup="dialog"
       onClick={() => {
         shown.value = { title: titleOf(name), value, isOnce: false };
       }}

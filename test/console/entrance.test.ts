@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
+import { lookAt } from '../support/console-look.ts';
 import type { Client } from '../support/fixture.ts';
 import { secretIn } from '../support/kept-mails.ts';
 import { Mailbox } from '../support/mailbox.ts';
@@ -54,7 +55,7 @@ browser('the link of the first start sets name and password, once', async () => 
   const visitor = await Console.open(started(), place);
   const { page } = visitor;
   await page.getByText('You will be the user admin').waitFor();
-  assert.equal(await visitor.findings(), []);
+  assert.equal(await lookAt(visitor), []);
   await page.getByLabel('Full name').fill('Alice Adams');
   await page.getByLabel('Password *').fill('short');
   await visitor.button('Begin').click();
@@ -70,6 +71,7 @@ browser('the link of the first start sets name and password, once', async () => 
   await late.page.getByLabel('Password *').fill(password);
   await late.button('Begin').click();
   await late.page.getByText('This link does not work any more. Sign in, or start the server again').waitFor();
+  assert.equal(await lookAt(late), []);
   await late.link('Sign in').click();
   await late.signIn('admin');
   await late.close();
@@ -84,6 +86,7 @@ browser('single sign-on leads to the identity provider and back, into the consol
   assert.is(new URL(visitor.page.url()).hash, '#/');
   await visitor.button('Sign out').click();
   await visitor.button('Sign in with Example University').waitFor();
+  assert.equal(await lookAt(visitor), []);
   assert.equal(visitor.complaints, []);
   await visitor.close();
 });
@@ -96,8 +99,10 @@ browser('a forgotten password is set anew by the mailed link', async () => {
   await page.getByLabel('Email').fill('dora@example.com');
   await visitor.button('Send a link').click();
   await page.getByText('If the address is known, a link has been sent.').waitFor();
+  assert.equal(await lookAt(visitor), []);
   await page.goto(`${url}/#/reset/${await mailedSecret()}`);
   await page.getByLabel('New password').fill(password);
+  assert.equal(await lookAt(visitor), []);
   await visitor.button('Set the password').click();
   await visitor.heading('Welcome, Dora Dean').waitFor();
   assert.equal(visitor.complaints, []);
@@ -123,7 +128,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const visitor = await Console.open(started(), `${url}/hooks/confirm/${await mailedSecret()}/`);
   const { page } = visitor;
   await page.getByText('Shall notifications be sent to your email address?').waitFor();
-  assert.equal(await visitor.findings(), []);
+  assert.equal(await lookAt(visitor), []);
   const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main article'))[name]))`;
   const entrance = await Console.open(started(), `${url}/`);
   await entrance.button('Sign in').waitFor();
@@ -141,10 +146,15 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const mail = mailbox.take().find(({ recipient }) => recipient === 'team@example.com');
   const [, link] = /<(http[^>]*)>/.exec(mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '') ?? [];
   await page.goto(link ?? '');
+  assert.equal(await lookAt(visitor), []);
   await visitor.button('Unsubscribe').click();
   await page.getByText('These notifications will no longer be sent to your email address.').waitFor();
   assert.is((await fixture.as('dora').get(made.body.url)).body.is_active, false);
+  assert.equal(await lookAt(visitor), []);
   assert.equal(visitor.complaints, []);
+  await page.goto(`${url}/hooks/confirm/unknown/`);
+  await page.getByText('This link is unknown, or does not work any more.').waitFor();
+  assert.equal(await lookAt(visitor), []);
   await visitor.close();
 });
 

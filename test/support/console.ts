@@ -69,11 +69,16 @@ export class Console {
       await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
   }
 
-  /** What keeps people with screen readers out of the page, as axe finds it: rules with the elements that break them. */
-  async findings(): Promise<readonly string[]> {
+  /**
+   * What keeps people with screen readers out of the page, or of what a selector finds in it, as axe finds it: rules with
+   * the elements that break them. `rule` is the one to ask for, of all.
+   */
+  async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
+    if (!(await this.page.evaluate('typeof axe === "object"'))) await this.page.evaluate(`${axe}; undefined`);
+    const options = JSON.stringify(rule === undefined ? {} : { runOnly: [rule] });
     return await this.page.evaluate<readonly string[]>(
-      `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+      `axe.run('${within}', ${options}).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
     );
   }
 

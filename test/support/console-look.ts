@@ -1,0 +1,38 @@
+/** What is wrong with a page of the console for some people: with screen readers, in the dark, on a telephone, with thick fingers. */
+import type { Console } from './console.ts';
+
+/** Pixels: as wide as a small telephone, and as high as what a finger can meet. */
+const telephone = 360;
+const finger = 40;
+
+/** What is too wide for the screen, and too small for fingers; links in sentences are as high as these. */
+const unfit = `
+  [...document.querySelectorAll('html, dialog[open] article, main')]
+    .filter((e) => e.scrollWidth > e.clientWidth)
+    .map((e) => e.tagName + ' is ' + e.scrollWidth + ' wide')
+    .concat([...document.querySelectorAll('a, button, input, select, textarea, summary')]
+      .filter((e) => e.checkVisibility() && e.closest('p') === null)
+      .filter((e) => document.querySelector('dialog[open]') === null || e.closest('dialog[open]'))
+      .map((e) => [e, (e.closest('label') ?? e).getBoundingClientRect()])
+      .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
+      .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
+
+/** Looks at what is shown now, or at what a selector finds in it: all of it in the light, the colours in the dark. */
+export async function lookAt(visitor: Console, within?: string): Promise<readonly string[]> {
+  const { page } = visitor;
+  const wide = page.viewportSize() ?? { width: 1300, height: 900 };
+  // Colours are looked at when they have changed.
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  const inTheLight = await visitor.findings(within);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: telephone, height: 800 });
+  const inTheDark = await visitor.findings(within, 'color-contrast');
+  const onTelephone = await page.evaluate<readonly string[]>(unfit);
+  await page.setViewportSize(wide);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [
+    ...inTheLight,
+    ...inTheDark.map((text) => `in the dark: ${text}`),
+    ...onTelephone.map((text) => `on a telephone: ${text}`),
+  ];
+}

@@ -1,0 +1,49 @@
+/** Every kind of page that the console has: what is in its source by name, and what it makes of the OpenAPI document. */
+import type { Json } from './fixture.ts';
+
+/** Asks the API for a path below it; answers the body. */
+type Ask = (path: string) => Promise<Json>;
+
+/** Nothing there, nothing of the kind, and an order that there is not. */
+const refused = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
+
+/** Whether the server refuses what such a page asks for. */
+export const isRefused = (place: string): boolean => refused.includes(place);
+
+/** Pages that are there whatever the document says. */
+const named = [
+  ...['/', '/all/', '/events/', '/events/?feature=projects&from=1500000000&to=4000000000', '/alerts/', '/hooks/'],
+  ...['/statistics/', '/statistics/?days=365', '/resources/', '/resources/?category=vms', '/resources/?state=Erred'],
+  ...['/operation/', '/new-resource/', '/add-provider/', '/invitation/0123456789abcdef0123456789abcdef/'],
+  ...['/customers/?name=nothing-is-called-so', ...refused],
+];
+
+/** The part of an object's address behind /api. */
+const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
+
+/** One place of every kind: lists, the first object in each, the lists below that, and what is made by hand. */
+export async function everyPlace(ask: Ask): Promise<readonly string[]> {
+  const { paths } = await ask('/docs/?format=openapi');
+  const isList = (path: string): boolean =>
+    paths[path]?.get?.parameters?.some((parameter: Json) => parameter.$ref?.endsWith('/page')) === true;
+  const places: string[] = [...named];
+  for (const path of Object.keys(paths)) {
+    const [, list] = /^\/api\/([a-z0-9-]+)\/$/.exec(path) ?? [];
+    if (list === undefined || !isList(path)) continue;
+    places.push(`/${list}/`);
+    const detail = `${path}{key}/`;
+    const [first] = paths[detail] ? await ask(`${path}?page_size=1`) : [];
+    if (first?.url === undefined) continue;
+    const place = placeOf(first.url);
+    places.push(place);
+    for (const below of Object.keys(paths))
+      if (below.startsWith(detail) && /^[a-z_]+\/$/.test(below.slice(detail.length)) && isList(below))
+        places.push(place + below.slice(detail.length));
+    if (['customers', 'projects'].includes(list)) places.push(`${place}team/`);
+  }
+  for (const [type, { resources }] of Object.entries<Json>(await ask('/api/service-metadata/'))) {
+    places.push(`/add-provider/${type}/`);
+    for (const link of Object.values<string>(resources)) places.push(`/new-resource${placeOf(link)}`);
+  }
+  return [...new Set(places)];
+}

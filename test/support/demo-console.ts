@@ -1,0 +1,40 @@
+/** The console of a server with the demonstration world, which has objects of nearly every kind, and its administrator there. */
+import type { Browser } from 'playwright-core';
+import { createServer, type Server } from '../../src/app/server.ts';
+import { Console, password } from './console.ts';
+import type { Json } from './fixture.ts';
+
+export class DemoConsole {
+  private constructor(
+    readonly server: Server,
+    readonly staff: Console,
+  ) {}
+
+  static async start(browser: Browser): Promise<DemoConsole> {
+    const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+    const demo = new DemoConsole(server, await Console.open(browser, `${server.url}/`));
+    const [{ url }] = await demo.ask('/api/users/?current');
+    await demo.ask(`${url}password/`, 'POST', { password });
+    await demo.staff.signIn('admin');
+    return demo;
+  }
+
+  /** What the administrator is answered by the API. */
+  readonly ask = async (path: string, method = 'GET', body?: Json): Promise<Json> => {
+    const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const address = this.server.url + path.replace(/^https?:.*?(?=\/api\/)/, '');
+    return await (await fetch(address, { method, headers, ...sent })).json();
+  };
+
+  /** Goes to a place whatever its heading is. */
+  async visit(place: string): Promise<void> {
+    await this.staff.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await this.staff.settled();
+  }
+
+  async close(): Promise<void> {
+    await this.staff.close();
+    await this.server.close();
+  }
+}
