@@ -14,10 +14,12 @@ export function Time({ value }: { readonly value: string }): JSX.Element {
   );
 }
 
-const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+/** Whether a text is an instant as the API writes them. */
+export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
 /** Whether a text is a link to an object of the API. */
-export const isObjectLink = (value: string): boolean => /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/$/.test(value);
+export const isObjectLink = (value: string): boolean =>
+  /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/(deliveries\/[0-9a-f]+\/)?$/.test(value);
 
 /** Whether a text is an address that may be followed. */
 const isWebAddress = (value: string): boolean => {
