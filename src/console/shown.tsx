@@ -46,6 +46,7 @@ export function nameOf(item: Item): string {
     'title',
     'subject',
     'operation',
+    'user_agent',
   ];
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
   if (own !== undefined) return own.startsWith('nc_') ? titleOf(own) : own;
@@ -78,7 +79,7 @@ export function State({ value }: { readonly value: string }): JSX.Element {
 export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(state);
 
 /** What has one of a few values without being a state. */
-const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type']);
+const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type', 'method']);
 
 const stateNames = new Set([
   'state',
