@@ -18,6 +18,7 @@ import { forgotPassword, resetPassword } from '../accounts/session/forgotten-pas
 import { initialPassword } from '../accounts/session/initial-link.ts';
 import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
+import { endOtherSessions, sessions } from '../accounts/session/sessions.ts';
 import { userActions } from '../accounts/users/actions.ts';
 import { users } from '../accounts/users/users.ts';
 import { alertEndpoints } from '../activity/alerts/endpoints.ts';
@@ -85,6 +86,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   projectPermissionsLog,
   pushHooks,
   quotas(scopesOf(catalogue)),
+  sessions,
   users,
   webHooks,
 ];
@@ -134,6 +136,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   check,
   send.endpoint,
   ...userActions,
+  endOtherSessions,
   ...counterEndpoints,
   overview,
   doctorEndpoint,

@@ -264,7 +264,7 @@ function issueTokenTo(app: App, username: string): string {
   const { db } = app;
   const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
   if (user === undefined) throw new Error(`There is no active user "${username}"`);
-  const token = db.write(() => issueToken(systemContext(app), user));
+  const token = db.write(() => issueToken(systemContext(app), user, { method: 'operator' }));
   db.commit();
   return token;
 }

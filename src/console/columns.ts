@@ -67,6 +67,7 @@ const byList: Readonly<Record<string, readonly string[]>> = {
     'created',
     'next_attempt',
   ],
+  sessions: ['name', 'method', 'is_current', 'created', 'last_use', 'expires'],
   backups: ['name', 'state', 'size', 'created'],
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };

@@ -1,10 +1,11 @@
 /** Who is told of events: hooks of every kind, and what became of their deliveries. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from './api.ts';
-import { Creation, type Description, permittedMethods } from './creation.tsx';
+import { Creation } from './creation.tsx';
+import { useIsManaged } from './delivery.tsx';
 import { Filters, Listed, Table } from './list.tsx';
 import { PostButton } from './post.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { Part } from './shown.tsx';
@@ -40,9 +41,7 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
   const { value: page } = usePage(`${path}?page_size=10`);
-  const { value: options } = useAnswer<Description>('OPTIONS', own);
-  // Whoever may change a hook may have it deliver again.
-  const isMine = options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
+  const isManaged = useIsManaged(own);
   return (
     <Part
       title={t('Deliveries')}
@@ -55,7 +54,7 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
       {page && page.count > 0 && (
         <Table
           items={page.items}
-          {...(isMine && {
+          {...(isManaged && {
             margin: {
               title: t('Actions'),
               isFirst: false,

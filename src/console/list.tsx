@@ -8,7 +8,7 @@ import type { Collection, Filter } from './document.ts';
 import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
-import { isObjectLink, nameOf, Value } from './shown.tsx';
+import { isInstant, isObjectLink, nameOf, Time, Value } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 const pageSize = 20;
@@ -136,7 +136,13 @@ export function Table({
               {columns.map((name, index) => (
                 <td key={name}>
                   {index === 0 && isObjectLink(textOf(item, 'url')) ? (
-                    <a href={hrefOfLink(textOf(item, 'url'))}>{textOf(item, name) || nameOf(item)}</a>
+                    <a href={hrefOfLink(textOf(item, 'url'))}>
+                      {isInstant(textOf(item, name)) ? (
+                        <Time value={textOf(item, name)} />
+                      ) : (
+                        textOf(item, name) || nameOf(item)
+                      )}
+                    </a>
                   ) : (
                     <Value name={name} value={item[name]} item={item} />
                   )}

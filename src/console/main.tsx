@@ -22,7 +22,7 @@ const product = document.title;
 /** The page of the present address. */
 function Page(): JSX.Element {
   const { path } = place.value;
-  const [, list = '', key = '', below = ''] = path.split('/');
+  const [, list = '', key = '', below = '', part = ''] = path.split('/');
   const collection = collections.value.get(list);
   const title = path === '/' ? product : `${titleOf(below || list)} – ${product}`;
   useEffect(() => {
@@ -36,11 +36,12 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
-  const own = pages[key === '' || !collection ? list : `${list}/${below}`];
-  if (own) return own(key);
+  const own = pages[key === '' || !collection ? list : `${list}/${below}${part && '/'}`];
+  if (own) return own(key, part);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
+  if (part !== '') return <Nothing />;
   if (below !== '') return <ListPage path={path} title={titleOf(below)} collection={undefined} />;
   return (
     <ObjectPage

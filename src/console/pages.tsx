@@ -1,6 +1,7 @@
 /** Pages that people think otherwise of than the API does. */
 import type { JSX } from 'preact';
 import { AlertsPage } from './alerts.tsx';
+import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { OperationPage } from './operation.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
@@ -8,8 +9,8 @@ import { MakerPage, maker, ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
 import { TeamPage } from './team.tsx';
 
-/** Makes the page of a list by its name, or of `<list>/<what is below>` for the object with this key. */
-export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
+/** Makes the page of a list by its name, of `<list>/<what is below>` for the object with this key, or of one of what is below. */
+export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   alerts: () => <AlertsPage />,
   hooks: () => <HooksPage />,
   operation: () => <OperationPage />,
@@ -18,6 +19,7 @@ export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
   resources: () => <ResourcesPage />,
   [maker.split('/')[1] ?? '']: (list) => <MakerPage list={list} />,
   'service-settings': () => <AccountsPage />,
+  'hooks-web/deliveries/': (hook, uuid) => <DeliveryPage hook={hook} uuid={uuid} />,
   'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,
   'projects/team': (uuid) => <TeamPage kind="project" uuid={uuid} />,
 };

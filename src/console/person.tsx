@@ -1,19 +1,21 @@
-/** What people want to see first of a user: the roles and the keys. */
+/** What people want to see first of a user: the roles, the keys and the sessions. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from './api.ts';
 import { Creation } from './creation.tsx';
 import { Listing } from './home.tsx';
 import { hrefOfLink } from './route.ts';
-import { collections, me } from './session.ts';
+import { collections, isStaff, me } from './session.ts';
+import { Sessions } from './sessions.tsx';
 import { roleIn, Time } from './shown.tsx';
 import { phrase, t, titleOf } from './words/words.ts';
 
 export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   const uuid = textOf(user, 'uuid');
   const keys = collections.value.get('keys');
+  const isOwn = textOf(me.value ?? {}, 'uuid') === uuid;
   return (
     <>
-      {keys && textOf(me.value ?? {}, 'uuid') === uuid && (
+      {keys && isOwn && (
         <div class="buttons start">
           <Creation collection={keys} button={t('Add an SSH key')} onCreated={async () => undefined} />
         </div>
@@ -34,6 +36,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
           lines={rolesIn('project')}
         />
         <Listing title={titleOf('keys')} path="/keys/" query={`user_uuid=${uuid}`} empty={t('There is no key.')} />
+        {(isOwn || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
       </div>
     </>
   );

@@ -8,14 +8,16 @@ import { Form } from './form.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { t } from './words/words.ts';
 
-/** A button that posts nothing but its path, says what came of it, and has lists read again. */
+/** A button that sends nothing but its path, says what came of it, and has lists read again. */
 export function PostButton({
   title,
+  method = 'POST',
   path,
   about,
   done,
 }: {
   readonly title: string;
+  readonly method?: 'POST' | 'DELETE';
   readonly path: string;
   /** What it is done with, for those who do not see the row. */
   readonly about: string;
@@ -32,7 +34,7 @@ export function PostButton({
       disabled={isBusy}
       onClick={async () => {
         setBusy(true);
-        const { body, isOk } = await request<unknown>('POST', path);
+        const { body, isOk } = await request<unknown>(method, path);
         setBusy(false);
         const told = isItem(body) ? problemOf(body) : '';
         notice.value = told || (isOk ? t('{title}: done.', { title }) : t('{title}: refused.', { title }));

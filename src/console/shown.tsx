@@ -14,10 +14,12 @@ export function Time({ value }: { readonly value: string }): JSX.Element {
   );
 }
 
-const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+/** Whether a text is an instant as the API writes them. */
+export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
 /** Whether a text is a link to an object of the API. */
-export const isObjectLink = (value: string): boolean => /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/$/.test(value);
+export const isObjectLink = (value: string): boolean =>
+  /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/(deliveries\/[0-9a-f]+\/)?$/.test(value);
 
 /** Whether a text is an address that may be followed. */
 const isWebAddress = (value: string): boolean => {
@@ -44,6 +46,7 @@ export function nameOf(item: Item): string {
     'title',
     'subject',
     'operation',
+    'user_agent',
   ];
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
   if (own !== undefined) return own.startsWith('nc_') ? titleOf(own) : own;
@@ -76,7 +79,7 @@ export function State({ value }: { readonly value: string }): JSX.Element {
 export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(state);
 
 /** What has one of a few values without being a state. */
-const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type']);
+const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type', 'method']);
 
 const stateNames = new Set([
   'state',

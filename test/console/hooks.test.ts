@@ -95,6 +95,36 @@ browser('what has failed is delivered again', async () => {
   assert.is(receiver.take().length, 1);
 });
 
+browser('a delivery shows what was sent and answered, and is sent again from its own page', async () => {
+  const { page } = owner;
+  await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
+  await owner.heading(/delivered/).waitFor();
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  const [delivery] = (await fixture.as('owner').get(`${hook.url}deliveries/`)).body;
+  const request = page.getByRole('region', { name: 'Request' });
+  await request.getByText(`POST ${receiver.url}/in`).waitFor();
+  await request.getByText(delivery.uuid).waitFor();
+  await request.getByText('"message": "Test delivery of the hook."').waitFor();
+  await page
+    .getByRole('region', { name: 'Answer' })
+    .getByText(/^200, after \d+ ms$/)
+    .waitFor();
+  assert.equal(await owner.findings(), []);
+  receiver.behaviour = { status: 400, headers: { 'Content-Type': 'text/plain' }, body: 'Inside is <img onerror=x>' };
+  await page.getByRole('button', { name: /^Redeliver/ }).click();
+  await page
+    .getByRole('region', { name: 'Answer' })
+    .getByText(/^400, after \d+ ms$/)
+    .waitFor();
+  assert.is(await page.getByText('Inside is').count(), 0, 'what only this machine is answered is not told');
+  await page.getByText('The receiver answered 400.').waitFor();
+  receiver.behaviour = 200;
+  fixture.clock.advance(60);
+  await deliver();
+  await page.goBack();
+  await page.getByRole('region', { name: 'Deliveries' }).getByText('delivered', { exact: true }).waitFor();
+});
+
 browser('a secret is replaced, and the new one shown once', async () => {
   await owner.button('Rotate secret').click();
   const once = owner.dialog();
@@ -117,6 +147,10 @@ browser('who reads the hooks of others sees what was delivered, and nothing to p
   for (const name of ['Edit', 'Delete', 'Test', 'Rotate secret'])
     assert.is(await support.button(name).count(), 0, name);
   assert.is(await deliveries.getByRole('button').count(), 0);
+  await deliveries.getByRole('row').nth(1).getByRole('link').click();
+  await support.page.getByRole('region', { name: 'Request' }).getByText(`POST ${receiver.url}/in`).waitFor();
+  await support.settled();
+  assert.is(await support.page.getByRole('button', { name: /^Redeliver/ }).count(), 0);
   assert.equal(support.complaints, []);
   await support.close();
 });

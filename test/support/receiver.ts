@@ -19,7 +19,7 @@ export interface Received {
 /** What a receiver does with a request: a status, a whole answer, or nothing at all. */
 export type Behaviour =
   | number
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
   | 'silence'
   | 'reset';
 

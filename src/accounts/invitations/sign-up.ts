@@ -2,7 +2,7 @@ import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { issueToken } from '../../kernel/access/tokens.ts';
+import { issueToken, loginBy } from '../../kernel/access/tokens.ts';
 import { type Fields, type NewValues, optional } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
@@ -78,7 +78,7 @@ export function signUp(request: Request, passwordHash: string): Reply {
   const own = actedBy(request, user);
   record(own, 'user_creation_succeeded', affectedUser(user));
   grantInvited(request, row, inviter, user.id);
-  const token = issueToken(request, user.id);
+  const token = issueToken(request, user.id, loginBy('password', request.incoming));
   record(own, 'token_created', { ...userContext(user), ...affectedUser(user) });
   return json({ token }, 201);
 }

@@ -1,7 +1,7 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { issueToken } from '../../kernel/access/tokens.ts';
+import { issueToken, loginBy } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
@@ -90,7 +90,7 @@ function reset(request: Request, hash: string): Reply {
 
 /** A token of who has just set a password, with its event. */
 export function issueTokenTo(request: Request, user: UserRow): string {
-  const token = issueToken(request, user.id);
+  const token = issueToken(request, user.id, loginBy('password', request.incoming));
   record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
   return token;
 }

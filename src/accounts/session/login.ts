@@ -3,7 +3,7 @@ import { record } from '../../activity/events/record.ts';
 import { countFailure, forgetFailures, lockOf } from '../../kernel/access/lockout.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
-import { issueToken, revokeToken } from '../../kernel/access/tokens.ts';
+import { issueToken, loginBy, revokeToken } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -76,7 +76,7 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
   forgetFailures(db, folded, request.address);
-  const token = issueToken(request, user.id);
+  const token = issueToken(request, user.id, loginBy('password', request.incoming));
   record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
   record(request, 'auth_logged_in_with_username', userContext(user));
   return json({ token });

@@ -4,13 +4,14 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { oneOf, within } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
-import { Listing } from '../../kernel/collection/listing.ts';
+import { Listing, type ListSpec } from '../../kernel/collection/listing.ts';
 import { linkValue, numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { eventTypes } from '../events/catalogue.ts';
 import { userContext } from '../events/context.ts';
+import { exchangeFields, exchangeOf } from './exchange.ts';
 import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
 import { webHooks } from './hooks-web.ts';
 import { queueAgain, queueTest } from './queue.ts';
@@ -18,7 +19,7 @@ import { queueAgain, queueTest } from './queue.ts';
 /** What becomes of a delivery (events.md 5). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
 
-const log = new Listing({
+const shared = {
   title: 'WebHookDelivery',
   table: 'delivery',
   alias: 'd',
@@ -54,6 +55,15 @@ const log = new Listing({
   },
   orderings: {},
   order: '-d.id',
+} satisfies ListSpec;
+
+const log = new Listing(shared);
+
+/** One delivery of the log, with what is sent and what was answered. */
+const whole = new Listing({
+  ...shared,
+  title: 'WebHookDeliveryInstance',
+  fields: { ...shared.fields, ...exchangeFields },
 });
 
 /** The delivery a path names, of that hook. Throws 404. */
@@ -129,11 +139,14 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     actions: (request) => void find(request, webHooks.find(request)),
     operations: {
       GET: {
-        summary: 'Answers one delivery.',
+        summary: 'Answers one delivery, with its request and what was answered.',
         allowedFor: visibleHooks.allowedFor,
         selectable: true,
-        output: { status: 200, shape: log.shape },
-        handle: (request) => document(log.representOne(request, find(request, webHooks.find(request)).id)),
+        output: { status: 200, shape: whole.shape },
+        handle: (request) => {
+          const { id } = find(request, webHooks.find(request));
+          return document(whole.representOne(request, id, exchangeOf(request, id)));
+        },
       },
     },
   },

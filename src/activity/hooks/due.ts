@@ -40,9 +40,8 @@ export interface DueDelivery extends SentEvent {
 const contextShown = sql`CASE WHEN e.context IS NULL THEN NULL WHEN NOT ${isReadable} THEN '{}' WHEN u.is_staff OR u.is_support THEN e.context
   ELSE ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })} END`;
 
-/** The first delivery of a hook that is due, in the order of the events. */
-export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
-  db.get<DueDelivery>(sql`
+/** What is sent for a row of `delivery`, and where to. */
+const sent = sql`
     SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
       d.payload ->> 'confirmation' AS confirmation, d.gathered,
@@ -50,10 +49,19 @@ export const nextDelivery = (db: Database, hook: number): DueDelivery | undefine
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,
       ifnull(${contextShown}, ifnull(d.payload -> 'context', '{}')) AS context
-    FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id
+    FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`;
+
+/** The first delivery of a hook that is due, in the order of the events. */
+export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
+  db.get<DueDelivery>(sql`
+    ${sent}
     WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1
     ORDER BY d.id
     LIMIT 1`);
+
+/** The delivery with this id, as it would be sent now; undefined where its hook is gone. */
+export const deliveryOf = (db: Database, id: number): Omit<DueDelivery, 'next_attempt'> | undefined =>
+  db.get(sql`${sent} WHERE d.id = ${id}`);
 
 /** Hooks with deliveries that are due. Jumps from hook to hook, however many deliveries each has. */
 export const hooksWithDue = (db: Database): number[] =>

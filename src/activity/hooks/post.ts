@@ -1,28 +1,17 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
+import { type HttpAnswer, HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
 import type { Destinations } from './destinations.ts';
-
-/** What was answered to a POST. */
-export interface PostAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** The start of the body, where it was asked for. */
-  readonly body: string;
-}
 
 export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the answer's body is of interest; it is read to its end or a bound anyway. */
-  readonly readsAnswer?: boolean;
 }
 
 interface HookClientOptions {
   readonly resolve?: Resolver | undefined;
   /** Absent: the destination is the operator's choice, and may be any. */
-  readonly destinations?: Destinations;
+  readonly destinations?: Pick<Destinations, 'allows' | 'allowsPort'>;
   /** For the whole exchange, in milliseconds. */
   readonly patience?: number;
 }
@@ -70,10 +59,9 @@ export class HookClient {
    * Rejects with a PostError when no answer came. A body that was broken off is no matter: the status has been told. Redirects
    * are answers like any other.
    */
-  async post({ body, headers, readsAnswer, url }: Post): Promise<PostAnswer> {
+  async post({ body, headers, url }: Post): Promise<HttpAnswer> {
     try {
-      const answer = await this.#client.send({ method: 'POST', url: new URL(url), headers, body });
-      return { ...answer, body: readsAnswer ? answer.body.toString('utf8') : '' };
+      return await this.#client.send({ method: 'POST', url: new URL(url), headers, body });
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       const isHidden = this.options.destinations && (error.isRefusedAddress || error.isUnresolved);

@@ -2,12 +2,13 @@ import { sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { App, Context } from '../../kernel/access/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
+import type { HttpAnswer } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { errorOf } from '../../kernel/present.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
-import { HookClient, type Post, type PostAnswer, PostError } from './post.ts';
+import { HookClient, type Post, PostError } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
 /** Delivers to push hooks through a gateway that the operator names. */
@@ -27,7 +28,7 @@ export class PushSender implements Sender {
     try {
       const post = await this.#post(delivery, this.app.secrets.open(delivery.token, delivery.hook_uuid), context);
       if (!post) return { status: 'skipped', error: `Push to ${delivery.platform} is not set up.` };
-      const answer = await this.#poster.post({ ...post, readsAnswer: true });
+      const answer = await this.#poster.post(post);
       if (answer.status === 401) this.#account?.forgetToken();
       return gatewayOutcome(answer, this.app.clock.now());
     } catch (error) {
@@ -88,8 +89,8 @@ const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
 });
 
 /** What a gateway's answer means: also an answer of 2xx may tell an error, and that a token is no longer registered. */
-function gatewayOutcome(answer: PostAnswer, now: number): Outcome {
-  const error = gatewayError(answer.body);
+function gatewayOutcome(answer: HttpAnswer, now: number): Outcome {
+  const error = gatewayError(answer.body.toString());
   const outcome = outcomeOf(answer, now);
   const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
   if (error === undefined) return outcome;
@@ -167,7 +168,6 @@ class ServiceAccount {
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
         assertion: this.#assertion(now),
       }).toString(),
-      readsAnswer: true,
     });
     const { access_token: text, expires_in: seconds } = tokenAnswer(answer);
     if (typeof text !== 'string')
@@ -202,10 +202,10 @@ function readKeyFile(file: string): Readonly<Record<string, string | undefined>>
   }
 }
 
-function tokenAnswer({ body, status }: PostAnswer): { access_token?: unknown; expires_in?: unknown } {
+function tokenAnswer({ body, status }: HttpAnswer): { access_token?: unknown; expires_in?: unknown } {
   if (status !== 200) return {};
   try {
-    return JSON.parse(body) ?? {};
+    return JSON.parse(body.toString()) ?? {};
   } catch {
     return {};
   }

@@ -1,43 +1,54 @@
 import type { App, Context } from '../../kernel/access/app.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
-import { destinationsOf } from './destinations.ts';
+import { attemptOf } from './attempt.ts';
+import { type Destinations, destinationsOf } from './destinations.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
-import { HookClient } from './post.ts';
+import { HookClient, type Post } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
+
+/** The request that delivers to a web hook, but for its signature: where it goes, and what it says. */
+export function webPostOf(delivery: Omit<DueDelivery, 'next_attempt'>, config: Config): Post {
+  const payload = payloadOf(delivery);
+  const isForm = delivery.content_type === 'form';
+  return {
+    url: present(delivery.destination_url),
+    headers: {
+      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+      'User-Agent': `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`,
+    },
+    body: isForm ? formOf(payload) : JSON.stringify(payload),
+  };
+}
 
 /** Delivers to web hooks: a signed POST of the event. */
 export class WebSender implements Sender {
   readonly #poster: HookClient;
-  readonly #userAgent: string;
+  readonly #destinations: Destinations;
 
   constructor(
     private readonly app: App,
     resolve: Resolver,
   ) {
-    const { config } = app;
-    this.#poster = new HookClient({ resolve, destinations: destinationsOf(config) });
-    this.#userAgent = `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`;
+    this.#destinations = destinationsOf(app.config);
+    this.#poster = new HookClient({ resolve, destinations: this.#destinations });
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
-    const payload = payloadOf(delivery);
-    const isForm = delivery.content_type === 'form';
-    const body = isForm ? formOf(payload) : JSON.stringify(payload);
-    const headers = {
-      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
-      'User-Agent': this.#userAgent,
-      ...signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, body),
-    };
-    const url = present(delivery.destination_url);
+    const post = webPostOf(delivery, this.app.config);
+    const signature = signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, post.body);
+    const began = performance.now();
     try {
-      return outcomeOf(await this.#poster.post({ url, headers, body }), this.app.clock.now());
+      const answer = await this.#poster.post({ ...post, headers: { ...post.headers, ...signature } });
+      const kept = attemptOf(now, answer, performance.now() - began, this.#destinations.tells);
+      return { ...outcomeOf(answer, this.app.clock.now()), kept: JSON.stringify(kept) };
     } catch (error) {
-      return failureOf(error, this.app.clock.now());
+      return { ...failureOf(error, this.app.clock.now()), kept: JSON.stringify({ sent: now }) };
     }
   }
 

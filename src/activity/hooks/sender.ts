@@ -1,8 +1,9 @@
 import type { Context } from '../../kernel/access/app.ts';
+import type { HttpAnswer } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
-import { type PostAnswer, PostError } from './post.ts';
+import { PostError } from './post.ts';
 
 /** Sends deliveries of one kind. */
 export interface Sender {
@@ -13,7 +14,7 @@ export interface Sender {
 }
 
 /** What a status means: 2xx is delivered, everything else a failed attempt. */
-export function outcomeOf({ headers, status }: PostAnswer, now: number): Outcome {
+export function outcomeOf({ headers, status }: Pick<HttpAnswer, 'headers' | 'status'>, now: number): Outcome {
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
   const error = `The receiver answered ${status}.${redirect}`;

@@ -56,7 +56,7 @@ export const ofTheService: readonly string[] = [
 ];
 
 /** Paths of one segment that are no collections of the data. */
-const unlisted = new Set([...ofTheService, 'configuration', 'user-counters', 'version']);
+const unlisted = new Set([...ofTheService, 'configuration', 'sessions', 'user-counters', 'version']);
 
 const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
   endpoints

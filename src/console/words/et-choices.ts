@@ -37,6 +37,8 @@ export const choices: Words = {
   Delivered: 'Kohale toimetatud',
   Failed: 'Ebaõnnestunud',
   Skipped: 'Vahele jäetud',
+  Saml: 'SAML',
+  Operator: 'Haldur',
   Pushhook: 'Tõuketeavitus',
   Webhook: 'Veebiteavitus',
   JSON: 'JSON',

@@ -2,6 +2,19 @@ import type { Words } from './lookup.ts';
 
 /** Fields and filters of people, customers, projects, events and alerts. */
 export const people: Words = {
+  Sessions: 'Seansid',
+  'Nobody is signed in.': 'Keegi pole sisse logitud.',
+  'End all others': 'Lõpeta kõik teised',
+  'End others': 'Lõpeta teised',
+  'since {start}, last used {end}': 'alates {start}, viimati kasutatud {end}',
+  'This session': 'See seanss',
+  'End it': 'Lõpeta',
+  '{program} on {system}': '{program}, {system}',
+  'Token of the operator': 'Halduri antud pääsuluba',
+  'Unknown program': 'Tundmatu programm',
+  'User agent': 'Programm',
+  'Is current': 'On see seanss',
+  'Last use': 'Viimati kasutatud',
   Username: 'Kasutajanimi',
   Token: 'Pääsuluba',
   Email: 'E-post',

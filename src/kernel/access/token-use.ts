@@ -1,8 +1,10 @@
-import { minute } from '../clock.ts';
+import { minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
 const savedEvery = minute;
+/** After so long a use is stored, by a timer that runs every second. */
+export const useSavedWithin = savedEvery + 10 * second;
 
 /** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
 export class TokenUse {

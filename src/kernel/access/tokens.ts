@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { day, second } from '../clock.ts';
+import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
-import type { App, Context } from './app.ts';
+import { type App, type Context, newUuid } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { TokenRow } from './token-use.ts';
 
@@ -77,20 +78,45 @@ const refusal = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
+export const loginMethods = ['password', 'saml', 'operator'] as const;
+
+/** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
+export interface Login {
+  readonly method: (typeof loginMethods)[number];
+  /** The header User-Agent of the request. */
+  readonly agent?: string | undefined;
+}
+
+/** The login of a request with a password, or at an identity provider. */
+export const loginBy = (method: Login['method'], { headers }: IncomingRequest): Login => ({
+  method,
+  agent: headers['user-agent'],
+});
+
+const agentAtMost = 200;
+
 /** Creates a token for a user and answers its text, which is kept nowhere. */
-export const issueToken = (context: Context, user: number): string => createToken(context, user).text;
+export const issueToken = (context: Context, user: number, login: Login): string =>
+  createToken(context, user, login).text;
 
 /** The same, with the id of the token's row; `text` where it is to be a certain one. */
 export function createToken(
   context: Context,
   user: number,
+  { agent = '', method }: Login,
   text = context.app.random(20).toString('hex'),
 ): { readonly id: number; readonly text: string } {
-  const { db } = context.app;
-  return {
-    id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }),
-    text,
-  };
+  const { app, now } = context;
+  const id = app.db.insert('token', {
+    uuid: newUuid(app),
+    digest: digest(text),
+    user_id: user,
+    created: now,
+    last_used: now,
+    method,
+    user_agent: withoutControls(agent).slice(0, agentAtMost),
+  });
+  return { id, text };
 }
 
 /** Whether a token would still be taken. */
@@ -125,10 +151,10 @@ export function revokeToken(context: Context, token: number): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
-/** Ends all tokens of a user but, if given, the one that presents this request. */
-export function revokeTokensOf(context: Context, user: number, except?: number): void {
-  context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
-    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
+/** Ends all tokens of a user but, if given, the one that presents this request. Answers how many. */
+export function revokeTokensOf(context: Context, user: number, except?: number): number {
+  return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
+    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }
 
 /** Ends every token that has run out, for good: a clock that is set back brings none of them back. */

@@ -46,6 +46,13 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   };
 }
 
+/** The rule for addresses that anybody could ask: neither in the operator's own networks nor among the exceptions. */
+export function openRule(exceptions: readonly string[]): AddressRule {
+  const isOpen = addressRule([]);
+  const excepted = parseNetworks(exceptions);
+  return (address) => isOpen(address) && !inNetworks(judgedAddress(address), excepted);
+}
+
 /** Whether a port may be connected to. */
 export type PortRule = (port: number) => boolean;
 

@@ -25,6 +25,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** The address that it came from; empty where the connection was lost at once. */
+  readonly address: string;
   /** What was read of the body. */
   readonly body: Buffer;
   /** How reading the body ended: at its end, at the bound of the client, or before its end. */
@@ -198,10 +200,12 @@ function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAn
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const { remoteAddress: address = '' } = response.socket;
     const finish = (): void =>
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
+        address,
         body: Buffer.concat(chunks),
         ending: length > maxBytes ? 'too long' : response.complete ? 'complete' : 'cut short',
       });

@@ -2,8 +2,10 @@ import type { Context } from '../access/app.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
-/** How an attempt ended. */
-export type Outcome =
+/** How an attempt ended, and what is kept of it besides, in a form of the outbox. */
+export type Outcome = { readonly kept?: string } & Ending;
+
+type Ending =
   | { readonly status: 'delivered'; readonly code?: number }
   /** Nothing was attempted: there is nowhere to send to. */
   | { readonly status: 'skipped'; readonly error: string }

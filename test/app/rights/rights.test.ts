@@ -66,6 +66,12 @@ POST   /api/users/:key/remove_organization/                      self      200 2
 POST   /api/users/:key/remove_organization/                      other     200 403 200 200 403 403 403 403 401 401
 POST   /api/users/:key/remove_organization/                      staff     200 403 404 404 404 404 404 404 401 401
 GET    /api/user-counters/                                       -         200 200 200 200 200 200 200 200 401 401
+GET    /api/sessions/                                            -         200 200 200 200 200 200 200 200 401 401
+GET    /api/sessions/:key/                                       own       200 200 200 200 200 200 200 200 401 401
+GET    /api/sessions/:key/                                       foreign   200 404 404 404 404 404 404 404 401 401
+DELETE /api/sessions/:key/                                       own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/sessions/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
+POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
 
 GET    /api/keys/                                                -         200 200 200 200 200 200 200 200 401 401
 POST   /api/keys/                                                -         201 201 201 201 201 201 201 201 401 401
@@ -435,6 +441,7 @@ let isSpoiled = false;
 const spoils = ({ method, path }: Row): boolean =>
   (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
   path === '/api-auth/logout/' ||
+  path === '/api/sessions/end_others/' ||
   path.endsWith('/accept/');
 
 async function renew(): Promise<void> {

@@ -112,6 +112,10 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         staff: boss.uuid,
       },
       keys: { own: await forEach(clients, newKey), foreign: await newKey(fixture.as('guest')) },
+      sessions: {
+        own: await forEach(clients, (client) => newSession(fixture, client)),
+        foreign: await newSession(fixture, fixture.as('guest')),
+      },
       quotas: {
         customer: company.customer.quotas[0].uuid,
         project: company.project.quotas[0].uuid,
@@ -216,6 +220,12 @@ const forEach = async (
 
 const newKey = async (client: Client): Promise<string> =>
   (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
+
+/** Another session of a user than the one that is made use of. */
+async function newSession(fixture: Fixture, client: Client): Promise<string> {
+  fixture.as((await accountOf(client)).username);
+  return (await client.get('/api/sessions/')).body.find(({ is_current }: Json) => !is_current).uuid;
+}
 
 /** A hook of each kind for everybody who may have one, and a test delivery of the web hook. */
 async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Situation['keys']> {

@@ -70,6 +70,8 @@ const hashes: Readonly<Record<string, string>> = {
   '0030_backend_members': '56c39168c905b01d04df229f3ea2ebe6086fd298d7910b6ec887f2f67b46eb64',
   '0031_replication': '645a6fcdaa0c6c576b7a64e8bd6d22dcd248d69ce8fd03d3b898128a3b53b4fb',
   '0032_operation': '2f98a1d499d8ea728653fe31f41b8d7f26732becdfc41704f6c2eb4e32fb1f08',
+  '0033_delivery_attempts': '8a73b47b7af58908ce1a3391c041322dcb2e7dd8a887f24a42aa7896948a4aff',
+  '0034_sessions': '5adee128ee21f5383062f9956071bc42b16b44d357d8a9a3ad4def16067d3421',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -1,7 +1,7 @@
 import { affectedUser, userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { createToken } from '../../../kernel/access/tokens.ts';
+import { createToken, loginBy } from '../../../kernel/access/tokens.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
@@ -60,7 +60,7 @@ function handle(request: Request, { assertion, pending, refusal }: Checked): Rep
     return refuse(request, new RefusedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return refuse(request, new RefusedMessage('it is about nobody who may log in', problems.noUser), pending);
-  const token = createToken(request, user.id);
+  const token = createToken(request, user.id, loginBy('saml', request.incoming));
   record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
   openSession(request, token.id, present(browserOf(request)), pending.entityId, assertion);
   const page = present(request.config.login_completed_url);

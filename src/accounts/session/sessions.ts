@@ -1,0 +1,106 @@
+/** Sessions: the tokens of a user that are still taken, as people see and end them (core.md 2.7). */
+import { userContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { useSavedWithin } from '../../kernel/access/token-use.ts';
+import { loginMethods, revokeToken, revokeTokensOf } from '../../kernel/access/tokens.ts';
+import { minute, second } from '../../kernel/clock.ts';
+import { Collection, type Row } from '../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
+import { uuidOf } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { booleanValue, notNullTime, plainValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { empty } from '../../kernel/http/reply.ts';
+import type { UserRow } from '../users/users.ts';
+
+interface SessionRow extends Row {
+  readonly user_id: number;
+}
+
+/** When a token ends if it is not used again; null: never. */
+const ends = `(t.last_used + (SELECT token_lifetime FROM user WHERE id = t.user_id) * ${second})`;
+
+/** Condition: the token has not ended. As its use is stored late, it counts as lasting until then. */
+function isLive({ caller, now }: Request): Sql {
+  // Whole minutes, so that the queries of a minute are the same.
+  const since = now - (now % minute) - useSavedWithin;
+  return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))`;
+}
+
+class Sessions extends Collection<typeof fields, SessionRow> {
+  override visible(request: Request): Sql {
+    return sql`${super.visible(request)} AND ${isLive(request)}`;
+  }
+}
+
+const fields = {
+  url: selfLink('sessions', 't.uuid'),
+  uuid: uuidField(),
+  user_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = t.user_id)')),
+  method: readOnlyText(textValue('t.method', { type: ['string', 'null'], enum: [...loginMethods, null] })),
+  user_agent: readOnlyText(),
+  is_current: readOnly('boolean', { type: 'boolean' }, booleanValue('t.id = @token')),
+  created: readOnlyTime(),
+  last_use: readOnlyTime(() => notNullTime('t.last_used')),
+  expires: readOnlyTime(() => timeValue(ends)),
+};
+
+export const sessions = new Sessions({
+  path: 'sessions',
+  kind: 'Session',
+  description: 'Sessions that have not ended: one for each login. Everybody sees their own.',
+  table: 'token',
+  alias: 't',
+  fields,
+  parameters: ({ caller }) => ({ token: caller.tokenId }),
+  visible: visibleTo('the user; staff', (caller) => (caller.isStaff ? raw('TRUE') : sql`t.user_id = ${caller.id}`)),
+  page: {
+    run: (request, listing) =>
+      listing.page(request, [
+        sessions.visible(request),
+        request.query.one('user_uuid') ? raw('TRUE') : sql`t.user_id = ${request.caller.id}`,
+      ]),
+  },
+  filters: { user_uuid: uuidOf('t.user_id', 'user', 'Uuid of the user, for staff; default: the caller.') },
+  orderings: { created: 't.created', last_use: 't.last_used' },
+  order: '-t.last_used',
+  delete: {
+    summary: 'Ends a session.',
+    right: anyOf(userIn('user_id', 'the user'), staff),
+    run: (request, { id, user_id: owner }) => {
+      revokeToken(request, id);
+      noteEnd(request, owner);
+    },
+  },
+});
+
+/** The event of a logout, as of the user themselves; of those that staff end the log tells who did. */
+function noteEnd(request: Request, owner: number): void {
+  const { app, caller, db } = request;
+  const user = db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${owner}`);
+  const isOwn = owner === caller.id;
+  record(request, 'auth_logged_out', { ...userContext(user), ...(!isOwn && { ip_address: null }) });
+  if (!isOwn) app.log.info({ user: user.username, by: caller.username }, 'a session is ended');
+}
+
+/** POST /api/sessions/end_others/ (core.md 2.7) */
+export const endOtherSessions: Endpoint = {
+  path: '/api/sessions/end_others/',
+  name: 'Session End Others',
+  description: 'Ends all sessions of the caller but the present one.',
+  actions: () => ({ POST: {} }),
+  operations: {
+    POST: {
+      summary: 'Ends all sessions of the caller but the present one.',
+      allowedFor: everybody.allowedFor,
+      output: { status: 204 },
+      handle: (request) => {
+        if (revokeTokensOf(request, request.caller.id, request.caller.tokenId) > 0) noteEnd(request, request.caller.id);
+        return empty();
+      },
+    },
+  },
+};

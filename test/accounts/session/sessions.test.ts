@@ -1,0 +1,166 @@
+/** core.md 2.7: the sessions of a user, seen and ended. */
+import * as assert from 'uvu/assert';
+import { raw } from '../../../src/kernel/db/sql.ts';
+import { by, expectedEvent, without } from '../../support/expected-event.ts';
+import { Client, type Json } from '../../support/fixture.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServerPerTest('sessions');
+const path = '/api/sessions/';
+const notFound = [404, { detail: 'Not found.' }];
+const password = 'correct-horse-7';
+let alice: Json;
+
+test.before.each(async () => {
+  alice = await fixture.user('alice', { full_name: 'Alice Lee', token_lifetime: 3600 });
+  await fixture.staff.post(`${alice.url}password/`, { password });
+});
+
+/** Somebody who has logged in with a program that calls itself so. */
+async function logIn(agent = ''): Promise<Client> {
+  const answer = await fixture.anonymous.send(
+    'POST',
+    '/api-auth/password/',
+    { username: 'alice', password },
+    { 'User-Agent': agent },
+  );
+  return new Client(fixture, answer.body.token);
+}
+
+const listed = async (client: Client, query = ''): Promise<Json[]> => (await client.get(`${path}${query}`)).body;
+const current = async (client: Client): Promise<Json> =>
+  (await listed(client)).find(({ is_current }) => is_current) as Json;
+const told = async (promise: Promise<{ status: number; body: Json }>): Promise<unknown[]> => {
+  const { body, status } = await promise;
+  return [status, body];
+};
+
+test('a user sees each login that has not ended, the one used last first, and nothing that tells its token', async () => {
+  fixture.clock.set('2018-01-05T04:00:00Z');
+  const laptop = await logIn('Firefox/150 (laptop)');
+  fixture.clock.set('2018-01-05T04:30:00Z');
+  const script = fixture.as('alice');
+  await laptop.get('/api/');
+  fixture.clock.set('2018-01-05T04:40:00Z');
+  fixture.server.tick();
+  await fixture.server.settled();
+  await script.get('/api/');
+  const [first, second, ...others] = (await listed(script)) as [Json, Json];
+  assert.is(others.length, 0);
+  const { url, uuid, ...rest } = first;
+  assert.is(url, `${fixture.url}${path}${uuid}/`);
+  const shared = { user_uuid: alice.uuid, last_use: '2018-01-05T04:30:00Z', expires: '2018-01-05T05:30:00Z' };
+  const byHand = { ...shared, method: 'password', user_agent: 'Firefox/150 (laptop)', is_current: false };
+  const byOperator = { ...shared, method: 'operator', user_agent: '', is_current: true };
+  assert.equal(rest, { ...byOperator, created: '2018-01-05T04:30:00Z' });
+  const { url: _, uuid: __, ...theOther } = second;
+  assert.equal(theOther, { ...byHand, created: '2018-01-05T04:00:00Z' });
+  assert.equal(await told(laptop.get(first.url)), [200, { ...first, is_current: false }]);
+  assert.equal(Object.keys(first), [
+    'url',
+    'uuid',
+    'user_uuid',
+    'method',
+    'user_agent',
+    'is_current',
+    'created',
+    'last_use',
+    'expires',
+  ]);
+  assert.equal(await listed(script, '?o=created&field=method'), [{ method: 'password' }, { method: 'operator' }]);
+});
+
+test('of a program only the first 200 characters of its name are kept, as text', async () => {
+  const client = await logIn(`\t${'<img>é'.repeat(50)}`);
+  const { user_agent: agent } = await current(client);
+  assert.is(agent.length, 200);
+  assert.is(agent, '<img>é'.repeat(50).slice(0, 200));
+});
+
+test('a session is ended as by logout, the present one, too', async () => {
+  const [one, two] = [await logIn(), await logIn()];
+  const { url } = await current(two);
+  fixture.events();
+  assert.equal(await told(one.delete(url)), [204, undefined]);
+  const loggedOut = expectedEvent('auth_logged_out', 'User alice with full name Alice Lee has logged out.', by(alice));
+  assert.equal(fixture.events(), [loggedOut]);
+  assert.equal(await told(two.get('/api/')), [401, { detail: 'Invalid token.' }]);
+  assert.equal(await told(one.get(url)), notFound);
+  assert.equal(await told(one.delete(url)), notFound);
+  assert.equal(fixture.events(), []);
+  assert.is((await one.delete((await current(one)).url)).status, 204);
+  assert.equal(await told(one.get('/api/')), [401, { detail: 'Invalid token.' }]);
+});
+
+test('all others are ended at once, with one event, and none where there are none', async () => {
+  const clients = [await logIn(), await logIn(), fixture.as('alice')] as const;
+  const bob = await fixture.user('bob').then(() => fixture.as('bob'));
+  fixture.events();
+  assert.equal(await told(clients[0].post(`${path}end_others/`)), [204, undefined]);
+  assert.is(fixture.events().length, 1);
+  assert.equal(await Promise.all(clients.map(async (client) => (await client.get('/api/')).status)), [200, 401, 401]);
+  assert.is((await bob.get('/api/')).status, 200);
+  assert.equal(await told(clients[0].post(`${path}end_others/`)), [204, undefined]);
+  assert.equal(fixture.events(), []);
+  assert.is((await listed(clients[0])).length, 1);
+});
+
+test('staff see the sessions of a user by user_uuid and end them; support and other users do neither', async () => {
+  const own = await logIn();
+  const session = await current(own);
+  await fixture.user('support', { is_support: true });
+  await fixture.user('bob');
+  for (const name of ['support', 'bob']) {
+    const client = fixture.as(name);
+    assert.equal(await listed(client, `?user_uuid=${alice.uuid}`), [], name);
+    assert.is((await listed(client)).length, 1, name);
+    assert.equal(await told(client.get(session.url)), notFound, name);
+    assert.equal(await told(client.delete(session.url)), notFound, name);
+  }
+  assert.equal(await listed(fixture.staff, `?user_uuid=${alice.uuid}`), [{ ...session, is_current: false }]);
+  assert.ok((await listed(fixture.staff)).every(({ user_uuid }) => user_uuid !== alice.uuid));
+  const uuids = { user_uuid: ['"x" is not a valid UUID.'] };
+  assert.equal(await told(fixture.staff.get(`${path}?user_uuid=x`)), [400, uuids]);
+  fixture.events();
+  assert.is((await fixture.staff.delete(session.url)).status, 204);
+  assert.equal(fixture.events(), [
+    expectedEvent(
+      'auth_logged_out',
+      'User alice with full name Alice Lee has logged out.',
+      without(by(alice), 'ip_address'),
+    ),
+  ]);
+  assert.is((await own.get('/api/')).status, 401);
+});
+
+test('what has run out is not told; what is used is, though its use is stored late', async () => {
+  const [idle, used, lasting] = [await logIn(), await logIn(), await logIn()];
+  const { url } = await current(idle);
+  fixture.clock.advance(1800);
+  await used.get('/api/');
+  fixture.clock.advance(1810);
+  assert.equal((await listed(used)).map(({ is_current }) => is_current).filter(Boolean), [true], 'before it is stored');
+  await lasting.get('/api/').then(({ status }) => assert.is(status, 401));
+  fixture.clock.advance(120);
+  fixture.server.tick();
+  await fixture.server.settled();
+  assert.is((await listed(used)).length, 1);
+  assert.equal(await told(used.get(url)), notFound);
+  fixture.events();
+  assert.equal(await told(used.delete(url)), notFound);
+  assert.equal(fixture.events(), []);
+  await fixture.staff.patch(alice.url, { token_lifetime: null });
+  assert.ok(
+    (await listed(used)).every(({ expires }) => expires === null),
+    'a lifetime of for ever brings none to an end',
+  );
+});
+
+test('a session of before there were names for ways to log in has none', async () => {
+  const client = await logIn();
+  const { db } = fixture.server.app;
+  db.write(() => db.run(raw('UPDATE token SET method = NULL')));
+  assert.is((await current(client)).method, null);
+});
+
+test.run();

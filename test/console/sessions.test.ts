@@ -1,0 +1,78 @@
+/** Sessions in the console: seen and ended by whom they are of, and by staff. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('sessions in the console');
+const browser = chromium ? tests : tests.skip;
+const started = (): Browser => chromium as Browser;
+let owner: Console;
+let place = '';
+
+tests.before(async () => {
+  if (!chromium) return;
+  const { users } = await personas(fixture);
+  for (const { url } of [users.owner, users.stranger]) await fixture.staff.post(`${url}password/`, { password });
+  await fixture.staff.post('/api/users/', { username: 'boss', is_staff: true });
+  const [boss] = (await fixture.staff.get('/api/users/?username=boss')).body;
+  await fixture.staff.post(`${boss.url}password/`, { password });
+  place = `/users/${users.owner.uuid}/`;
+  owner = await Console.as(started(), fixture, 'owner');
+});
+tests.after(() => chromium?.close());
+
+const sessionsIn = (opened: Console) => opened.page.getByRole('region', { name: 'Sessions' });
+
+browser('one sees the own session marked, without a button, and those of other programs with one', async () => {
+  const script = { username: 'owner', password };
+  await fixture.anonymous.send('POST', '/api-auth/password/', script, { 'User-Agent': 'nightly/2 <b>(x)</b>' });
+  await owner.go(place, /owner/);
+  const rows = sessionsIn(owner).getByRole('listitem');
+  const own = rows.filter({ hasText: 'This session' });
+  assert.match(await own.innerText(), /Chrome on Linux/);
+  assert.is(await own.getByRole('button').count(), 0);
+  assert.equal(await owner.findings(), []);
+  await rows.filter({ hasText: 'nightly/2' }).getByRole('button', { name: 'End it: nightly/2' }).click();
+  await rows.filter({ hasText: 'nightly/2' }).waitFor({ state: 'detached' });
+  assert.ok((await own.count()) === 1);
+});
+
+browser('all others end by one button, which goes when there are none', async () => {
+  const other = await Console.as(started(), fixture, 'owner');
+  for (let i = 0; i < 2; i++) await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password });
+  await owner.page.reload();
+  await sessionsIn(owner).getByRole('button', { name: 'End all others: Sessions' }).click();
+  await sessionsIn(owner).getByRole('button').first().waitFor({ state: 'detached' });
+  assert.is(await sessionsIn(owner).getByRole('listitem').count(), 1);
+  await other.page.evaluate('location.hash = "/customers/"');
+  await other.page.getByRole('dialog').waitFor();
+  await other.close();
+  assert.equal(owner.complaints, []);
+});
+
+browser('staff end the sessions of others, who do not see each other’s', async () => {
+  const stranger = await Console.as(started(), fixture, 'stranger');
+  await stranger.go(place, /owner/);
+  assert.is(await sessionsIn(stranger).count(), 0);
+  await stranger.close();
+  const boss = await Console.as(started(), fixture, 'boss');
+  await boss.go(place, /owner/);
+  await sessionsIn(boss)
+    .getByRole('button', { name: /^End it/ })
+    .click();
+  await sessionsIn(boss).getByText('Nobody is signed in.').waitFor();
+  assert.is(
+    await sessionsIn(boss)
+      .getByRole('button', { name: /^End all/ })
+      .count(),
+    0,
+  );
+  assert.equal(boss.complaints, []);
+  await boss.close();
+});
+
+tests.run();
