@@ -1,10 +1,11 @@
 /** Who is told of events: hooks of every kind, and what became of their deliveries. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { Creation, type Description, permittedMethods } from './creation.tsx';
 import { Filters, Listed, Table } from './list.tsx';
 import { PostButton } from './post.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { useAnswer, useList } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { Part } from './shown.tsx';
@@ -39,7 +40,8 @@ export function HooksPage(): JSX.Element {
 export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
-  const { value: page } = usePage(`${path}?page_size=10`);
+  const params = { path: { key: textOf(hook, 'uuid') }, query: { page_size: 10 } };
+  const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
   const { value: options } = useAnswer<Description>('OPTIONS', own);
   // Whoever may change a hook may have it deliver again.
   const isMine = options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
