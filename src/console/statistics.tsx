@@ -1,7 +1,7 @@
 /** What there was over time: quotas, machines, alerts, and what was made. */
 import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from './api.ts';
-import { Behind, Chart, daysAsked, Ranges, span } from './chart.tsx';
+import { Behind, Chart, daysAsked, Lengths, Ranges, span } from './chart.tsx';
 import { api } from './connection.ts';
 import { EventCounts } from './events.tsx';
 import { useGet, useList } from './reading.ts';
@@ -138,8 +138,12 @@ function AlertsOverTime(): JSX.Element {
   const params = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
   const { value: page } = useList(() => api.GET('/api/stats/alerts/', { params }), [from, to]);
   const alerts = page?.items ?? [];
-  const at = (text: string): number => Math.min(to, Math.max(from, text === '' ? to : Date.parse(text) / 1000));
-  const row = 10;
+  const at = (text: string): number => (text === '' ? to : Date.parse(text) / 1000);
+  const rows = alerts.map((alert) => ({
+    start: at(textOf(alert, 'created')),
+    end: at(textOf(alert, 'closed')),
+    token: { Error: '--bad', Warning: '--line1' }[textOf(alert, 'severity')] ?? '--line0',
+  }));
   return (
     <Part
       title={t('Alerts over time')}
@@ -148,31 +152,7 @@ function AlertsOverTime(): JSX.Element {
       empty={page?.count === 0 ? t('There was no alert in this time.') : undefined}
     >
       {alerts.length > 0 && (
-        <figure class="chart">
-          <svg
-            class="bars"
-            viewBox={`0 0 600 ${alerts.length * row}`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-label={t('Alerts over time')}
-          >
-            {alerts.map((alert, index) => {
-              const start = at(textOf(alert, 'created'));
-              // What was raised just now is still seen.
-              const x = Math.min(592, ((start - from) / (to - from)) * 600);
-              const length = ((at(textOf(alert, 'closed')) - start) / (to - from)) * 600;
-              return (
-                <rect
-                  key={textOf(alert, 'url')}
-                  class={textOf(alert, 'severity')}
-                  x={x}
-                  y={index * row + 2}
-                  width={Math.max(8, length)}
-                  height={row - 4}
-                />
-              );
-            })}
-          </svg>
+        <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
           <Behind
             title={t('Alerts over time')}
             heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
@@ -192,7 +172,7 @@ function AlertsOverTime(): JSX.Element {
               </tr>
             ))}
           </Behind>
-        </figure>
+        </Lengths>
       )}
     </Part>
   );
@@ -225,6 +205,8 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
   const { value: months } = useList(() => api.GET('/api/resource-sla/', { params }), [scope]);
   const { value: items } = useList(() => api.GET('/api/monitoring-items/', { params }), [scope]);
   const rows = [...(months?.items ?? [])].filter(({ period }) => period.includes('-')).reverse();
+  const reached = rows.map((row) => numberOf(row, 'value'));
+  const agreed = rows.map((row) => numberOf(row, 'agreed_value'));
   return (
     <>
       {rows.length > 1 && (
@@ -233,9 +215,11 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
             title={t('Availability, %')}
             times={rows.map((row) => Date.parse(row.period) / 1000)}
             series={[
-              { name: t('Reached'), values: rows.map((row) => numberOf(row, 'value')) },
-              { name: t('Agreed'), values: rows.map((row) => numberOf(row, 'agreed_value')), isLimit: true },
+              { name: t('Reached'), values: reached },
+              { name: t('Agreed'), values: agreed, isLimit: true },
             ]}
+            // Close to all of the time the difference would not be seen from 0 on.
+            least={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
           />
         </Part>
       )}
