@@ -38,27 +38,34 @@ const commands = {
   async build() {
     await install();
     await build();
+    await makeTypes();
   },
   async start() {
     // The bundle needs nothing beside it: while it is fresh, nothing is missing for a start.
-    if (isStale()) await commands.build();
+    if (isStale()) {
+      await install();
+      await build();
+    }
     // The server lives in this very process: signals reach it and its exit code is ours.
     process.argv = [process.execPath, bundle, 'serve', ...options];
     await import(pathToFileURL(bundle).href);
   },
   async test() {
     await install();
+    const typeCheck = (project) =>
+      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', project]);
+    const built = (async () => {
+      if (isStale()) await build();
+      await makeTypes();
+    })().then(
+      () => true,
+      (error) => console.error(error.message),
+    );
     const checks = Promise.all([
-      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]),
-      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', join(root, 'src/console')]),
+      typeCheck(root),
+      built.then((isBuilt) => (isBuilt ? typeCheck(join(root, 'src/console')) : 1)),
       run(process.execPath, [packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root]),
     ]);
-    const built =
-      !isStale() ||
-      build().then(
-        () => true,
-        (error) => console.error(error.message),
-      );
     if ((await checks).some((code) => code !== 0) || !(await built)) {
       console.error('The program does not compile, or its code is not in order; no test was run.');
       console.log('0 passed, 1 failed');
@@ -93,6 +100,11 @@ const commands = {
     await buildExecutable(tools);
   },
 };
+
+async function makeTypes() {
+  const { writeTypes } = await import('./src/build/types.mjs');
+  await writeTypes(tools);
+}
 
 /** Runs `npm ci` unless node_modules holds what package-lock.json names, with a SQLite addon that this Node can load. */
 async function install() {
@@ -467,7 +479,7 @@ function fail(message) {
 }
 
 /** What the parts of the build in build/ are given. */
-const tools = { root, run, npm, fail, told, bundled, moduleHere, packageFile, platformHere, writeAtomically };
+const tools = { root, bundle, run, npm, fail, told, bundled, moduleHere, packageFile, platformHere, writeAtomically };
 
 if (!Object.hasOwn(commands, command))
   fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);

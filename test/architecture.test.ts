@@ -141,6 +141,20 @@ test('what runs in browsers and the program import nothing of each other', () =>
   assert.is(lines(imports.filter(({ from, to }) => (floorOf(from) === pages) !== (floorOf(to) === pages))), '');
 });
 
+test('what runs in browsers takes of the program no more than types that its OpenAPI document was made into', () => {
+  const packages = new Set(['openapi-fetch', 'preact', 'preact/hooks', '@preact/signals', 'uplot']);
+  const taken = [...texts]
+    .filter(([file]) => floorOf(file) === pages)
+    .flatMap(([file, text]) =>
+      [...text.matchAll(/^import (.*) from '([^.][^']*)';$/gm)].map((found) => [file, ...found]),
+    )
+    .filter(([, , names, from = '']) => !packages.has(from) && !(from === 'tenantry' && names?.startsWith('type ')));
+  assert.equal(
+    taken.map(([file, line]) => `${file}: ${line}`),
+    [],
+  );
+});
+
 test('files form no circle', () => {
   assert.is(lines(circular(imports)), '');
 });

@@ -1,7 +1,8 @@
 /** What can be done with an object, and why not: in the words of OPTIONS. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
+import { type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
+import type { Answer } from './connection.ts';
 import { type Description, permittedMethods } from './creation.tsx';
 import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
@@ -43,7 +44,7 @@ export function Actions(properties: Properties): JSX.Element | null {
   const again = async (): Promise<void> => {
     await Promise.all([properties.reload(), reload()]);
   };
-  const actions = actionsOf(answer, path, collection).map((action) => ({
+  const actions = actionsOf(answer.body, answer.headers, path, collection).map((action) => ({
     ...action,
     title: titles[action.method] ?? action.title,
   }));
@@ -78,7 +79,7 @@ function FoundAction({ name, ...properties }: Properties & { readonly name: stri
 }
 
 /** The actions of an object in both formats of OPTIONS: its own list of them, or the fields of PUT and what is permitted. */
-function actionsOf({ body, headers }: Answer<Description>, path: string, collection: Collection): readonly Action[] {
+function actionsOf(body: Description, headers: Headers, path: string, collection: Collection): readonly Action[] {
   const { actions = {} } = body;
   const described = Object.values(actions).filter((action): action is Item => isItem(action) && !!action.method);
   if (described.length > 0)

@@ -1,15 +1,13 @@
-import { signal } from '@preact/signals';
+import { type Answer, answered, methodOf, told } from './connection.ts';
 import { t } from './words/words.ts';
 
 /** An object of the API, as it was answered. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** What the server answered; `status` 0: it could not be reached. `T` is what the caller knows of the body. */
-export interface Answer<T> {
-  readonly status: number;
-  readonly isOk: boolean;
-  readonly body: T;
-  readonly headers: Headers;
+/** The path of a link of the API, `/api/…` with its query, whatever base it was written with. */
+export function pathOf(link: string): string {
+  const query = link.indexOf('?');
+  return link.slice((query < 0 ? link : link.slice(0, query)).lastIndexOf('/api/'));
 }
 
 /** What a request may bring besides its path. */
@@ -19,124 +17,27 @@ export interface Given {
   readonly etag?: string | null | undefined;
 }
 
-/** The folder that this page was answered at: whatever prefix a proxy puts in front of it, the API is below it. */
-const base = new URL('.', location.href.replace(/[?#].*$/, ''));
-
-// Two servers behind one host differ by the path.
-const storageKey = `tenantry ${base.pathname}`;
-
-/** The token of this tab, which ends with the tab; null: nobody is signed in. */
-export const token = signal<string | null>(sessionStorage.getItem(storageKey));
-
-/** When the token was last used, in milliseconds: its life begins anew with each use. */
-export const lastUse = signal(Date.now());
-
-/** Whether the server has refused the token, so that the password has to be asked for. */
-export const isExpired = signal(false);
-
-/** Whether the server could not be reached when it was last asked. */
-export const isOffline = signal(false);
-
-/** Requests that wait for another token. */
-let waiting: (() => void)[] = [];
-
-/** Keeps the token for this tab, and lets those go on that wait for it. */
-export function keepToken(value: string | null): void {
-  if (value === null) sessionStorage.removeItem(storageKey);
-  else sessionStorage.setItem(storageKey, value);
-  token.value = value;
-  isExpired.value = false;
-  const going = waiting;
-  waiting = [];
-  for (const go of going) go();
-}
-
-/** The path of a link of the API, `/api/…` with its query, whatever base it was written with. */
-export function pathOf(link: string): string {
-  const query = link.indexOf('?');
-  return link.slice((query < 0 ? link : link.slice(0, query)).lastIndexOf('/api/'));
-}
-
 /**
- * Sends a request. A refused token is asked for anew, and then the request is sent again, so that nothing is lost that
- * was typed; `isOpen` is for paths that need none.
+ * Sends a request to a path that the API has told: by a link, its document or OPTIONS. `T` is what the caller knows of
+ * the body from there. What is known while the page is written goes by `api`, whose types hold.
  */
-export async function request<T>(
-  method: string,
-  path: string,
-  { body, etag }: Given = {},
-  isOpen = false,
-): Promise<Answer<T>> {
-  const headers = new Headers({ Accept: 'application/json' });
-  if (!isOpen && token.value !== null) headers.set('Authorization', `Token ${token.value}`);
-  if (body && !(body instanceof FormData)) headers.set('Content-Type', 'application/json');
-  if (etag) headers.set('If-Match', etag);
-  let response: Response;
-  let text: string;
-  try {
-    const sent = body instanceof FormData ? body : body && JSON.stringify(body);
-    response = await fetch(new URL(path.slice(1), base), {
-      method,
-      headers,
-      ...(sent !== undefined && { body: sent }),
-    });
-    text = await response.text();
-    isOffline.value = false;
-  } catch {
-    isOffline.value = true;
-    const detail = t('The server cannot be reached. Nothing was changed; try again.');
-    const unreached: T = JSON.parse(JSON.stringify({ detail }));
-    return { status: 0, isOk: false, body: unreached, headers: new Headers() };
-  }
-  if (response.status === 401 && !isOpen && token.value !== null) {
-    isExpired.value = true;
-    await new Promise<void>((go) => waiting.push(go));
-    if (token.value !== null) return request(method, path, { body, etag });
-  }
-  if (!isOpen) lastUse.value = Date.now();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-  const parsed: T = JSON.parse(text === '' || !isJson ? 'null' : text);
-  return { status: response.status, isOk: response.ok, body: parsed, headers: response.headers };
-}
-
-/**
- * Reads a stream of events, each of which is told by its uuid, until it ends or is given up; begins after the event that
- * `last` names. Answers the status of the answer, 0 where there was none.
- */
-export async function readStream(path: string, last: string, signal: AbortSignal, told: (id: string) => void) {
-  let status = 0;
-  try {
-    const headers = { Authorization: `Token ${token.value}`, ...(last !== '' && { 'Last-Event-ID': last }) };
-    const response = await fetch(new URL(path.slice(1), base), { headers, signal });
-    status = response.status;
-    if (!response.ok || !response.body) return status;
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      text += part.value;
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      // A gap has no id: then anything may have happened.
-      for (const block of blocks) if (/^data: /m.test(block)) told(/^id: (.*)$/m.exec(block)?.[1] ?? '');
-    }
-  } catch {
-    // It ended otherwise than it should: whoever reads comes back.
-  }
-  return status;
-}
-
-/** Has the browser save what a path answers, which takes the token. */
-export async function saveFile(path: string, name: string): Promise<void> {
-  const response = await fetch(new URL(path.slice(1), base), { headers: { Authorization: `Token ${token.value}` } });
-  if (!response.ok) return;
-  const url = URL.createObjectURL(await response.blob());
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
-  URL.revokeObjectURL(url);
+export async function request<T>(method: string, path: string, { body, etag }: Given = {}): Promise<Answer<T>> {
+  const answer = await answered(
+    told.request(methodOf(method), path, {
+      ...(body && { body }),
+      headers: { 'If-Match': etag || null },
+      parseAs: 'text',
+    }),
+  );
+  if (!answer.isOk) return answer;
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+  const parsed: T = JSON.parse(isJson && answer.body ? answer.body : 'null');
+  return { ...answer, body: parsed };
 }
 
 /** The page of a list with the number of all its objects. */
-export interface Page {
-  readonly items: readonly Item[];
+export interface Page<T extends Item = Item> {
+  readonly items: readonly T[];
   readonly count: number;
   /** As long as it is the same nothing has changed. */
   readonly etag?: string | null;
@@ -144,9 +45,11 @@ export interface Page {
   readonly problem?: string | undefined;
 }
 
-/** Reads a page of a list. */
-export async function readPage(path: string): Promise<Page> {
-  const { body, headers, isOk } = await request<readonly Item[]>('GET', path);
+/** Reads a page of a list that the API has told of. */
+export const readPage = async (path: string): Promise<Page> => pageOf(await request<readonly Item[]>('GET', path));
+
+/** The page that was answered. */
+export function pageOf<T extends Item>({ body, headers, isOk }: Answer<readonly T[]>): Page<T> {
   if (!isOk) return { items: [], count: 0, problem: problemOf(body) };
   return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length), etag: headers.get('ETag') };
 }

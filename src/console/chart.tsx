@@ -1,5 +1,7 @@
-/** Charts: drawn as SVG for those who look, with the same as a table for those who listen or want the numbers. */
+/** Charts: drawn for those who look, with the same as a table for those who listen or want the numbers. */
 import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { bars, colour, type Drawing, Plot } from './plot.tsx';
 import { hrefOf, place } from './route.ts';
 import { amountText, numberText, t, timeText } from './words/words.ts';
 
@@ -11,45 +13,72 @@ export interface Series {
   readonly isLimit?: boolean;
 }
 
-const width = 600;
-const height = 140;
+/** The colour of a line. */
+const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--bad' : `--line${index}`);
 
-/** The points of a line, with a gap wherever nothing is known. */
-function lineOf(values: readonly (number | undefined)[], most: number): string {
-  const step = width / Math.max(1, values.length - 1);
-  return values
-    .map((value, index) => {
-      if (value === undefined) return '';
-      const isStart = index === 0 || values[index - 1] === undefined;
-      const y = height - (value / most) * (height - 4) - 2;
-      return `${isStart ? 'M' : 'L'}${(index * step).toFixed(1)} ${y.toFixed(1)}`;
-    })
-    .join('');
-}
-
-/** Values over time. `times` are UNIX timestamps; with `isCount` each value is of the time from one to the next. */
+/**
+ * Values over time. `times` are UNIX timestamps; with `isCount` each value is of the time from one to the next. The axis
+ * begins at `least`.
+ */
 export function Chart({
   title,
   times,
   series,
   isCount = false,
+  least = 0,
 }: {
   readonly title: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly isCount?: boolean;
+  readonly least?: number;
 }): JSX.Element {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const greatest = Math.max(0, ...all);
-  // Room for the number above the lines.
-  const most = greatest === 0 ? 1 : greatest * 1.15;
-  const [from = 0] = times;
-  const to = times.at(-1) ?? from;
   const shown = series.filter(({ values }) => values.some((value) => value !== undefined));
+  const reading = useRef<HTMLSpanElement>(null);
+  const [from = 0, second = from + 1] = times;
+  const to = times.at(-1) ?? from;
+  /** What is known of the time that is pointed at. */
+  const read = (at: number | null | undefined): string => {
+    const time = at === null || at === undefined ? undefined : times[at];
+    if (time === undefined) return '';
+    const known = shown.map(({ name, values }) => {
+      const value = values[at ?? 0];
+      return `${name} ${value === undefined ? '–' : numberText(value)}`;
+    });
+    return [timeText(time * 1000), ...known].join(' · ');
+  };
+  const drawing: Drawing = {
+    data: [[...times], ...shown.map(({ values }) => values.map((value) => value ?? null))],
+    isWhole: all.every(Number.isInteger),
+    scales: {
+      x: { range: [from, isCount ? to + second - from : Math.max(to, from + 1)] },
+      y: { range: [least, greatest > least ? greatest + (greatest - least) * 0.1 : least + 1] },
+    },
+    series: [
+      {},
+      ...shown.map((one, index) => ({
+        stroke: () => colour(tokenOf(one, index)),
+        width: isCount ? 0 : 2,
+        ...(one.isLimit && { dash: [6, 4] }),
+        ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor }) => {
+          if (reading.current) reading.current.textContent = read(cursor.idx);
+        },
+      ],
+    },
+  };
   return (
     <figure class="chart">
       <figcaption>
         <span>{title}</span>
+        {/* The table has the same for those who do not point at it. */}
+        <span ref={reading} class="none reading" aria-hidden="true" />
         {shown.length > 1 && (
           <span class="legend">
             {shown.map(({ name, isLimit }, index) => (
@@ -60,33 +89,7 @@ export function Chart({
           </span>
         )}
       </figcaption>
-      <div class="plot">
-        <span class="none">{numberText(greatest)}</span>
-        <svg
-          viewBox={`0 0 ${width} ${height}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={t('{title}, up to {most}', { title, most: greatest })}
-        >
-          {shown.map(({ name, values, isLimit }, index) =>
-            isCount ? (
-              values.map((value = 0, at) => {
-                const bar = (value / most) * (height - 4);
-                const slot = width / values.length;
-                return (
-                  <rect key={times[at]} x={at * slot + slot * 0.1} y={height - bar} width={slot * 0.8} height={bar} />
-                );
-              })
-            ) : (
-              <path key={name} class={isLimit ? 'limit' : `line${index}`} d={lineOf(values, most)} />
-            ),
-          )}
-        </svg>
-      </div>
-      <div class="ends none">
-        <span>{timeText(from * 1000)}</span>
-        <span>{timeText(to * 1000)}</span>
-      </div>
+      <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: greatest })} />
       <Behind title={title} heads={[t('Time'), ...shown.map(({ name }) => name)]}>
         {times.map((time, at) => (
           <tr key={time}>
@@ -98,6 +101,63 @@ export function Chart({
           </tr>
         ))}
       </Behind>
+    </figure>
+  );
+}
+
+/** What lasted from one time to another, with the token of its colour. */
+interface Lasting {
+  readonly start: number;
+  readonly end: number;
+  readonly token: string;
+}
+
+/** What lasted how long, a bar below the other, between two UNIX timestamps; `children` is the table behind it. */
+export function Lengths({
+  title,
+  from,
+  to,
+  rows,
+  children,
+}: {
+  readonly title: string;
+  readonly from: number;
+  readonly to: number;
+  readonly rows: readonly Lasting[];
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const drawing: Drawing = {
+    data: [[from, to], rows.map(() => null)],
+    isBare: true,
+    scales: { x: { range: [from, to] }, y: { range: [0, 1] } },
+    series: [{}, { show: false }],
+    hooks: {
+      draw: [
+        (plot) => {
+          const { ctx, bbox } = plot;
+          // A few rows are no thicker than many would be let them.
+          const slot = Math.min(bbox.height / rows.length, bbox.height / 6);
+          rows.forEach(({ start, end, token }, index) => {
+            const left = plot.valToPos(Math.max(from, start), 'x', true);
+            const right = plot.valToPos(Math.min(to, end), 'x', true);
+            // What began just now is still seen.
+            const length = Math.max(right - left, bbox.width / 100);
+            ctx.fillStyle = colour(token);
+            ctx.fillRect(
+              Math.min(left, bbox.left + bbox.width - length),
+              bbox.top + slot * (index + 0.2),
+              length,
+              slot * 0.6,
+            );
+          });
+        },
+      ],
+    },
+  };
+  return (
+    <figure class="chart">
+      <Plot drawing={drawing} label={title} />
+      {children}
     </figure>
   );
 }

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from './api.ts';
 import { Chart } from './chart.tsx';
+import { api } from './connection.ts';
 import type { Collection } from './document.ts';
 import { Filters, Listed } from './list.tsx';
-import { useAnswer } from './reading.ts';
+import { useAnswer, useGet } from './reading.ts';
 import { go, hrefOf, place } from './route.ts';
 import { State, Time } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -65,7 +66,7 @@ function Features({
   readonly from: string | null;
   readonly to: string | null;
 }): JSX.Element {
-  const { value: answer } = useAnswer<Item>('GET', '/api/events/event_groups/');
+  const { value: answer } = useGet(() => api.GET('/api/events/event_groups/'));
   const groups = answer?.isOk ? Object.keys(answer.body) : [];
   const link = (group: string): string => {
     const parameters = new URLSearchParams(at);

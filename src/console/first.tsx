@@ -1,7 +1,8 @@
 /** The page that a first start prints the link of, `…/#/first/{secret}`: the name and password of the first user. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { fieldProblems, type Item, request, textOf } from './api.ts';
+import { fieldProblems, isItem, textOf } from './api.ts';
+import { answered, api } from './connection.ts';
 import { type FormField, plainField } from './fields.ts';
 import { Form } from './form.tsx';
 import { hrefOf, replace } from './route.ts';
@@ -36,13 +37,14 @@ export function First({ secret }: { readonly secret: string }): JSX.Element {
             fields={fields()}
             button={t('Begin')}
             send={async (given) => {
-              const body = { ...given, secret };
-              const answer = await request<Item>('POST', '/api-auth/password/initial/', { body }, true);
+              const typed = isItem(given) ? given : {};
+              const body = { secret, full_name: textOf(typed, 'full_name'), password: textOf(typed, 'password') };
+              const answer = await answered(api.POST('/api-auth/password/initial/', { body, credentials: 'omit' }));
               if (answer.isOk) {
                 // Whoever was signed in here is not the one who goes on.
                 me.value = null;
                 replace('/');
-                await enter(textOf(answer.body, 'token'));
+                await enter(answer.body.token);
               } else if (fieldProblems(answer.body).secret) setEnded(true);
               return answer;
             }}

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { type Answer, fieldProblems, type Item, pathOf, problemOf } from './api.ts';
+import { fieldProblems, type Item, pathOf, problemOf } from './api.ts';
+import type { Answer } from './connection.ts';
 import { type ControlProperties, type FormField, sentOf, type Typed, typedOf } from './fields.ts';
 import { Picker } from './picker.tsx';
 import { t } from './words/words.ts';

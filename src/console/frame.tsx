@@ -1,13 +1,14 @@
 /** What stands around every page: where one can go, who is signed in, and what the session and the server are doing. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { isOffline, request, textOf } from './api.ts';
+import { textOf } from './api.ts';
+import { answered, api, isOffline } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
 import { SecretDialog } from './secret.tsx';
-import { collections, isOperator, isStaff, me, secondsLeft, signOut } from './session.ts';
+import { collections, isOperator, isStaff, me, readMe, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
 import { amountText, t, titleOf } from './words/words.ts';
@@ -97,7 +98,11 @@ function Warnings(): JSX.Element {
       {isOffline.value && (
         <p role="alert" class="warning">
           {t('The server cannot be reached. What you have typed is still here.')}{' '}
-          <button type="button" class="outline" onClick={() => void request('GET', '/api/version/', {}, true)}>
+          <button
+            type="button"
+            class="outline"
+            onClick={() => void answered(api.GET('/api/version/', { credentials: 'omit' }))}
+          >
             {t('Try again')}
           </button>
         </p>
@@ -107,7 +112,7 @@ function Warnings(): JSX.Element {
           {t('Your session ends in less than {time}.', {
             time: left > 60 ? amountText(2, 'minute') : amountText(left > 30 ? 60 : 30, 'second'),
           })}{' '}
-          <button type="button" class="outline" onClick={() => void request('GET', '/api/users/?current')}>
+          <button type="button" class="outline" onClick={() => void readMe()}>
             {t('Stay signed in')}
           </button>
         </p>

@@ -1,8 +1,9 @@
 /** What needs attention, of what the user sees. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { EventCounts, EventLines } from './events.tsx';
-import { usePage } from './reading.ts';
+import { useList, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { me } from './session.ts';
 import { nameOf, ObjectLink, Part, Quota, roleIn, State, shareOf, Time } from './shown.tsx';
@@ -130,9 +131,9 @@ export function Listing({
 
 /** Quotas of customers and projects that are nearly used up. */
 function FullQuotas(): JSX.Element {
-  const wanted = '?page_size=300&field=url&field=name&field=quotas';
-  const customers = usePage(`/api/customers/${wanted}`);
-  const projects = usePage(`/api/projects/${wanted}`);
+  const query = { page_size: 300, field: ['url' as const, 'name' as const, 'quotas' as const] };
+  const customers = useList(() => api.GET('/api/customers/', { params: { query } }));
+  const projects = useList(() => api.GET('/api/projects/', { params: { query } }));
   const owners = [...(customers.value?.items ?? []), ...(projects.value?.items ?? [])];
   const full = owners
     .flatMap((owner) => itemsIn(owner.quotas).map((quota) => ({ owner, quota, share: shareOf(quota) ?? 0 })))
@@ -159,9 +160,9 @@ function FullQuotas(): JSX.Element {
 /** Roles that end soon, of the user and of those whose roles the user sees. */
 function EndingRoles(): JSX.Element {
   // Those without an end come last in this order, however many they are.
-  const query = '?o=-expiration_time&page_size=300';
-  const inCustomers = usePage(`/api/customer-permissions/${query}`);
-  const inProjects = usePage(`/api/project-permissions/${query}`);
+  const params = { query: { o: ['-expiration_time' as const], page_size: 300 } };
+  const inCustomers = useList(() => api.GET('/api/customer-permissions/', { params }));
+  const inProjects = useList(() => api.GET('/api/project-permissions/', { params }));
   const until = new Date(Date.now() + soonDays * day * 1000).toISOString();
   const ending = [...(inCustomers.value?.items ?? []), ...(inProjects.value?.items ?? [])]
     .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)

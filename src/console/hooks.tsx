@@ -1,11 +1,12 @@
 /** Who is told of events: hooks of every kind, and what became of their deliveries. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { Creation } from './creation.tsx';
 import { useIsManaged } from './delivery.tsx';
 import { Filters, Listed, Table } from './list.tsx';
 import { PostButton } from './post.tsx';
-import { usePage } from './reading.ts';
+import { useList } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
 import { Part } from './shown.tsx';
@@ -40,7 +41,8 @@ export function HooksPage(): JSX.Element {
 export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
-  const { value: page } = usePage(`${path}?page_size=10`);
+  const params = { path: { key: textOf(hook, 'uuid') }, query: { page_size: 10 } };
+  const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
   const isManaged = useIsManaged(own);
   return (
     <Part

@@ -1,7 +1,8 @@
 /** The page that invitations lead to, `…/#/invitation/{uuid}/`: who has no account makes one, who has one accepts. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { fieldProblems, type Item, problemOf, request, textOf } from './api.ts';
+import { fieldProblems, isItem, problemOf, textOf } from './api.ts';
+import { answered, api } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { type FormField, plainField } from './fields.ts';
 import { Form } from './form.tsx';
@@ -10,6 +11,9 @@ import { enter } from './session.ts';
 import { t } from './words/words.ts';
 
 const gone = (): string => t('This invitation is unknown, or does not work any more. Ask for another one.');
+
+/** The invitation that a secret is of. */
+const named = (secret: string) => ({ params: { path: { key: secret } } });
 
 /** What an account is made with. */
 const fields = (): readonly FormField[] => [
@@ -22,12 +26,10 @@ const fields = (): readonly FormField[] => [
 /** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
 export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly onSignIn: () => void }): JSX.Element {
   const [email, setEmail] = useState<string>();
-  const path = `/api/user-invitations/${encodeURIComponent(secret)}/`;
   useEffect(() => {
-    void request<Item>('POST', `${path}check/`, {}, true).then(({ body, isOk }) =>
-      setEmail(isOk ? textOf(body, 'email') : ''),
-    );
-  }, [path]);
+    const checked = api.POST('/api/user-invitations/{key}/check/', { ...named(secret), credentials: 'omit' });
+    void answered(checked).then(({ body, isOk }) => setEmail(isOk ? body.email : ''));
+  }, [secret]);
   if (email === undefined) return <p aria-busy="true">{t('Loading…')}</p>;
   if (email === '')
     return (
@@ -46,8 +48,20 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
       <Form
         fields={fields()}
         button={t('Make an account')}
-        send={async (body) => {
-          const made = await request<Item>('POST', `${path}accept/`, { body }, true);
+        send={async (given) => {
+          const typed = isItem(given) ? given : {};
+          const body = {
+            username: textOf(typed, 'username'),
+            password: textOf(typed, 'password'),
+            full_name: textOf(typed, 'full_name'),
+            agree_with_policy: typed.agree_with_policy === true,
+          };
+          const accepted = api.POST('/api/user-invitations/{key}/accept/', {
+            ...named(secret),
+            body,
+            credentials: 'omit',
+          });
+          const made = await answered(accepted);
           if (made.isOk) {
             replace('/');
             await enter(textOf(made.body, 'token'));
@@ -74,8 +88,8 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
       <button
         type="button"
         onClick={async () => {
-          const path = `/api/user-invitations/${encodeURIComponent(secret)}/accept/`;
-          const { body, isOk, status } = await request<Item>('POST', path);
+          const accepted = api.POST('/api/user-invitations/{key}/accept/', named(secret));
+          const { body, isOk, status } = await answered(accepted);
           if (isOk) {
             replace('/');
             requestAnimationFrame(() => (notice.value = problemOf(body)));

@@ -4,7 +4,7 @@
  * a session shall end, though its page is open.
  */
 import { effect, signal } from '@preact/signals';
-import { isExpired, readStream, token } from './api.ts';
+import { followEvents, isExpired, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
 
 /** How often what is on the page is to be read again. */
@@ -80,7 +80,7 @@ const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 async function follow(signal: AbortSignal): Promise<void> {
   let last = '';
   while (!signal.aborted) {
-    const status = await readStream('/api/events/stream/?field=uuid', last, signal, (id) => {
+    const status = await followEvents(last, signal, (id) => {
       last = id;
       happened();
     });

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { token } from './api.ts';
+import { token } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { EventsPage } from './events.tsx';
 import { Everything } from './everything.tsx';

@@ -1,10 +1,12 @@
 /** How the service itself does, for staff and global support. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, isItem, itemsIn, pathOf, problemOf, saveFile, textOf } from './api.ts';
+import { type Item, isItem, itemsIn, problemOf, textOf } from './api.ts';
+import { answered, api, saveFile } from './connection.ts';
+import { notice } from './dialog.tsx';
 import { Listing } from './home.tsx';
 import { PostButton, PostForm } from './post.tsx';
-import { useObject, usePage } from './reading.ts';
+import { useList, useObject } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { isStaff } from './session.ts';
 import { ObjectLink, Part, Quotas, State, Time } from './shown.tsx';
@@ -160,7 +162,7 @@ function Backups({ told, reload }: { readonly told: Item; readonly reload: () =>
 
 /** What may be there in all, which staff limit on the pages of the quotas. */
 function GlobalQuotas(): JSX.Element {
-  const { value: page } = usePage('/api/quotas/?name=nc_global_');
+  const { value: page } = useList(() => api.GET('/api/quotas/', { params: { query: { name: 'nc_global_' } } }));
   return (
     <Part title={t('Global quotas')} problem={page?.problem} isLoading={page === undefined}>
       <Quotas quotas={page?.items ?? []} />
@@ -198,7 +200,11 @@ export function BackupContent({ backup }: { readonly backup: Item }): JSX.Elemen
         disabled={isBusy}
         onClick={async () => {
           setBusy(true);
-          await saveFile(`${pathOf(textOf(backup, 'url'))}content/`, `${textOf(backup, 'name')}.gz`);
+          const params = { path: { key: textOf(backup, 'uuid') } };
+          const sent = api.GET('/api/backups/{key}/content/', { params, headers: { Accept: null }, parseAs: 'blob' });
+          const content = await answered(sent);
+          if (content.isOk) saveFile(content.body, `${textOf(backup, 'name')}.gz`);
+          else notice.value = problemOf(content.body);
           setBusy(false);
         }}
       >

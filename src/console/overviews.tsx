@@ -1,6 +1,7 @@
 /** What people want to see first of a customer and of a project. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
@@ -8,7 +9,7 @@ import { Deliveries } from './hooks.tsx';
 import { BackupContent } from './operation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview } from './providers.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { useGet, useList } from './reading.ts';
 import { ResourceOverview } from './resources.tsx';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
@@ -43,7 +44,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
   };
   return (
     <>
-      <Counters path={`/api/${kind}s/${uuid}/counters/`} />
+      <Counters kind={kind} uuid={uuid} />
       <div class="buttons start">
         {kind === 'customer' && create('projects', t('Create a project'))}
         {create('user-invitations', t('Invite somebody'))}
@@ -53,7 +54,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
         <Part title={t('Quotas')}>
           <Quotas quotas={itemsIn(item.quotas)} />
         </Part>
-        <Team path={`/${kind}s/${uuid}/`} />
+        <Team kind={kind} uuid={uuid} />
         {kind === 'customer' && (
           <Listing
             title={t('Projects')}
@@ -93,9 +94,18 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
   );
 }
 
+/** Where people work together. */
+interface Place {
+  readonly kind: 'customer' | 'project';
+  readonly uuid: string;
+}
+
 /** How many of what there are. */
-function Counters({ path }: { readonly path: string }): JSX.Element | null {
-  const { value: answer } = useAnswer<Item>('GET', path);
+function Counters({ kind, uuid }: Place): JSX.Element | null {
+  const { value: answer } = useGet(
+    () => api.GET(`/api/${kind}s/{key}/counters/` as const, { params: { path: { key: uuid } } }),
+    [kind, uuid],
+  );
   if (!answer?.isOk) return null;
   const counts = Object.entries(answer.body).filter(([, count]) => typeof count === 'number');
   return (
@@ -111,13 +121,13 @@ function Counters({ path }: { readonly path: string }): JSX.Element | null {
 }
 
 /** Who has which role. */
-function Team({ path }: { readonly path: string }): JSX.Element {
-  const size = 10;
-  const { value: page } = usePage(`/api${path}users/?page_size=${size}`);
+function Team({ kind, uuid }: Place): JSX.Element {
+  const params = { path: { key: uuid }, query: { page_size: 10 } };
+  const { value: page } = useList(() => api.GET(`/api/${kind}s/{key}/users/` as const, { params }), [kind, uuid]);
   return (
     <Part
       title={t('Team')}
-      more={hrefOf(`${path}team/`)}
+      more={hrefOf(`/${kind}s/${uuid}/team/`)}
       problem={page?.problem}
       isLoading={page === undefined}
       empty={page?.count === 0 ? t('Nobody has a role here yet.') : undefined}

@@ -2,20 +2,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, pathOf, request, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { Creation, type Description } from './creation.tsx';
 import { notice } from './dialog.tsx';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { Listing } from './home.tsx';
 import { ListPage } from './list.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { useAnswer, useGet, useList, usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, roles } from './session.ts';
 import { ObjectLink, Part, State } from './shown.tsx';
 import { t, timeText, titleOf } from './words/words.ts';
-
-/** What service-metadata tells of a type. */
-type Metadata = Readonly<Record<string, Item>>;
 
 /** What a guide adds accounts at: below `/add-provider/`. */
 export const guide = '/add-provider/';
@@ -56,10 +54,10 @@ function guided(fields: readonly FormField[], type: string): readonly FormField[
 }
 
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
-  const { value: answer } = useAnswer<Metadata>('GET', '/api/service-metadata/');
+  const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
   const types = answer?.isOk ? answer.body : {};
   const chosen = types[type];
-  const list = chosen ? (pathOf(textOf(chosen, 'url')).split('/')[2] ?? '') : '';
+  const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
   return (
     <>
       <nav aria-label={t('Where this is')} class="trail">
@@ -161,7 +159,10 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
 
 /** When an account was synchronised; read again when that may have changed. */
 function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
-  const { reload, value: answer } = useAnswer<Item>('GET', `/api/service-settings/${uuid}/sync/`);
+  const { reload, value: answer } = useGet(
+    () => api.GET('/api/service-settings/{key}/sync/', { params: { path: { key: uuid } } }),
+    [uuid],
+  );
   const seen = useRef(state);
   useEffect(() => {
     if (seen.current !== state) void reload();
@@ -174,7 +175,8 @@ function LastSync({ state, uuid }: { readonly state: string; readonly uuid: stri
 
 /** The services through which customers use an account. */
 function Services({ uuid }: { readonly uuid: string }): JSX.Element {
-  const { value: page } = usePage(`/api/services/?settings_uuid=${uuid}&page_size=10`);
+  const query = { settings_uuid: uuid, page_size: 10 };
+  const { value: page } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
   return (
     <Part
       title={t('Customers and their projects')}

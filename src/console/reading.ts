@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type Answer, type Item, type Page, pathOf, readPage, request } from './api.ts';
+import { type Item, type Page, pageOf, pathOf, readPage, request } from './api.ts';
+import { type Answer, answered, type Sent } from './connection.ts';
 import { isWritten, looks } from './live.ts';
 
 /** What is read of the server: undefined until the first answer. */
@@ -55,9 +56,22 @@ export function refresh(): void {
   writings.value++;
 }
 
-/** A page of a list; an empty path reads nothing. */
-export function usePage(path: string): Reading<Page> {
-  const reading = useRead(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)), {
+/** What `api` answers to `ask`; it is asked anew whenever one of `about` has changed, which is all that `ask` depends on. */
+export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<Answer<T>> =>
+  useRead(about.join(' '), () => answered(ask()));
+
+/** The same of a page of a list, as it is at any time. */
+export const useList = <T extends Item>(
+  ask: () => Sent<readonly T[]>,
+  about: readonly (string | number)[] = [],
+): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await answered(ask())));
+
+/** The same of a list that the API has told of; an empty path reads nothing. */
+export const usePage = (path: string): Reading<Page> =>
+  useListed(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
+
+function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): Reading<Page<T>> {
+  const reading = useRead(key, read, {
     isWorth: ({ problem }) => problem === undefined,
     isSame: (one, other) => typeof one.etag === 'string' && one.etag === other.etag,
   });

@@ -2,12 +2,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { CreationForm, type Description, mayEver } from './creation.tsx';
 import { Dialog, notice } from './dialog.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Filters, Listed } from './list.tsx';
-import { refresh, useAnswer } from './reading.ts';
+import { refresh, useAnswer, useGet } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, roles } from './session.ts';
 import { nameOf, ObjectLink, State } from './shown.tsx';
@@ -156,7 +157,7 @@ function Together({
 
 /** The kinds of resources by type, then the form of one: `/new-resource/<list>/`. */
 export function MakerPage({ list }: { readonly list: string }): JSX.Element {
-  const { value: answer } = useAnswer<Readonly<Record<string, Item>>>('GET', '/api/service-metadata/');
+  const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
   const collection = collections.value.get(list);
   const types = answer?.isOk ? Object.entries(answer.body) : [];
   return (

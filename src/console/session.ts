@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type Answer, type Item, isExpired, keepToken, lastUse, readPage, request, textOf, token } from './api.ts';
+import { type Item, isItem } from './api.ts';
+import { type Answer, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
 import { preferLanguage, t } from './words/words.ts';
@@ -43,21 +44,24 @@ export const secondsLeft = computed(() => {
   return left <= Math.min(120, lifetime.value / 4) ? Math.max(0, left) : undefined;
 });
 
+/** Reads who is signed in, alone in a list. */
+export const readMe = () => answered(api.GET('/api/users/', { params: { query: { current: '' } } }));
+
 /** Reads who is signed in and what the server has. */
 export async function start(): Promise<void> {
   startProblem.value = '';
   const [own, document] = await Promise.all([
-    request<readonly Item[]>('GET', '/api/users/?current'),
-    request<Item>('GET', '/docs/?format=openapi', {}, true),
+    readMe(),
+    answered(api.GET('/docs/', { params: { query: { format: 'openapi' } }, credentials: 'omit' })),
   ]);
   const [user] = own.isOk ? own.body : [];
-  if (user && document.isOk) {
-    const held = await Promise.all(
-      ['customer', 'project'].map((place) =>
-        readPage(`/api/${place}-permissions/?user=${textOf(user, 'uuid')}&field=role&page_size=300`),
-      ),
-    );
-    roles.value = new Set(held.flatMap(({ items }) => items.map((item) => textOf(item, 'role'))));
+  if (user && document.isOk && isItem(document.body)) {
+    const params = { query: { user: user.uuid, field: ['role' as const], page_size: 300 } };
+    const held = await Promise.all([
+      answered(api.GET('/api/customer-permissions/', { params })),
+      answered(api.GET('/api/project-permissions/', { params })),
+    ]);
+    roles.value = new Set(held.flatMap((answer) => (answer.isOk ? answer.body.map(({ role }) => role) : [])));
     collections.value = new Map([...collectionsOf(document.body)].filter(([, list]) => mayRead(list, user)));
     preferLanguage(user.preferred_language);
     me.value = user;
@@ -71,9 +75,10 @@ const mayRead = ({ readers }: Collection, { is_staff, is_support }: Item): boole
   (is_support === true && /global/.test(readers));
 
 /** Signs in by password; the answer tells what is wrong where it is refused. */
-export async function signIn(username: string, password: string): Promise<Answer<Item>> {
-  const answer = await request<Item>('POST', '/api-auth/password/', { body: { username, password } }, true);
-  if (answer.isOk) await enter(textOf(answer.body, 'token'));
+export async function signIn(username: string, password: string): Promise<Answer<unknown>> {
+  const body = { username, password };
+  const answer = await answered(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
+  if (answer.isOk) await enter(answer.body.token);
   return answer;
 }
 
@@ -88,7 +93,7 @@ export async function enter(value: string): Promise<void> {
 export async function signOut(): Promise<void> {
   // From now on nothing is read by itself.
   me.value = null;
-  if (!isExpired.value) await request('POST', '/api-auth/logout/');
+  if (!isExpired.value) await answered(api.POST('/api-auth/logout/'));
   preferLanguage(undefined);
   keepToken(null);
   go('/');

@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
+import { fieldProblems, problemOf, textOf } from './api.ts';
+import { answered, api, isExpired } from './connection.ts';
 import { Dialog, notice } from './dialog.tsx';
 import { First } from './first.tsx';
 import { SignUp } from './invitation.tsx';
@@ -11,15 +12,11 @@ import { hrefOf, place, replace } from './route.ts';
 import { enter, me, signIn, signOut } from './session.ts';
 import { t } from './words/words.ts';
 
-interface Configuration {
-  readonly WALDUR_CORE?: { readonly AUTHENTICATION_METHODS?: readonly string[] };
-}
-
 /** The ways to sign in that the server offers; undefined before they are known. */
 const methods = signal<readonly string[] | undefined>(undefined);
 
 async function readMethods(): Promise<void> {
-  const answer = await request<Configuration>('GET', '/api/configuration/', {}, true);
+  const answer = await answered(api.GET('/api/configuration/', { credentials: 'omit' }));
   if (answer.isOk) methods.value = answer.body.WALDUR_CORE?.AUTHENTICATION_METHODS ?? [];
 }
 
@@ -109,23 +106,17 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
 
 /** Sends the browser to an identity provider, which sends it back to where the server is told to. */
 function IdentityProviders(): JSX.Element {
-  const [providers, setProviders] = useState<readonly Item[]>([]);
+  const [providers, setProviders] = useState<readonly { readonly name: string; readonly url: string }[]>([]);
   useEffect(() => {
-    void request<readonly Item[]>('GET', '/api-auth/saml2/providers/', {}, true).then(({ body, isOk }) => {
+    void answered(api.GET('/api-auth/saml2/providers/', { credentials: 'omit' })).then(({ body, isOk }) => {
       if (isOk) setProviders(body);
     });
   }, []);
   return (
     <form method="post" action="api-auth/saml2/login/">
-      {providers.map((provider) => (
-        <button
-          key={textOf(provider, 'url')}
-          type="submit"
-          class="secondary"
-          name="idp"
-          value={textOf(provider, 'url')}
-        >
-          {t('Sign in with {provider}', { provider: textOf(provider, 'name') })}
+      {providers.map(({ name, url }) => (
+        <button key={url} type="submit" class="secondary" name="idp" value={url}>
+          {t('Sign in with {provider}', { provider: name })}
         </button>
       ))}
     </form>
@@ -141,7 +132,9 @@ function Forgotten(): JSX.Element {
         onSubmit={async (event) => {
           event.preventDefault();
           const email = String(new FormData(event.currentTarget).get('email'));
-          const answer = await request<Item>('POST', '/api-auth/password/forgot/', { body: { email } }, true);
+          const answer = await answered(
+            api.POST('/api-auth/password/forgot/', { body: { email }, credentials: 'omit' }),
+          );
           if (answer.status === 404) setTold(t('Passwords are not mailed here. Ask those who run this server.'));
           else setTold(problemOf(answer.body) || fieldProblems(answer.body).email || '');
         }}
@@ -169,10 +162,10 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           event.preventDefault();
           const password = String(new FormData(event.currentTarget).get('password'));
           const body = { secret, password };
-          const answer = await request<Item>('POST', '/api-auth/password/reset/', { body }, true);
+          const answer = await answered(api.POST('/api-auth/password/reset/', { body, credentials: 'omit' }));
           if (answer.isOk) {
             replace('/');
-            await enter(textOf(answer.body, 'token'));
+            await enter(answer.body.token);
           } else if (answer.status === 404) setProblem(t('This link does not work any more. Ask for another one.'));
           else setProblem(fieldProblems(answer.body).password ?? problemOf(answer.body));
         }}

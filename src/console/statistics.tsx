@@ -1,9 +1,10 @@
 /** What there was over time: quotas, machines, alerts, and what was made. */
 import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from './api.ts';
-import { Behind, Chart, daysAsked, Ranges, span } from './chart.tsx';
+import { Behind, Chart, daysAsked, Lengths, Ranges, span } from './chart.tsx';
+import { api } from './connection.ts';
 import { EventCounts } from './events.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { useGet, useList } from './reading.ts';
 import { ObjectLink, Part, Quota, State, Time } from './shown.tsx';
 import { numberText, t, titleOf } from './words/words.ts';
 
@@ -21,8 +22,9 @@ const limitOf = (item: Item, name: string): number | undefined => {
 /** How a quota was used, over the days that the address asks for. */
 export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   const { from, to } = span();
-  const path = `/api/quotas/${textOf(quota, 'uuid')}/history/?start=${from}&end=${to}&points_count=61`;
-  const { value: answer } = useAnswer<readonly Item[]>('GET', path);
+  const key = textOf(quota, 'uuid');
+  const params = { path: { key }, query: { start: from, end: to, points_count: 61 } };
+  const { value: answer } = useGet(() => api.GET('/api/quotas/{key}/history/', { params }), [key, from, to]);
   const points = answer?.isOk ? answer.body : [];
   const objects = points.map(({ object }) => (isItem(object) ? object : {}));
   return (
@@ -56,8 +58,11 @@ export function Timeline({
   const { from, to } = span();
   const days = daysAsked();
   const interval = days > 200 ? 'week' : 'day';
-  const query = new URLSearchParams({ from: String(from), to: String(to), interval, aggregate, ...(uuid && { uuid }) });
-  const { value: answer } = useAnswer<readonly Item[]>('GET', `/api/stats/quota/timeline/?${query}`);
+  const query = { from, to, interval, aggregate, ...(uuid && { uuid }) };
+  const { value: answer } = useGet(
+    () => api.GET('/api/stats/quota/timeline/', { params: { query } }),
+    [from, to, aggregate, uuid ?? ''],
+  );
   const rows = answer?.isOk ? answer.body : [];
   const known = ['vcpu', 'ram', 'storage'].filter((name) =>
     rows.some((row) => numberOf(row, `${name}_usage`) !== undefined),
@@ -88,10 +93,10 @@ export function Timeline({
 /** How many customers or projects were made. */
 function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
   const { from, to } = span();
-  const query = `type=${type}&from=${from}&to=${to}&datapoints=30`;
-  const { value: answer } = useAnswer<readonly Item[]>('GET', `/api/stats/creation-time/?${query}`);
+  const params = { query: { type, from, to, datapoints: 30 } };
+  const { value: answer } = useGet(() => api.GET('/api/stats/creation-time/', { params }), [type, from, to]);
   const rows = answer?.isOk ? answer.body : [];
-  const values = rows.map(({ value }) => Number(value));
+  const values = rows.map(({ value }) => value ?? 0);
   return (
     <Part title={title} isLoading={!answer}>
       <p>{numberText(values.reduce((sum, value) => sum + value, 0))}</p>
@@ -109,7 +114,7 @@ function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly
 
 /** The sums of all quotas that the user sees. */
 function Sums(): JSX.Element {
-  const { value: answer } = useAnswer<Item>('GET', '/api/stats/quota/');
+  const { value: answer } = useGet(() => api.GET('/api/stats/quota/'));
   const sums = answer?.isOk ? answer.body : {};
   const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
   return (
@@ -130,10 +135,15 @@ function Sums(): JSX.Element {
 /** The alerts of a time as bars from when they were raised to when they were closed. */
 function AlertsOverTime(): JSX.Element {
   const { from, to } = span();
-  const { value: page } = usePage(`/api/stats/alerts/?from=${from}&to=${to}&o=-severity&page_size=30`);
+  const params = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
+  const { value: page } = useList(() => api.GET('/api/stats/alerts/', { params }), [from, to]);
   const alerts = page?.items ?? [];
-  const at = (text: string): number => Math.min(to, Math.max(from, text === '' ? to : Date.parse(text) / 1000));
-  const row = 10;
+  const at = (text: string): number => (text === '' ? to : Date.parse(text) / 1000);
+  const rows = alerts.map((alert) => ({
+    start: at(textOf(alert, 'created')),
+    end: at(textOf(alert, 'closed')),
+    token: { Error: '--bad', Warning: '--line1' }[textOf(alert, 'severity')] ?? '--line0',
+  }));
   return (
     <Part
       title={t('Alerts over time')}
@@ -142,31 +152,7 @@ function AlertsOverTime(): JSX.Element {
       empty={page?.count === 0 ? t('There was no alert in this time.') : undefined}
     >
       {alerts.length > 0 && (
-        <figure class="chart">
-          <svg
-            class="bars"
-            viewBox={`0 0 600 ${alerts.length * row}`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-label={t('Alerts over time')}
-          >
-            {alerts.map((alert, index) => {
-              const start = at(textOf(alert, 'created'));
-              // What was raised just now is still seen.
-              const x = Math.min(592, ((start - from) / (to - from)) * 600);
-              const length = ((at(textOf(alert, 'closed')) - start) / (to - from)) * 600;
-              return (
-                <rect
-                  key={textOf(alert, 'url')}
-                  class={textOf(alert, 'severity')}
-                  x={x}
-                  y={index * row + 2}
-                  width={Math.max(8, length)}
-                  height={row - 4}
-                />
-              );
-            })}
-          </svg>
+        <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
           <Behind
             title={t('Alerts over time')}
             heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
@@ -186,7 +172,7 @@ function AlertsOverTime(): JSX.Element {
               </tr>
             ))}
           </Behind>
-        </figure>
+        </Lengths>
       )}
     </Part>
   );
@@ -214,21 +200,26 @@ export function StatisticsPage(): JSX.Element {
 
 /** What was measured at a resource, where anything was: how available it was by month, and its latest values. */
 export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
-  const scope = new URLSearchParams({ scope: textOf(resource, 'url'), page_size: '24' });
-  const { value: months } = usePage(`/api/resource-sla/?${scope}`);
-  const { value: items } = usePage(`/api/monitoring-items/?${scope}`);
-  const rows = [...(months?.items ?? [])].filter((row) => textOf(row, 'period').includes('-')).reverse();
+  const scope = textOf(resource, 'url');
+  const params = { query: { scope, page_size: 24 } };
+  const { value: months } = useList(() => api.GET('/api/resource-sla/', { params }), [scope]);
+  const { value: items } = useList(() => api.GET('/api/monitoring-items/', { params }), [scope]);
+  const rows = [...(months?.items ?? [])].filter(({ period }) => period.includes('-')).reverse();
+  const reached = rows.map((row) => numberOf(row, 'value'));
+  const agreed = rows.map((row) => numberOf(row, 'agreed_value'));
   return (
     <>
       {rows.length > 1 && (
         <Part title={t('Availability by month')}>
           <Chart
             title={t('Availability, %')}
-            times={rows.map((row) => Date.parse(textOf(row, 'period')) / 1000)}
+            times={rows.map((row) => Date.parse(row.period) / 1000)}
             series={[
-              { name: t('Reached'), values: rows.map((row) => numberOf(row, 'value')) },
-              { name: t('Agreed'), values: rows.map((row) => numberOf(row, 'agreed_value')), isLimit: true },
+              { name: t('Reached'), values: reached },
+              { name: t('Agreed'), values: agreed, isLimit: true },
             ]}
+            // Close to all of the time the difference would not be seen from 0 on.
+            least={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
           />
         </Part>
       )}

@@ -2,8 +2,9 @@
 import type { JSX } from 'preact';
 import { Actions } from './actions.tsx';
 import { type Item, pathOf, textOf } from './api.ts';
+import { api } from './connection.ts';
 import { Creation } from './creation.tsx';
-import { useAnswer, usePage } from './reading.ts';
+import { useGet, usePage } from './reading.ts';
 import { hrefOf, hrefOfLink } from './route.ts';
 import { collections } from './session.ts';
 import { nameOf, ObjectLink, Part, roleIn, Time } from './shown.tsx';
@@ -19,7 +20,10 @@ export function TeamPage({
   readonly kind: 'customer' | 'project';
   readonly uuid: string;
 }): JSX.Element {
-  const { value: answer } = useAnswer<Item>('GET', `/api/${kind}s/${uuid}/`);
+  const { value: answer } = useGet(
+    () => api.GET(`/api/${kind}s/{key}/` as const, { params: { path: { key: uuid } } }),
+    [kind, uuid],
+  );
   const item = answer?.isOk ? answer.body : undefined;
   const given = { [kind]: textOf(item ?? {}, 'url') };
   const create = (list: string, button: string): JSX.Element | undefined => {

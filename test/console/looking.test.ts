@@ -71,6 +71,51 @@ browser('a quota shows how it was used, with the numbers behind the chart', asyn
   assert.equal(await owner.findings(), []);
 });
 
+browser(
+  'charts are in the colours of the theme, as wide as their place, with gaps where nothing is known',
+  async () => {
+    const visitor = await visit('owner', 1000);
+    const { page } = visitor;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await visitor.go('/statistics/?days=7', 'Statistics');
+    const chart = page.getByRole('img', { name: /^Vcpu, up to 1/ });
+    await chart.locator('canvas').waitFor();
+    /** Where the colour of a token is on the canvas, from its left to its right, and how wide that is beside the page. */
+    const drawn = (token: string) =>
+      chart.evaluate((element, wanted) => {
+        const canvas = element.querySelector('canvas') as HTMLCanvasElement;
+        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        const text = getComputedStyle(document.documentElement).getPropertyValue(wanted).trim();
+        const colour = [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
+        const columns = new Set<number>();
+        for (let at = 0; at < pixels.length; at += 4)
+          if (colour.every((part, index) => pixels[at + index] === part)) columns.add((at / 4) % canvas.width);
+        return {
+          text,
+          from: Math.min(...columns) / canvas.width,
+          isFilled: canvas.clientWidth === element.clientWidth,
+        };
+      }, token);
+    const light = await drawn('--line0');
+    // Nothing was used before the machine was made, two days ago.
+    assert.ok(light.isFilled && light.from > 0.6 && light.from < 1, JSON.stringify(light));
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await visitor.settled();
+    const dark = await drawn('--line0');
+    assert.is.not(dark.text, light.text);
+    assert.ok(dark.from > 0.6 && dark.from < 1, JSON.stringify(dark));
+    await page.setViewportSize({ width: 400, height: 900 });
+    await visitor.settled();
+    const narrow = await drawn('--line0');
+    assert.ok(narrow.isFilled && narrow.from < 1, JSON.stringify(narrow));
+    const box = await chart.boundingBox();
+    await chart.hover({ position: { x: (box?.width ?? 0) - 10, y: 50 } });
+    await page.getByText(/^\d+ Jan 2018, .* · Usage 1$/).waitFor();
+    assert.equal(visitor.complaints, []);
+    await visitor.close();
+  },
+);
+
 browser('a resource shows its availability and what was measured last', async () => {
   const { page } = owner;
   await owner.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);

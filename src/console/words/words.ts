@@ -75,9 +75,15 @@ const times = computed(() => new Intl.DateTimeFormat(locale.value, { dateStyle: 
 const regions = computed(() => new Intl.DisplayNames(locale.value, { type: 'region' }));
 const collator = computed(() => new Intl.Collator(locale.value));
 
-export const numberText = (value: number): string => numbers.value.format(value);
+/** A number as it is written; a large one may be shortened, such as `25K`. */
+export const numberText = (value: number, isShort = false): string =>
+  isShort ? new Intl.NumberFormat(locale.value, { notation: 'compact' }).format(value) : numbers.value.format(value);
 
 export const timeText = (instant: string | number): string => times.value.format(new Date(instant));
+
+/** Some parts of an instant. */
+export const instantText = (instant: number, parts: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat(locale.value, parts).format(instant);
 
 /** So many of a unit, such as `30 seconds`. */
 export const amountText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
