@@ -75,6 +75,8 @@ const session: Middleware = {
     let answer = response;
     while (copy && answer.status === 401 && token.value !== null) {
       isExpired.value = true;
+      // Read, so that the exchange is over while the password is asked for.
+      await answer.clone().arrayBuffer();
       await new Promise<void>((go) => waiting.push(go));
       if (token.value === null) break;
       const again = copy;

@@ -149,11 +149,12 @@ browser('the keyboard alone signs in and goes where one wants', async () => {
   await keyboard.press('Enter');
   await visitor.heading(/^Welcome/).waitFor();
   // A new page is read from its heading on.
-  assert.is(await visitor.page.evaluate('document.activeElement.tagName'), 'H1');
+  const isRead = "document.activeElement.tagName === 'H1'";
+  await visitor.page.waitForFunction(isRead);
   await visitor.link('Projects').first().focus();
   await keyboard.press('Enter');
   await visitor.heading('Projects').waitFor();
-  assert.is(await visitor.page.evaluate('document.activeElement.tagName'), 'H1');
+  await visitor.page.waitForFunction(isRead);
   await visitor.close();
 });
 
