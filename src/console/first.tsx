@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldProblems, type Item, request, textOf } from './api.ts';
 import { type FormField, plainField } from './fields.ts';
+import { product } from './focus.ts';
 import { Form } from './form.tsx';
 import { hrefOf, replace } from './route.ts';
 import { enter, me } from './session.ts';
@@ -17,7 +18,7 @@ export function First({ secret }: { readonly secret: string }): JSX.Element {
   const [hasEnded, setEnded] = useState(false);
   return (
     <>
-      <h1>{t('Welcome to {product}', { product: document.title })}</h1>
+      <h1>{t('Welcome to {product}', { product })}</h1>
       {hasEnded ? (
         <>
           <p role="alert" class="problem">

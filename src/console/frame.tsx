@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
+import { product } from './focus.ts';
 import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
@@ -56,7 +57,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {t('Menu')}
         </button>
         <a class="brand" href={hrefOf('/')}>
-          {document.querySelector('meta[name=application-name]')?.getAttribute('content')}
+          {product}
         </a>
         <Palette />
         <span class="who">

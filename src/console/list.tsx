@@ -136,7 +136,9 @@ export function Table({
               {columns.map((name, index) => (
                 <td key={name}>
                   {index === 0 && isObjectLink(textOf(item, 'url')) ? (
-                    <a href={hrefOfLink(textOf(item, 'url'))}>{textOf(item, name) || nameOf(item)}</a>
+                    <a href={hrefOfLink(textOf(item, 'url'))}>
+                      {(name === 'message' ? '' : textOf(item, name)) || nameOf(item)}
+                    </a>
                   ) : (
                     <Value name={name} value={item[name]} item={item} />
                   )}

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
 import { Dialog, notice } from './dialog.tsx';
 import { First } from './first.tsx';
+import { product } from './focus.ts';
 import { SignUp } from './invitation.tsx';
 import { Languages } from './languages.tsx';
 import { hrefOf, place, replace } from './route.ts';
@@ -54,7 +55,7 @@ function SignIn(): JSX.Element {
   const offered = methods.value;
   return (
     <>
-      <h1>{t('Sign in to {product}', { product: document.title })}</h1>
+      <h1>{t('Sign in to {product}', { product })}</h1>
       {offered === undefined && <p aria-busy="true">{t('Loading…')}</p>}
       {offered?.includes('LOCAL_SIGNIN') && (
         <>
