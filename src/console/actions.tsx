@@ -1,6 +1,6 @@
 /** What can be done with an object, and why not: in the words of OPTIONS. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
 import type { Answer } from './connection.ts';
 import { type Description, permittedMethods } from './creation.tsx';
@@ -12,7 +12,7 @@ import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
 import { nameOf } from './shown.tsx';
-import { t, titleOf } from './words/words.ts';
+import { t, titleOf, told } from './words/words.ts';
 
 /** One thing that can be done. */
 interface Action {
@@ -64,8 +64,15 @@ export function Actions(properties: Properties): JSX.Element | null {
 /** An action that nothing but its path is known of before that is asked. */
 function FoundAction({ name, ...properties }: Properties & { readonly name: string }): JSX.Element | null {
   const path = `${properties.path}${name}/`;
-  const { value: answer } = useAnswer<Description>('OPTIONS', `/api${path}`);
-  const post = answer?.isOk ? answer.body.actions?.POST : undefined;
+  const { value: answer, reload } = useAnswer<Description>('OPTIONS', `/api${path}`);
+  const { etag } = properties;
+  const seen = useRef(etag);
+  useEffect(() => {
+    // What has no use now may have one when the object has changed.
+    if (seen.current !== etag) void reload();
+    seen.current = etag;
+  }, [etag, reload]);
+  const post = answer?.isOk && !answer.headers.has('X-Refusal') ? answer.body.actions?.POST : undefined;
   if (post === undefined) return null;
   const action = {
     title: titleOf(name),
@@ -88,7 +95,7 @@ function actionsOf(body: Description, headers: Headers, path: string, collection
       method: textOf(action, 'method') === 'PUT' ? 'PATCH' : textOf(action, 'method'),
       path: pathOf(textOf(action, 'url')),
       isDestructive: action.destructive === true,
-      reason: textOf(action, 'reason') || undefined,
+      reason: told(textOf(action, 'reason')) || undefined,
       fields: formFieldsOf(action.fields, collection),
     }));
   const permitted = permittedMethods(headers) ?? [];

@@ -1,5 +1,5 @@
-import { type Answer, answered, methodOf, told } from './connection.ts';
-import { t } from './words/words.ts';
+import { type Answer, answered, described, methodOf } from './connection.ts';
+import { t, told } from './words/words.ts';
 
 /** An object of the API, as it was answered. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface Given {
  */
 export async function request<T>(method: string, path: string, { body, etag }: Given = {}): Promise<Answer<T>> {
   const answer = await answered(
-    told.request(methodOf(method), path, {
+    described.request(methodOf(method), path, {
       ...(body && { body }),
       headers: { 'If-Match': etag || null },
       parseAs: 'text',
@@ -59,7 +59,7 @@ export function problemOf(body: unknown): string {
   if (!isItem(body)) return t('The server answered something that this page does not understand.');
   const { detail, non_field_errors: others } = body;
   const texts = [detail, ...(Array.isArray(others) ? others : [])].filter((text) => typeof text === 'string');
-  return texts.join(' ');
+  return texts.map(told).join(' ');
 }
 
 /** What a refusal says of each field. */
@@ -68,11 +68,11 @@ export function fieldProblems(body: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(body)
       .filter(([name]) => name !== 'detail' && name !== 'non_field_errors')
-      .map(([name, told]) => [name, Array.isArray(told) ? told.map(wordsOf).join(' ') : wordsOf(told)]),
+      .map(([name, texts]) => [name, Array.isArray(texts) ? texts.map(wordsOf).join(' ') : wordsOf(texts)]),
   );
 }
 
-const wordsOf = (told: unknown): string => (typeof told === 'string' ? told : JSON.stringify(told));
+const wordsOf = (text: unknown): string => (typeof text === 'string' ? told(text) : JSON.stringify(text));
 
 export const isItem = (value: unknown): value is Item =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -109,7 +109,7 @@ interface ToldPath {
 const methods = ['get', 'put', 'post', 'delete', 'options', 'patch'] as const;
 
 /** The API as it tells of itself: what lists, forms and actions are made of that no page is written for. */
-export const told = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], ToldPath>>>>>();
+export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], ToldPath>>>>>();
 
 /** A method as clients name it. */
 export const methodOf = (name: string): (typeof methods)[number] =>

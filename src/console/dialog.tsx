@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { giveBack } from './focus.ts';
 import { t } from './words/words.ts';
 
 /** What was done last, told to everybody, also to those who listen. */
@@ -18,14 +19,10 @@ export function Dialog({
 }): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
-    // The keyboard goes back to where it was, unless a page that has opened meanwhile has it.
-    return () =>
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
-      });
+    return () => giveBack(before);
   }, []);
   return (
     <dialog

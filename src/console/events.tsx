@@ -6,7 +6,7 @@ import type { Collection } from './document.ts';
 import { Filters, Listed } from './list.tsx';
 import { useAnswer, useGet } from './reading.ts';
 import { go, hrefOf, place } from './route.ts';
-import { State, Time } from './shown.tsx';
+import { State, Time, Told } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 const hour = 3600;
@@ -139,7 +139,7 @@ export function EventLines({ events }: { readonly events: readonly Item[] }): JS
       {events.map((event) => (
         <li key={textOf(event, 'uuid')}>
           <Time value={textOf(event, '@timestamp')} />
-          <span class="text">{textOf(event, 'message')}</span>
+          <Told text={textOf(event, 'message')} />
           {textOf(event, 'level') !== 'info' && <State value={textOf(event, 'level')} />}
         </li>
       ))}

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { fieldProblems, isItem, textOf } from './api.ts';
 import { answered, api } from './connection.ts';
 import { type FormField, plainField } from './fields.ts';
+import { product } from './focus.ts';
 import { Form } from './form.tsx';
 import { hrefOf, replace } from './route.ts';
 import { enter, me } from './session.ts';
@@ -18,7 +19,7 @@ export function First({ secret }: { readonly secret: string }): JSX.Element {
   const [hasEnded, setEnded] = useState(false);
   return (
     <>
-      <h1>{t('Welcome to {product}', { product: document.title })}</h1>
+      <h1>{t('Welcome to {product}', { product })}</h1>
       {hasEnded ? (
         <>
           <p role="alert" class="problem">

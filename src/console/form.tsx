@@ -4,7 +4,7 @@ import { fieldProblems, type Item, pathOf, problemOf } from './api.ts';
 import type { Answer } from './connection.ts';
 import { type ControlProperties, type FormField, sentOf, type Typed, typedOf } from './fields.ts';
 import { Picker } from './picker.tsx';
-import { t } from './words/words.ts';
+import { languageOfTold, t, told } from './words/words.ts';
 
 /**
  * A form made of described fields. `send` gets what was filled in, of an object that is there only what was changed; what
@@ -173,9 +173,8 @@ function Control({
         </>
       )}
       {field.help && (
-        // It is the server's, who speaks English.
-        <small id={`${id}-help`} lang="en">
-          {field.help}
+        <small id={`${id}-help`} lang={languageOfTold(field.help)}>
+          {told(field.help)}
         </small>
       )}
       {problem && (

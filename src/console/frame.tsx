@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { textOf } from './api.ts';
 import { answered, api, isOffline } from './connection.ts';
 import { notice } from './dialog.tsx';
+import { product } from './focus.ts';
 import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
@@ -57,7 +58,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {t('Menu')}
         </button>
         <a class="brand" href={hrefOf('/')}>
-          {document.querySelector('meta[name=application-name]')?.getAttribute('content')}
+          {product}
         </a>
         <Palette />
         <span class="who">

@@ -5,6 +5,7 @@ import { fieldProblems, isItem, problemOf, textOf } from './api.ts';
 import { answered, api } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { type FormField, plainField } from './fields.ts';
+import { product } from './focus.ts';
 import { Form } from './form.tsx';
 import { hrefOf, replace } from './route.ts';
 import { enter } from './session.ts';
@@ -43,7 +44,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
     );
   return (
     <>
-      <h1>{t('You are invited to {product}', { product: document.title })}</h1>
+      <h1>{t('You are invited to {product}', { product })}</h1>
       <p>{t('The invitation was sent to {email}.', { email })}</p>
       <Form
         fields={fields()}

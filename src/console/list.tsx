@@ -140,7 +140,7 @@ export function Table({
                       {isInstant(textOf(item, name)) ? (
                         <Time value={textOf(item, name)} />
                       ) : (
-                        textOf(item, name) || nameOf(item)
+                        (name === 'message' ? '' : textOf(item, name)) || nameOf(item)
                       )}
                     </a>
                   ) : (

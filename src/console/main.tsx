@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { token } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { EventsPage } from './events.tsx';
 import { Everything } from './everything.tsx';
+import { expectHeading } from './focus.ts';
 import { Frame } from './frame.tsx';
 import { Home } from './home.tsx';
 import { Acceptance } from './invitation.tsx';
@@ -17,21 +18,15 @@ import { collections, enter, isReady, start, startProblem } from './session.ts';
 import { Entrance } from './signin.tsx';
 import { t, titleOf } from './words/words.ts';
 
-const product = document.title;
-
 /** The page of the present address. */
 function Page(): JSX.Element {
   const { path } = place.value;
   const [, list = '', key = '', below = '', part = ''] = path.split('/');
   const collection = collections.value.get(list);
-  const title = path === '/' ? product : `${titleOf(below || list)} – ${product}`;
-  useEffect(() => {
-    document.title = title;
-  }, [title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     notice.value = '';
     // Who listens, or goes on by the keyboard, begins at the page that was asked for.
-    document.querySelector<HTMLElement>('main h1')?.focus();
+    expectHeading();
   }, [path, list, below]);
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;

@@ -234,6 +234,10 @@ function actionsOf(sought: string): readonly Choice[] {
       key: `action-${index}`,
       title,
       kind: t('Action'),
-      choose: () => button.click(),
+      choose: () => {
+        // What opens gives the keyboard back to it.
+        button.focus();
+        button.click();
+      },
     }));
 }

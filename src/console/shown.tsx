@@ -4,7 +4,7 @@ import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { choiceText } from './fields.ts';
 import { hrefOfLink } from './route.ts';
 import { HiddenSecret, isSecret } from './secret.tsx';
-import { numberText, t, timeText, titleOf } from './words/words.ts';
+import { languageOfTold, numberText, t, timeText, titleOf, told } from './words/words.ts';
 
 export function Time({ value }: { readonly value: string }): JSX.Element {
   return (
@@ -16,6 +16,15 @@ export function Time({ value }: { readonly value: string }): JSX.Element {
 
 /** Whether a text is an instant as the API writes them. */
 export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+/** What the server says, in the present language where it is known. */
+export const Told = ({ text }: { readonly text: string }): JSX.Element => (
+  <span class="text" lang={languageOfTold(text)}>
+    {told(text)}
+  </span>
+);
+
+/** Values that are sentences of the server. */
+const toldNames = new Set(['message', 'error_message']);
 
 /** Whether a text is a link to an object of the API. */
 export const isObjectLink = (value: string): boolean =>
@@ -48,7 +57,9 @@ export function nameOf(item: Item): string {
     'operation',
     'user_agent',
   ];
-  const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
+  const own = names
+    .map((name) => (toldNames.has(name) ? told(textOf(item, name)) : textOf(item, name)))
+    .find((text) => text !== '');
   if (own !== undefined) return own.startsWith('nc_') ? titleOf(own) : own;
   const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
   return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || t('Object');
@@ -108,6 +119,7 @@ export function Value({
   if (typeof value === 'string') {
     if (stateNames.has(name)) return <State value={value} />;
     if (chosenNames.has(name)) return <span>{choiceText(value)}</span>;
+    if (toldNames.has(name)) return <Told text={value} />;
     if (isInstant(value)) return <Time value={value} />;
     if (isObjectLink(value)) return <a href={hrefOfLink(value)}>{textOf(item, `${name}_name`) || linkWords(value)}</a>;
     if (isWebAddress(value))

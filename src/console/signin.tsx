@@ -6,6 +6,7 @@ import { fieldProblems, problemOf, textOf } from './api.ts';
 import { answered, api, isExpired } from './connection.ts';
 import { Dialog, notice } from './dialog.tsx';
 import { First } from './first.tsx';
+import { product } from './focus.ts';
 import { SignUp } from './invitation.tsx';
 import { Languages } from './languages.tsx';
 import { hrefOf, place, replace } from './route.ts';
@@ -51,7 +52,7 @@ function SignIn(): JSX.Element {
   const offered = methods.value;
   return (
     <>
-      <h1>{t('Sign in to {product}', { product: document.title })}</h1>
+      <h1>{t('Sign in to {product}', { product })}</h1>
       {offered === undefined && <p aria-busy="true">{t('Loading…')}</p>}
       {offered?.includes('LOCAL_SIGNIN') && (
         <>

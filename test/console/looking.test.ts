@@ -192,6 +192,20 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
   );
 });
 
+browser('of an alert only that is offered which has a use now', async () => {
+  const { page } = owner;
+  const [alert] = (await fixture.as('owner').get('/api/alerts/?opened')).body;
+  await owner.go(new URL(alert.url).pathname.slice('/api'.length), 'It is slow.');
+  const actions = page.getByRole('region', { name: 'Actions' }).getByRole('button');
+  assert.equal(await actions.allInnerTexts(), ['Acknowledge']);
+  await owner.button('Acknowledge').press('Enter');
+  await owner.button('Cancel acknowledgment').waitFor();
+  await owner.button('Acknowledge').waitFor({ state: 'detached' });
+  await page.locator('main :focus').waitFor();
+  // The keyboard is where the next thing can be done, or at least on the heading.
+  assert.match(await page.locator(':focus').innerText(), /^(Cancel acknowledgment|It is slow\.)$/);
+});
+
 browser('a user is seen with roles and keys, and adds a key', async () => {
   const { page } = owner;
   await owner.link('owner').click();

@@ -7,6 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { englishOf } from './english.ts';
 import { estonian } from './et.ts';
 import { lookupIn, partsOf, type Values } from './lookup.ts';
+import { serverWords, tellerOf } from './told.ts';
 
 /** Every language by what it calls itself. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
@@ -62,6 +63,15 @@ export function phrase<T extends ComponentChildren>(text: string, values: Readon
 /** Says how many of something there are, with the number as `{count}`: `one` for one, `other` for any other number. */
 export const plural = (count: number, one: string, other: string): string =>
   t(pluralRules.value.select(count) === 'one' ? one : other, { count });
+
+const toldInEstonian = tellerOf(serverWords, said);
+
+/** What the server says, in the present language; what is not known stays as it is. */
+export const told = (text: string): string => (language.value === 'et' ? (toldInEstonian(text) ?? text) : text);
+
+/** The language that `told` leaves a text in, where it is not that of the page. */
+export const languageOfTold = (text: string): 'en' | undefined =>
+  language.value === 'et' && toldInEstonian(text) === undefined ? 'en' : undefined;
 
 /** A name of the API in words. */
 export const titleOf = (name: string): string => t(englishOf(name));

@@ -78,6 +78,12 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     description: spec.description ?? summary,
     actions: (request) =>
       right.may(request, on.find(request)) ? { POST: describeFields(fields ?? {}, request, 'create') } : undefined,
+    ...(refusalReason && {
+      refusal: (request) => {
+        const row = on.find(request);
+        return right.may(request, row) ? refusalReason(request, row) : undefined;
+      },
+    }),
     operations: { POST: post },
   };
   return { name, method: 'POST', isDestructive, tail: `${name}/`, fields, right, refusalReason, endpoint };

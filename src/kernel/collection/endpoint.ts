@@ -92,6 +92,8 @@ export interface Endpoint {
   readonly shows?: (request: Request) => boolean;
   /** The methods besides GET that the caller's rights allow on the path, as far as they are known without a body (core.md 1.10). Throws 404. */
   readonly permits?: (request: Request) => readonly Method[];
+  /** Why what a POST asks for would be refused now, whatever its body; undefined where it would not (core.md 1.10). Throws 404. */
+  readonly refusal?: (request: Request) => string | undefined;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
   /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
@@ -121,7 +123,11 @@ export function metadata(endpoint: Endpoint, request: Request): Reply {
     ...(actions && Object.keys(actions).length > 0 ? { actions } : {}),
   };
   const permitted = endpoint.permits?.(request);
-  return json(body, 200, permitted && { 'X-Permitted': permitted.join(', ') });
+  const refusal = endpoint.refusal?.(request);
+  return json(body, 200, {
+    ...(permitted && { 'X-Permitted': permitted.join(', ') }),
+    ...(refusal !== undefined && { 'X-Refusal': refusal }),
+  });
 }
 
 /** The fields of a body as OPTIONS describes them to this caller. */

@@ -34,4 +34,21 @@ permitted('it is the right that is told: the state may still be in the way', asy
   assert.is((await fixture.staff.delete(cast.customer.url)).status, 409);
 });
 
+permitted('an action tells those who may take it what is in its way', async () => {
+  const alert = { scope: cast.project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
+  const { url } = (await fixture.staff.post('/api/alerts/', alert)).body;
+  const refusals = async (name: string): Promise<(string | null)[]> =>
+    Promise.all(
+      ['acknowledge/', 'cancel_acknowledgment/', 'close/'].map(async (action) =>
+        (await fixture.as(name).options(url + action)).headers.get('x-refusal'),
+      ),
+    );
+  assert.equal(await refusals('admin'), [null, 'Alert is not acknowledged.', null]);
+  await fixture.staff.post(`${url}acknowledge/`);
+  assert.equal(await refusals('admin'), ['Alert is already acknowledged.', null, null]);
+  await fixture.staff.post(`${url}close/`);
+  assert.equal(await refusals('admin'), ['Alert is already acknowledged.', null, 'Alert is already closed.']);
+  assert.equal(await refusals('owner'), ['Alert is already acknowledged.', null, null]);
+});
+
 permitted.run();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
 import { fulfils } from './instances.ts';
 import { Refusal } from './refusal.ts';
-import { type Image as OfferedImage, instanceTypes } from './world.ts';
+import { instanceTypes, type Image as OfferedImage } from './world.ts';
 
 /* The actions of EC2 on keys, images, zones and types. */
 

@@ -1,0 +1,78 @@
+/**
+ * Keeps the keyboard on the page. A page that was asked for is read from its heading on, whenever that is there; and where
+ * what has the keyboard goes away, as a row that was deleted, what stands nearest to it gets it.
+ */
+
+/** What the server calls itself. */
+export const product = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
+
+const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
+
+/** What had the keyboard last, with what it stands in from the inside; none where somebody has pointed elsewhere. */
+let last: readonly Element[] = [];
+
+/** Whether the heading of a page that was asked for is waited for. */
+let isHeadingWanted = false;
+
+function remember(target: EventTarget | null): void {
+  last = [];
+  for (let element = target instanceof Element ? target : null; element; element = element.parentElement)
+    last = [...last, element];
+}
+
+addEventListener('focusin', ({ target }) => remember(target));
+
+/** What has the keyboard now goes away: the element that had it before gets it back, or what stands nearest to that. */
+export function giveBack(element: Element | null): void {
+  if (element && element !== document.body) remember(element);
+  requestAnimationFrame(look);
+}
+
+for (const kind of ['pointerdown', 'keydown'])
+  addEventListener(
+    kind,
+    () => {
+      isHeadingWanted = false;
+      if (kind === 'pointerdown') last = [];
+    },
+    { capture: true },
+  );
+
+/** Another page was asked for, whose heading gets the keyboard. */
+export function expectHeading(): void {
+  isHeadingWanted = true;
+  look();
+}
+
+function look(): void {
+  const heading = document.querySelector<HTMLElement>('main h1');
+  if (heading) document.title = location.hash.length > 2 ? `${heading.textContent} – ${product}` : product;
+  if (isHeadingWanted && heading) {
+    isHeadingWanted = false;
+    heading.focus();
+  } else if (document.activeElement === document.body && last.length > 0) nearest()?.focus();
+}
+
+/** What can have the keyboard in the innermost of what is still there and has such; of the whole page its heading. */
+function nearest(): HTMLElement | null {
+  for (const element of last.filter(({ isConnected }) => isConnected)) {
+    if (element.matches('main, body')) break;
+    const found = element.matches(focusable) ? element : element.querySelector(focusable);
+    if (found instanceof HTMLElement) return found;
+  }
+  return document.querySelector<HTMLElement>('main h1') ?? document.querySelector('main');
+}
+
+/** Milliseconds that what takes the place of something may take to come. */
+const pause = 60;
+
+let isSoon = false;
+
+new MutationObserver(() => {
+  if (isSoon) return;
+  isSoon = true;
+  setTimeout(() => {
+    isSoon = false;
+    look();
+  }, pause);
+}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled', 'hidden', 'open'] });

@@ -1,0 +1,143 @@
+/** What the server says in English is said by the console in Estonian: help of fields, refusals, events and alerts. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import * as assert from 'uvu/assert';
+import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.ts';
+import { catalogue as events } from '../../src/activity/events/catalogue.ts';
+import { estonian } from '../../src/console/words/et.ts';
+import { lookupIn, partsOf } from '../../src/console/words/lookup.ts';
+import { serverWords, tellerOf } from '../../src/console/words/told.ts';
+import type { Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test: told, fixture } = suiteWithServer('what the server says, in the console', { seed: 'demo' });
+const inEstonian = lookupIn(estonian);
+const tell = tellerOf(serverWords, (text) => inEstonian(text) ?? text);
+const folder = fileURLToPath(new URL('../../src/', import.meta.url));
+
+const unknown = (texts: Iterable<string>): string[] => [...new Set(texts)].filter((text) => tell(text) === undefined);
+
+/** Every `help_text` in an answer to OPTIONS. */
+function* helpsIn(node: Json): Generator<string> {
+  if (node === null || typeof node !== 'object') return;
+  if (typeof node.help_text === 'string') yield node.help_text;
+  for (const value of Object.values(node)) yield* helpsIn(value);
+}
+
+told('the help of every field is in Estonian', async () => {
+  const { paths } = (await fixture.anonymous.get('/docs/')).body;
+  const helps: string[] = [];
+  const ask = async (path: string): Promise<void> => {
+    helps.push(...helpsIn((await fixture.staff.options(path)).body));
+  };
+  for (const path of Object.keys(paths)) {
+    if (path.includes('{')) continue;
+    await ask(path);
+    const detail = `${path}{key}/`;
+    if (!paths[detail]) continue;
+    for (const { url } of (await fixture.staff.get(`${path}?page_size=2`)).body) {
+      await ask(url);
+      for (const below of Object.keys(paths))
+        if (below.startsWith(detail) && /^[a-z_]+\/$/.test(below.slice(detail.length)))
+          await ask(url + below.slice(detail.length));
+    }
+  }
+  assert.ok(new Set(helps).size > 50);
+  assert.equal(unknown(helps), []);
+});
+
+told('the messages of all types of events and alerts are in Estonian', () => {
+  const templates = [...Object.values(events), ...Object.values<{ readonly message: string }>(alerts)].map(
+    ({ message }) => message,
+  );
+  const filled = templates
+    .flatMap((message) => [message.replace(/\[.*?\]/g, ''), message.replace(/[[\]]/g, '')])
+    .map((message) => message.replace(/\{\w+\}/g, 'X'))
+    // Events of the first type have not been caused for long, and those of the other are what somebody wrote.
+    .filter((message) => message !== '' && message !== 'X');
+  assert.ok(filled.length > 80);
+  assert.equal(unknown(filled), []);
+});
+
+/** What is not shown in the console: mails, what programs ask for, what the documentation says, what vendors would say. */
+const isElsewhere =
+  /^(console\/|app\/(?!operation\/)|build\/|kernel\/(config|mail|db|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/)|(wording|notices|password-reset-outbox|simulated-limits|simulation|pages|send-\w+|outcome|outbox|webhook|http-server|refusal|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
+const isNoRefusal =
+  /^(about|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold)/;
+
+/** Sentences of the documentation, which stand alone. */
+const documentation =
+  /^(Has the next such|Lets time pass|Objects of the provider that|Maintenance starts|Fixed by the last)/;
+
+/** The sentences of the server's source that refuse something, or tell of what was done, with `{}` for values. */
+function sentences(): string[] {
+  const found: string[] = [];
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((name) => name.endsWith('.ts') && !isElsewhere.test(name))) {
+    const root = ts.createSourceFile(file, readFileSync(join(folder, file), 'utf8'), ts.ScriptTarget.Latest, true);
+    const visit = (node: ts.Node): void => {
+      const text = ts.isStringLiteralLike(node)
+        ? node.text
+        : ts.isTemplateExpression(node)
+          ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('X')
+          : '';
+      if (/^[A-Z"'].* .*\.$/.test(text) && !isNoRefusal.test(contextOf(node)) && !documentation.test(text))
+        found.push(text);
+      ts.forEachChild(node, visit);
+    };
+    visit(root);
+  }
+  return found;
+}
+
+/** What is called with a text, or the member that it is. */
+function contextOf(node: ts.Node): string {
+  for (let { parent } = node; parent; { parent } = parent) {
+    if (ts.isPropertyAssignment(parent)) return parent.name.getText();
+    if (ts.isCallExpression(parent)) return `${parent.expression.getText()}()`;
+    if (ts.isNewExpression(parent)) return `new ${parent.expression.getText()}`;
+    if (ts.isVariableDeclaration(parent) || ts.isBlock(parent)) return '';
+  }
+  return '';
+}
+
+told('whatever the server refuses, and tells of what was done, is in Estonian', () => {
+  const all = sentences();
+  assert.ok(all.length > 200);
+  assert.equal(unknown(all), []);
+});
+
+told('translations have the values of their templates in them', () => {
+  const valuesOf = (text: string): string => [...new Set(partsOf(text).filter((_, at) => at % 2 === 1))].sort().join();
+  const differing = Object.entries(serverWords).filter(
+    ([text, translation]) =>
+      !valuesOf(text)
+        .split(',')
+        .every((name) => ['type', 'resource', 'types', 'formats', ''].includes(name) || translation.includes(name)) &&
+      valuesOf(text) !== valuesOf(translation),
+  );
+  assert.equal(differing, []);
+});
+
+told('what stands in a message is never read as a template, and words of the API in it are translated', () => {
+  assert.equal(
+    [
+      'User a. has lost role of manager in project has gained role of {x}.',
+      "Project Rocket has been updated. Name has been changed from 'Rocket' to 'Saturn'.",
+      'Valid states for operation: OK, Erred.',
+      'Ensure this field has no more than 150 characters.',
+      'Nobody says that.',
+    ].map(tell),
+    [
+      'Kasutaja a. kaotas rolli: juht (projekt has gained role of {x}).',
+      'Projekti Rocket on muudetud. Nimi: „Rocket” → „Saturn”.',
+      'Tegevus on lubatud, kui olek on: Korras, Vigane.',
+      'Siin võib olla kuni 150 märki.',
+      undefined,
+    ],
+  );
+});
+
+told.run();
