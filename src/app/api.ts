@@ -46,6 +46,7 @@ import { projectServices } from '../cloud/services/paths.ts';
 import { serviceEndpoints } from '../cloud/services/services.ts';
 import { settings } from '../cloud/services/settings.ts';
 import { settingsActions } from '../cloud/services/settings-actions.ts';
+import { settingsUsage } from '../cloud/services/usage.ts';
 import { serviceActionEndpoints } from '../cloud/sync/service-actions.ts';
 import type { Collection, Row } from '../kernel/collection/collection.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
@@ -126,6 +127,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...serviceEndpoints(catalogue),
   ...serviceActionEndpoints(catalogue),
   ...settingsActions(catalogue),
+  settingsUsage(catalogue),
   ...resourceEndpoints(catalogue),
   ...kindsEndpoints(catalogue),
   ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),

@@ -23,8 +23,6 @@ export interface Collection {
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
   readonly isCreatedHere: boolean;
-  /** Who may read it, in words. */
-  readonly readers: string;
   /** Who may create, in words. */
   readonly creators: string;
   /** Whether its objects have pages. */
@@ -39,14 +37,14 @@ export interface Collection {
 /** Parameters that the pages use by themselves. */
 const ownParameters = new Set(['o', 'field', 'fields', 'page', 'page_size', 'named']);
 
-/** The lists that a document describes, by name. */
-export function collectionsOf(document: Item): ReadonlyMap<string, Collection> {
+/** The lists that a document describes, by name; those that `mayRead` refuses by what is said of who reads them are left out. */
+export function collectionsOf(document: Item, mayRead: (readers: string) => boolean): ReadonlyMap<string, Collection> {
   const paths = memberOf(document, 'paths');
   const found = new Map<string, Collection>();
   for (const [path, methods] of Object.entries(paths)) {
     const [, name] = /^\/api\/([a-z0-9-]+)\/$/.exec(path) ?? [];
     const get = isItem(methods) ? memberOf(methods, 'get') : {};
-    if (name === undefined || !isItem(methods) || !isPaginated(get)) continue;
+    if (name === undefined || !isItem(methods) || !isPaginated(get) || !mayRead(textOf(get, 'description'))) continue;
     const detail = `/api/${name}/{key}/`;
     const below = (method: string, isWanted: (operation: Item) => boolean): string[] =>
       Object.entries(paths).flatMap(([child, its]) => {
@@ -64,10 +62,9 @@ export function collectionsOf(document: Item): ReadonlyMap<string, Collection> {
         .map((parameter) => filterOf(document, parameter)),
       orderings: orderingsOf(parameters),
       isCreatedHere: methods.post !== undefined,
-      readers: textOf(get, 'description'),
       creators: textOf(memberOf(methods, 'post'), 'description'),
       hasDetail: paths[detail] !== undefined,
-      lists: below('get', isPaginated),
+      lists: below('get', (list) => isPaginated(list) && mayRead(textOf(list, 'description'))),
       actions: below('post', () => true),
       targets: { ...targetsOf(document, paths[detail], 'patch'), ...targetsOf(document, methods, 'post') },
     });

@@ -11,8 +11,9 @@ import { Listing } from './home.tsx';
 import { ListPage } from './list.tsx';
 import { useAnswer, useGet, useList, usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
-import { collections, isStaff, roles } from './session.ts';
+import { collections, isOperator, isStaff, roles } from './session.ts';
 import { ObjectLink, Part, State } from './shown.tsx';
+import { Usage } from './usage.tsx';
 import { t, timeText, titleOf } from './words/words.ts';
 
 /** What a guide adds accounts at: below `/add-provider/`. */
@@ -146,6 +147,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
       </p>
       <div class="parts">
         <Services uuid={uuid} />
+        {isOperator.value && <Usage uuid={uuid} />}
         <Listing
           title={t('Resources')}
           path="/resources/"

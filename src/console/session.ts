@@ -62,14 +62,14 @@ export async function start(): Promise<void> {
       answered(api.GET('/api/project-permissions/', { params })),
     ]);
     roles.value = new Set(held.flatMap((answer) => (answer.isOk ? answer.body.map(({ role }) => role) : [])));
-    collections.value = new Map([...collectionsOf(document.body)].filter(([, list]) => mayRead(list, user)));
+    collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
     preferLanguage(user.preferred_language);
     me.value = user;
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
 
 /** Whether a list is not for others than staff, or staff and support, of whom the user is none. */
-const mayRead = ({ readers }: Collection, { is_staff, is_support }: Item): boolean =>
+const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   is_staff === true ||
   !/: Staff(; global support)?\.$/.test(readers) ||
   (is_support === true && /global/.test(readers));

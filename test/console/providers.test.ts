@@ -108,6 +108,31 @@ browser('an account that fails says why in words', async () => {
   await owner.page.getByRole('row', { name: /Droplets.*Erred.*Simulated failure of ping/ }).waitFor();
 });
 
+browser('support see how much each customer uses of an account, others are not offered to look', async () => {
+  await fixture.customer('Bob & <b>sons</b>');
+  const sea = { name: 'Common sea', type: 'DigitalOcean', shared: true, simulator_latency: '0' };
+  const { body: shared } = await fixture.staff.post('/api/service-settings/', sea);
+  await work(fixture);
+  const support = await Console.as(started(), fixture, 'support');
+  await support.go(`/service-settings/${shared.uuid}/`, /^Common sea/);
+  const usage = support.page.getByRole('region', { name: 'Usage by customer' });
+  await usage.getByRole('row', { name: 'Bob & <b>sons</b> 0 0 0 0 0' }).waitFor();
+  await usage.getByRole('columnheader', { name: 'Ram, MiB' }).waitFor();
+  assert.equal(await support.findings(), []);
+  await usage
+    .getByRole('row', { name: /^Alice \d+ 0/ })
+    .getByRole('link', { name: 'Alice' })
+    .click();
+  await support.heading('Alice').waitFor();
+  await support.go(`/service-settings/${shared.uuid}/usage/`, 'Usage');
+  await support.page.getByRole('cell', { name: 'Alice', exact: true }).waitFor();
+  assert.equal(support.complaints, []);
+  await support.close();
+  await owner.go(`/service-settings/${shared.uuid}/`, /^Common sea/);
+  assert.is(await owner.page.getByText('Usage').count(), 0);
+  assert.equal(owner.complaints, []);
+});
+
 browser('who may not add an account is not offered to', async () => {
   for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
     const visitor = await Console.as(started(), fixture, name);

@@ -13,11 +13,13 @@ export type Answers = Record<string, unknown>;
 /** People of the demonstration world: staff, and the owner of a customer. */
 const readers = ['helena.kask', 'mari.tamm'];
 
-/** What comes of the data. A stream does not end. */
+/** What comes of the data. A stream does not end, and to ask begins a session. */
 const collections = documented
   .filter(({ operations, path }) => operations.GET && path.startsWith('/api/') && !path.includes(':'))
   .map(({ path }) => path)
-  .filter((path) => path !== eventStream.path && !ofTheService.includes(path.split('/')[2] ?? ''));
+  .filter(
+    (path) => ![eventStream.path, '/api/sessions/'].includes(path) && !ofTheService.includes(path.split('/')[2] ?? ''),
+  );
 
 /** What is kept of a released version: a backup of the demonstration world, and what it answered, compressed. */
 export const keptOf = (version: string): { backup: string; answers: string } => {

@@ -295,6 +295,9 @@ DELETE /api/service-settings/:key/                               foreign   204 4
 GET    /api/service-settings/:key/stats/                         own       200 200 200 200 404 404 404 404 401 401
 GET    /api/service-settings/:key/stats/                         shared    200 200 403 403 403 403 403 403 401 401
 GET    /api/service-settings/:key/stats/                         foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/service-settings/:key/usage/                         own       200 200 403 403 404 404 404 404 401 401
+GET    /api/service-settings/:key/usage/                         shared    200 200 403 403 403 403 403 403 401 401
+GET    /api/service-settings/:key/usage/                         foreign   200 200 404 404 404 404 404 404 401 401
 GET    /api/service-settings/:key/sync/                          own       200 200 200 200 404 404 404 404 401 401
 GET    /api/service-settings/:key/sync/                          shared    200 200 200 200 200 200 200 200 401 401
 GET    /api/service-settings/:key/sync/                          foreign   200 200 404 404 404 404 404 404 401 401

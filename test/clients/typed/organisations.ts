@@ -46,7 +46,7 @@ const lists = await Promise.all([
   answer(api.GET('/api/projects/', { params: { query: { customer: customer.uuid } } })),
   answer(api.GET('/api/users/', { params: { query: { current: '' } } })),
   answer(api.GET('/api/keys/')),
-  answer(api.GET('/api/sessions/')),
+  answer(api.GET('/api/sessions/', { params: { query: { page_size: 1 } } })),
   answer(api.GET('/api/customer-permissions/')),
   answer(api.GET('/api/customer-permissions-log/')),
   answer(api.GET('/api/project-permissions/')),
