@@ -84,7 +84,9 @@ browser(
     const drawn = (token: string) =>
       chart.evaluate((element, wanted) => {
         const canvas = element.querySelector('canvas') as HTMLCanvasElement;
-        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+        copy?.drawImage(canvas, 0, 0);
+        const pixels = copy?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
         const text = getComputedStyle(document.documentElement).getPropertyValue(wanted).trim();
         const colour = [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
         const columns = new Set<number>();
@@ -109,7 +111,7 @@ browser(
     const narrow = await drawn('--line0');
     assert.ok(narrow.isFilled && narrow.from < 1, JSON.stringify(narrow));
     const box = await chart.boundingBox();
-    await chart.hover({ position: { x: (box?.width ?? 0) - 10, y: 50 } });
+    await chart.hover({ position: { x: (box?.width ?? 0) - 40, y: 50 } });
     await page.getByText(/^\d+ Jan 2018, .* · Usage 1$/).waitFor();
     assert.equal(visitor.complaints, []);
     await visitor.close();
