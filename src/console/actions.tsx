@@ -8,6 +8,7 @@ import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
+import { Icon } from './icons.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
@@ -160,6 +161,7 @@ function ActionButton({
           else void act();
         }}
       >
+        <Icon name={pictureOf(action)} />
         {title}
       </button>
       {isOpen && fields.length === 0 && (
@@ -185,6 +187,10 @@ function ActionButton({
     </>
   );
 }
+
+/** What an action does, in a word that has a picture: the method, or the end of the path. */
+const pictureOf = ({ method, path }: Action): string =>
+  method === 'PATCH' ? 'edit' : method === 'DELETE' ? 'delete' : (path.split('/').at(-2) ?? '');
 
 /** What a removal is told by its query. */
 const flagsOf = (body: Item): string =>
