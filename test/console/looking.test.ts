@@ -194,6 +194,26 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
   );
 });
 
+browser('an alert is acknowledged at once, and no longer when the server refuses', async () => {
+  const { page } = owner;
+  await owner.go('/alerts/?opened=true', 'Alerts');
+  let answer: (() => Promise<void>) | undefined;
+  await page.route('**/acknowledge/', (route) => {
+    answer = () => route.fulfill({ status: 409, json: { detail: 'Somebody was faster.' } });
+  });
+  await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).click();
+  await page.getByRole('button', { name: 'Cancel acknowledgment: It is slow.' }).waitFor();
+  await page
+    .getByRole('row', { name: /It is slow/ })
+    .getByText('Yes')
+    .waitFor();
+  await answer?.();
+  await page.getByRole('status').getByText('Somebody was faster.').waitFor();
+  await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).waitFor();
+  await page.unroute('**/acknowledge/');
+  owner.complaints.splice(0);
+});
+
 browser('a user is seen with roles and keys, and adds a key', async () => {
   const { page } = owner;
   await owner.link('owner').click();
