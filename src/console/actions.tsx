@@ -8,6 +8,8 @@ import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
+import { Icon } from './icons.tsx';
+import { refusedWith, type Seen, seenNow } from './meanwhile.ts';
 import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
@@ -122,15 +124,29 @@ function ActionButton({
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const { fields, isDestructive, method, path, reason, title } = action;
+  // What the form began with stays while it is open, whatever becomes of the page below.
+  const [seen, setSeen] = useState<Seen>({ item, etag });
+
+  async function open(): Promise<void> {
+    const shown = { item, etag };
+    // Lists do not tell in which state their objects are.
+    if (method === 'PATCH') setSeen(etag === null ? await seenNow(path, shown) : shown);
+    setOpen(true);
+  }
 
   async function act(body?: Item | FormData): Promise<Answer<unknown>> {
     setBusy(true);
     const flags = method === 'DELETE' && body && !(body instanceof FormData) ? flagsOf(body) : '';
     const answer = await request<unknown>(method, path + flags, {
       body: method === 'DELETE' ? undefined : body,
-      etag: method === 'PATCH' || method === 'DELETE' ? etag : undefined,
+      etag: method === 'PATCH' ? seen.etag : method === 'DELETE' ? etag : undefined,
     });
     setBusy(false);
+    if (answer.status === 412 && method === 'PATCH') {
+      const now = await seenNow(path, seen);
+      setSeen(now);
+      return refusedWith(answer, fields, seen.item, now.item);
+    }
     if (!answer.isOk) {
       if (answer.status !== 400) notice.value = problemOf(answer.body);
       if (answer.status === 412) await reload();
@@ -163,10 +179,11 @@ function ActionButton({
         aria-description={reason}
         onClick={() => {
           if (reason !== undefined) notice.value = reason;
-          else if (isAsked) setOpen(true);
+          else if (isAsked) void open();
           else void act();
         }}
       >
+        <Icon name={pictureOf(action)} />
         {title}
       </button>
       {isOpen && fields.length === 0 && (
@@ -182,7 +199,7 @@ function ActionButton({
         <Dialog title={`${title}: ${nameOf(item)}`} onClose={() => setOpen(false)}>
           <Form
             fields={fields}
-            {...(method === 'PATCH' && { item })}
+            {...(method === 'PATCH' && { item: seen.item })}
             button={title}
             send={act}
             onCancel={() => setOpen(false)}
@@ -192,6 +209,10 @@ function ActionButton({
     </>
   );
 }
+
+/** What an action does, in a word that has a picture: the method, or the end of the path. */
+const pictureOf = ({ method, path }: Action): string =>
+  method === 'PATCH' ? 'edit' : method === 'DELETE' ? 'delete' : (path.split('/').at(-2) ?? '');
 
 /** What a removal is told by its query. */
 const flagsOf = (body: Item): string =>

@@ -68,9 +68,19 @@ function Answers({ alert }: { readonly alert: Item }): JSX.Element {
   const action = alert.acknowledged === true ? 'cancel_acknowledgment' : 'acknowledge';
   return (
     <span class="row">
-      <PostButton title={titleOf(action)} path={`${own}${action}/`} about={nameOf(alert)} />
+      <PostButton
+        title={titleOf(action)}
+        path={`${own}${action}/`}
+        about={nameOf(alert)}
+        expected={{ path: own, change: { acknowledged: alert.acknowledged !== true } }}
+      />
       {isStaff.value && textOf(alert, 'closed') === '' && (
-        <PostButton title={titleOf('close')} path={`${own}close/`} about={nameOf(alert)} />
+        <PostButton
+          title={titleOf('close')}
+          path={`${own}close/`}
+          about={nameOf(alert)}
+          expected={{ path: own, change: { closed: new Date().toISOString() } }}
+        />
       )}
     </span>
   );

@@ -5,6 +5,7 @@ import { Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
+import { Icon } from './icons.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
@@ -70,6 +71,7 @@ export function Creation({
   return (
     <>
       <button type="button" class={isQuiet ? 'outline small' : ''} aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Icon name="create" />
         {button}
       </button>
       {isOpen && (

@@ -5,6 +5,7 @@ import { textOf } from './api.ts';
 import { answered, api, isOffline } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { product } from './focus.ts';
+import { Icon } from './icons.tsx';
 import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
@@ -37,6 +38,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
         aria-current={here === name ? 'page' : undefined}
         onClick={() => setOpen(false)}
       >
+        <Icon name={name || 'home'} />
         {title}
       </a>
     </li>
@@ -55,6 +57,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           aria-controls="places"
           onClick={() => setOpen(!isOpen)}
         >
+          <Icon name="menu" />
           {t('Menu')}
         </button>
         <a class="brand" href={hrefOf('/')}>
@@ -66,6 +69,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {isStaff.value && <span class="state plain">{t('staff')}</span>}
           <Languages />
           <button type="button" class="outline secondary" onClick={() => void signOut()}>
+            <Icon name="leave" />
             {t('Sign out')}
           </button>
         </span>
@@ -123,7 +127,7 @@ function Warnings(): JSX.Element {
           <>
             <span>{notice.value}</span>
             <button type="button" class="outline" aria-label={t('Dismiss')} onClick={() => (notice.value = '')}>
-              ×
+              <Icon name="dismiss" />
             </button>
           </>
         )}

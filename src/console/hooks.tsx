@@ -1,15 +1,17 @@
 /** Who is told of events: hooks of every kind, and what became of their deliveries. */
 import type { JSX } from 'preact';
-import { type Item, pathOf, textOf } from './api.ts';
+import { type Item, pathOf, problemOf, request, textOf } from './api.ts';
 import { api } from './connection.ts';
 import { Creation } from './creation.tsx';
 import { useIsManaged } from './delivery.tsx';
+import { notice } from './dialog.tsx';
+import { expecting } from './expected.ts';
 import { Filters, Listed, Table } from './list.tsx';
 import { PostButton } from './post.tsx';
-import { useList } from './reading.ts';
+import { refresh, useList } from './reading.ts';
 import { hrefOf } from './route.ts';
-import { collections } from './session.ts';
-import { Part } from './shown.tsx';
+import { collections, isStaff, me } from './session.ts';
+import { nameOf, Part } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 /** All hooks, with a way to add one of each kind. */
@@ -32,8 +34,34 @@ export function HooksPage(): JSX.Element {
         })}
       </div>
       <Filters key={path} path={path} filters={collections.value.get('hooks')?.filters ?? []} />
-      <Listed path={path} orderings={[]} />
+      <Listed
+        path={path}
+        orderings={[]}
+        margin={{ title: t('On'), isFirst: true, cell: (hook) => <Switch hook={hook} /> }}
+      />
     </>
+  );
+}
+
+/** Switches a hook on and off, for those whose it is and for staff (events.md 5.1). */
+function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
+  const isActive = hook.is_active === true;
+  if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
+  return (
+    <input
+      type="checkbox"
+      role="switch"
+      aria-checked={isActive}
+      aria-label={t('Switched on: {name}', { name: nameOf(hook) })}
+      checked={isActive}
+      onInput={async () => {
+        const path = pathOf(textOf(hook, 'url'));
+        const change = { is_active: !isActive };
+        const answer = await expecting(path, change, () => request<Item>('PATCH', path, { body: change }));
+        if (!answer.isOk) notice.value = problemOf(answer.body);
+        refresh();
+      }}
+    />
   );
 }
 

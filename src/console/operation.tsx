@@ -5,6 +5,7 @@ import { type Item, isItem, itemsIn, problemOf, textOf } from './api.ts';
 import { answered, api, saveFile } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { Listing } from './home.tsx';
+import { Icon } from './icons.tsx';
 import { PostButton, PostForm } from './post.tsx';
 import { useList, useObject } from './reading.ts';
 import { hrefOf } from './route.ts';
@@ -208,6 +209,7 @@ export function BackupContent({ backup }: { readonly backup: Item }): JSX.Elemen
           setBusy(false);
         }}
       >
+        <Icon name="download" />
         {t('Download')}
       </button>{' '}
       {t('Whoever has it reads every secret. The log of the server tells who got it.')}

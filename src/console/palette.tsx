@@ -7,6 +7,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { type Item, readPage, textOf } from './api.ts';
 import { Dialog } from './dialog.tsx';
+import { Icon } from './icons.tsx';
 import { go, hrefOfLink } from './route.ts';
 import { collections } from './session.ts';
 import { nameOf } from './shown.tsx';
@@ -58,6 +59,7 @@ export function Palette(): JSX.Element {
           isOpen.value = true;
         }}
       >
+        <Icon name="search" />
         {t('Go to…')}{' '}
         <span class="keys" aria-hidden="true">
           Ctrl K

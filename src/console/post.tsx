@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { isItem, problemOf, request } from './api.ts';
+import { type Item, isItem, problemOf, request } from './api.ts';
 import type { Description } from './creation.tsx';
 import { Dialog, notice } from './dialog.tsx';
+import { expecting } from './expected.ts';
 import { formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { refresh, useAnswer } from './reading.ts';
@@ -14,6 +15,7 @@ export function PostButton({
   method = 'POST',
   path,
   about,
+  expected,
   done,
 }: {
   readonly title: string;
@@ -21,6 +23,8 @@ export function PostButton({
   readonly path: string;
   /** What it is done with, for those who do not see the row. */
   readonly about: string;
+  /** What it makes of an object, by its path: shown at once. */
+  readonly expected?: { readonly path: string; readonly change: Item };
   /** What follows besides. */
   readonly done?: () => Promise<void>;
 }): JSX.Element {
@@ -34,7 +38,8 @@ export function PostButton({
       disabled={isBusy}
       onClick={async () => {
         setBusy(true);
-        const { body, isOk } = await request<unknown>(method, path);
+        const act = () => request<unknown>(method, path);
+        const { body, isOk } = await (expected ? expecting(expected.path, expected.change, act) : act());
         setBusy(false);
         const told = isItem(body) ? problemOf(body) : '';
         notice.value = told || (isOk ? t('{title}: done.', { title }) : t('{title}: refused.', { title }));

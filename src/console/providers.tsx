@@ -8,6 +8,7 @@ import { notice } from './dialog.tsx';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { Listing } from './home.tsx';
+import { Icon } from './icons.tsx';
 import { ListPage } from './list.tsx';
 import { useAnswer, useGet, useList, usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
@@ -126,6 +127,7 @@ export function AccountsPage(): JSX.Element {
       <span class="buttons start">
         {(isStaff.value || roles.value.has('owner')) && (
           <button type="button" onClick={() => go(guide)}>
+            <Icon name="create" />
             {t('Add a provider account')}
           </button>
         )}

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, type Page, pageOf, pathOf, readPage, request } from './api.ts';
 import { type Answer, answered, type Sent } from './connection.ts';
+import { asExpected, nextReading } from './expected.ts';
 import { isWritten, looks } from './live.ts';
 
 /** What is read of the server: undefined until the first answer. */
@@ -9,6 +10,8 @@ export interface Reading<T> {
   readonly value: T | undefined;
   /** Reads again; what was read stays until then. */
   readonly reload: () => Promise<void>;
+  /** The number of the reading that the value is from. */
+  readonly number: number;
 }
 
 /** How what is read may change by itself: whether two answers tell the same, and whether one is worth showing. */
@@ -22,13 +25,14 @@ interface Changing<T> {
  * read again every few seconds and when something has happened, as long as somebody looks at it and no form is open.
  */
 function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
-  const [state, setState] = useState<{ readonly key: string; readonly value: T }>();
+  const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
   const shown = useRef(state);
   shown.current = state;
   // The key stands for all that is read.
   const reload = useCallback(async () => {
+    const number = nextReading();
     const value = await read();
-    setState({ key, value });
+    setState({ key, value, number });
   }, [key]);
   useEffect(() => {
     void reload();
@@ -38,14 +42,15 @@ function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>)
   useEffect(() => {
     if (look === looked.current || !changing) return;
     looked.current = look;
+    const number = nextReading();
     void read().then((value) => {
       const before = shown.current;
       if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isWritten())
         return;
-      setState({ key, value });
+      setState({ key, value, number });
     });
   }, [look]);
-  return { value: state?.key === key ? state.value : undefined, reload };
+  return { value: state?.key === key ? state.value : undefined, reload, number: state?.number ?? 0 };
 }
 
 /** How often something was written that lists may show. */
@@ -75,14 +80,14 @@ function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): R
     isWorth: ({ problem }) => problem === undefined,
     isSame: (one, other) => typeof one.etag === 'string' && one.etag === other.etag,
   });
-  const { reload } = reading;
+  const { number, reload, value } = reading;
   const seen = useRef(writings.value);
   const now = writings.value;
   useEffect(() => {
     if (seen.current !== now) void reload();
     seen.current = now;
   }, [now, reload]);
-  return reading;
+  return { ...reading, value: value && { ...value, items: value.items.map((item) => asExpected(item, number)) } };
 }
 
 /** Reads again every few seconds while something is under way and the page is looked at. */
@@ -90,7 +95,7 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
   useEffect(() => {
     if (!isUnderWay) return;
     const timer = setInterval(() => {
-      if (!document.hidden) void reload();
+      if (!document.hidden && !isWritten()) void reload();
     }, milliseconds);
     return () => clearInterval(timer);
   }, [isUnderWay, reload, milliseconds]);

@@ -7,6 +7,7 @@ import { CreationForm, type Description, mayEver } from './creation.tsx';
 import { Dialog, notice } from './dialog.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
+import { Icon } from './icons.tsx';
 import { Filters, Listed } from './list.tsx';
 import { refresh, useAnswer, useGet } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
@@ -52,6 +53,7 @@ export function ResourcesPage(): JSX.Element {
         <h1 tabIndex={-1}>{titleOf('resources')}</h1>
         {works && (
           <button type="button" onClick={() => go(maker)}>
+            <Icon name="create" />
             {t('Create')}
           </button>
         )}
@@ -129,6 +131,7 @@ function Together({
             disabled={isBusy || chosen.size === 0}
             onClick={() => void act(name)}
           >
+            <Icon name={name} />
             {titleOf(name)}
           </button>
         ))}

@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { choiceText } from './fields.ts';
+import { Icon } from './icons.tsx';
 import { hrefOfLink } from './route.ts';
 import { HiddenSecret, isSecret } from './secret.tsx';
 import { languageOfTold, numberText, t, timeText, titleOf, told } from './words/words.ts';
@@ -80,10 +81,18 @@ const tones: readonly (readonly [tone: string, states: RegExp])[] = [
   ['busy', /scheduled|ing$|warning|pending|canceled|expired/i],
 ];
 
+/** What has a picture of its own. */
+const severities = new Set(['Error', 'Warning', 'Info', 'Debug']);
+
 /** A state, with a colour that says the same as its word. */
 export function State({ value }: { readonly value: string }): JSX.Element {
   const [tone = 'plain'] = tones.find(([, states]) => states.test(value)) ?? [];
-  return <span class={`state ${tone}`}>{t(value)}</span>;
+  return (
+    <span class={`state ${tone}`}>
+      <Icon name={severities.has(value) ? value : tone} />
+      {t(value)}
+    </span>
+  );
 }
 
 /** Whether an operation is under way, so that the state will soon be another. */

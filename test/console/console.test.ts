@@ -99,15 +99,30 @@ browser('an object is changed by what is changed in its form, and deleted when t
   assert.is((await fixture.staff.get(carol.url)).status, 404);
 });
 
-browser('what somebody else has changed meanwhile is not overwritten', async () => {
+browser('what somebody else has changed meanwhile is told, and nothing that was typed is lost', async () => {
   await staff.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await staff.button('Edit').click();
-  await fixture.staff.patch(cast.project.url, { description: 'Changed elsewhere.' });
-  await staff.dialog().getByLabel('Description').fill('Changed here.');
-  await staff.dialog().getByRole('button', { name: 'Edit' }).click();
-  await staff.dialog().getByText('The object has been changed since you read it.').waitFor();
+  const form = staff.dialog();
+  await form.getByLabel('Description').fill('Changed here.');
+  await fixture.staff.patch(cast.project.url, { name: 'Rocket II', description: 'Changed elsewhere.' });
+  await form.getByRole('button', { name: 'Edit' }).click();
+  await form
+    .getByRole('alert')
+    .getByText(
+      'The object has been changed since you read it. Name is now “Rocket II”, it was “Rocket”. Description is now “Changed elsewhere.”, it was “–”. What you have typed is still here: send it again to have it so.',
+    )
+    .waitFor();
   assert.is((await fixture.staff.get(cast.project.url)).body.description, 'Changed elsewhere.');
-  await staff.dialog().getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(
+    [await form.getByLabel('Name *').inputValue(), await form.getByLabel('Description').inputValue()],
+    ['Rocket II', 'Changed here.'],
+  );
+  await form.getByRole('button', { name: 'Edit' }).click();
+  await staff.heading('Rocket II').waitFor();
+  const { description, name } = (await fixture.staff.get(cast.project.url)).body;
+  assert.equal([name, description], ['Rocket II', 'Changed here.']);
+  await fixture.staff.patch(cast.project.url, { name: 'Rocket', description: '' });
+  await staff.heading(/^Rocket$/).waitFor();
   staff.complaints.splice(0);
 });
 

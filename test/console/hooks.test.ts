@@ -155,4 +155,34 @@ browser('who reads the hooks of others sees what was delivered, and nothing to p
   await support.close();
 });
 
+browser('a hook is switched off at once, and on again when the server refuses', async () => {
+  const { page } = owner;
+  const made = await fixture
+    .as('owner')
+    .post('/api/hooks-web/', { destination_url: `${receiver.url}/switched`, event_groups: ['projects'] });
+  await owner.go('/hooks/', 'Notifications');
+  const toggle = page.getByRole('switch', { name: `Switched on: ${receiver.url}/switched` });
+  assert.ok(await toggle.isChecked());
+  const answers: (() => Promise<void>)[] = [];
+  const address = `**${new URL(made.body.url).pathname}`;
+  await page.route(address, (route) => {
+    answers.push(() => route.fallback());
+  });
+  const shown = (isOn: boolean) => page.getByRole('switch', { name: /switched$/, checked: isOn }).waitFor();
+  await toggle.click();
+  await shown(false);
+  assert.is((await fixture.as('owner').get(made.body.url)).body.is_active, true, 'nothing is answered yet');
+  await answers[0]?.();
+  await owner.settled();
+  await shown(false);
+  assert.is((await fixture.as('owner').get(made.body.url)).body.is_active, false);
+  await toggle.click();
+  await shown(true);
+  await fixture.as('owner').delete(made.body.url);
+  await answers[1]?.();
+  await page.getByRole('status').getByText('Not found.').waitFor();
+  await toggle.waitFor({ state: 'detached' });
+  owner.complaints.splice(0);
+});
+
 tests.run();

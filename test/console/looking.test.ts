@@ -84,7 +84,9 @@ browser(
     const drawn = (token: string) =>
       chart.evaluate((element, wanted) => {
         const canvas = element.querySelector('canvas') as HTMLCanvasElement;
-        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+        copy?.drawImage(canvas, 0, 0);
+        const pixels = copy?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
         const text = getComputedStyle(document.documentElement).getPropertyValue(wanted).trim();
         const colour = [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
         const columns = new Set<number>();
@@ -109,7 +111,7 @@ browser(
     const narrow = await drawn('--line0');
     assert.ok(narrow.isFilled && narrow.from < 1, JSON.stringify(narrow));
     const box = await chart.boundingBox();
-    await chart.hover({ position: { x: (box?.width ?? 0) - 10, y: 50 } });
+    await chart.hover({ position: { x: (box?.width ?? 0) - 40, y: 50 } });
     await page.getByText(/^\d+ Jan 2018, .* · Usage 1$/).waitFor();
     assert.equal(visitor.complaints, []);
     await visitor.close();
@@ -190,6 +192,26 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
     open.map(({ alert_type }: Json) => alert_type),
     ['slow'],
   );
+});
+
+browser('an alert is acknowledged at once, and no longer when the server refuses', async () => {
+  const { page } = owner;
+  await owner.go('/alerts/?opened=true', 'Alerts');
+  let answer: (() => Promise<void>) | undefined;
+  await page.route('**/acknowledge/', (route) => {
+    answer = () => route.fulfill({ status: 409, json: { detail: 'Somebody was faster.' } });
+  });
+  await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).click();
+  await page.getByRole('button', { name: 'Cancel acknowledgment: It is slow.' }).waitFor();
+  await page
+    .getByRole('row', { name: /It is slow/ })
+    .getByText('Yes')
+    .waitFor();
+  await answer?.();
+  await page.getByRole('status').getByText('Somebody was faster.').waitFor();
+  await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).waitFor();
+  await page.unroute('**/acknowledge/');
+  owner.complaints.splice(0);
 });
 
 browser('of an alert only that is offered which has a use now', async () => {

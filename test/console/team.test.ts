@@ -61,6 +61,23 @@ browser('a role is ended when that is confirmed, and stays in the log', async ()
   assert.equal((await fixture.staff.get('/api/project-permissions/?username=helper')).body, []);
 });
 
+browser('the end of a role that somebody else has changed meanwhile is not overwritten', async () => {
+  const [role] = (await fixture.staff.get('/api/project-permissions/?username=manager')).body;
+  await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
+  const row = owner.page.getByRole('listitem').filter({ hasText: 'manager of Rocket' });
+  await row.getByRole('button', { name: 'Change the end' }).click();
+  const form = owner.dialog();
+  await form.getByLabel('Expiration time').fill('2038-01-19T03:14');
+  await fixture.staff.patch(role.url, { expiration_time: '2030-01-01T00:00:00Z' });
+  await form.getByRole('button', { name: 'Change the end' }).click();
+  await form.getByText(/^The object has been changed since you read it\. Expiration time is now/).waitFor();
+  assert.match((await fixture.staff.get(role.url)).body.expiration_time, /^2030/);
+  assert.is(await form.getByLabel('Expiration time').inputValue(), '2038-01-19T03:14');
+  await form.getByRole('button', { name: 'Change the end' }).click();
+  await row.getByText('2038').waitFor();
+  owner.complaints.splice(0);
+});
+
 browser('an invitation is sent, sent again, and taken back', async () => {
   const { page } = owner;
   await owner.button('Invite somebody').click();

@@ -25,6 +25,11 @@ export const dailyWork: Words = {
   '{status}, after {duration} ms': '{status}, {duration} ms pärast',
   'The event is no longer kept: nothing can be sent.': 'Sündmust enam ei hoita: midagi pole saata.',
   'Nobody has answered the last attempt, if there was one.': 'Viimasele katsele, kui see oli, pole keegi vastanud.',
+  On: 'Sees',
+  'Switched on: {name}': 'Sisse lülitatud: {name}',
+  '{label} is now “{is}”, it was “{was}”.': '{label} on nüüd „{is}“, enne oli „{was}“.',
+  'What you have typed is still here: send it again to have it so.':
+    'Sisestatu on alles: saada see uuesti, kui nii peab jääma.',
   'This notification is switched off.': 'See teavitus on välja lülitatud.',
   '{title}: refused.': '{title}: keelduti.',
   'Team of {name}': 'Meeskond: {name}',
