@@ -7,8 +7,8 @@ type Ask = (path: string) => Promise<Json>;
 /** Nothing there, nothing of the kind, and an order that there is not. */
 const refused = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
 
-/** Whether the server refuses what such a page asks for. */
-export const isRefused = (place: string): boolean => refused.includes(place);
+/** Whether the server may refuse what such a page asks for: jobs are over at some time. */
+export const isRefused = (place: string): boolean => refused.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
 /** Pages that are there whatever the document says. */
 const named = [
