@@ -1,6 +1,7 @@
 /** What events are about, by number. See src/decisions/remembered-subjects.md. */
 import type { Database } from '../../kernel/db/database.ts';
 import { among, Sql, sql, type Value } from '../../kernel/db/sql.ts';
+import { present } from '../../kernel/present.ts';
 
 /** Context keys that hold the uuid of an object an event is about, and the kind of object. */
 export const subjectKeys = {
@@ -70,11 +71,11 @@ function subjectIds(db: Database, context: Context): Map<string, number> {
   return ids;
 }
 
+/** Most are of new objects: of others the id is remembered as a rule. */
 function idOf(db: Database, kind: SubjectKind, uuid: string): number {
-  return (
-    db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`) ??
-    db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id
-  );
+  const entered = db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid}) ON CONFLICT DO NOTHING`);
+  if (entered.changes > 0) return entered.id;
+  return present(db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`));
 }
 
 const kept = new WeakMap<Database, { readonly ids: Map<string, number>; readonly asOf: number }>();

@@ -121,5 +121,6 @@ export function newOrderedUuids({ app, now }: Context, count: number): string[] 
     mark(random, i, 0x70);
     mark(random, i + 2, 0x80);
   }
-  return Array.from({ length: count }, (_, i) => time + random.toString('hex', 10 * i, 10 * i + 10));
+  const digits = random.toString('hex');
+  return Array.from({ length: count }, (_, i) => time + digits.slice(20 * i, 20 * i + 20));
 }

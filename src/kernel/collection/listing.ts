@@ -56,7 +56,7 @@ const mostPageTexts = 200;
 
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
 export class Listing {
-  readonly #members: readonly Member[];
+  #madeMembers: readonly Member[] | undefined;
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
   readonly #ofPages = new Allowance(mostPageTexts).map<string, PageTexts>(() => 1);
@@ -67,9 +67,6 @@ export class Listing {
   #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
-    this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
-      field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shownIf: field.shownIf }] : [],
-    );
     this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
     this.#ownOrder = this.#orderOf([spec.order]);
     this.#kept = isKept(spec) ? new KeptObjects(spec, this, this.#textOf(this.#members)) : undefined;
@@ -163,6 +160,15 @@ export class Listing {
   /** Whether the request asks for texts such as are remembered. */
   #isKept(request: Request): boolean {
     return this.#kept !== undefined && !this.#chosen(request);
+  }
+
+  /** What its objects show; made when it is first asked for, since a start asks for that of few lists. */
+  get #members(): readonly Member[] {
+    const { alias, fields } = this.spec;
+    this.#madeMembers ??= Object.entries(fields).flatMap(([name, field]) =>
+      field.json ? [{ name, value: field.json(`${alias}.${name}`), shownIf: field.shownIf }] : [],
+    );
+    return this.#madeMembers;
   }
 
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */

@@ -19,8 +19,9 @@ export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]
 
 interface Route<Endpoint> {
   readonly endpoint: Endpoint;
-  readonly pattern: RegExp;
   readonly key: RegExp;
+  /** Made when it is first tried: of hundreds a start needs one. */
+  pattern?: RegExp;
 }
 
 /** A map on the first segments of paths stands in front; the few patterns behind it are tried in the order they were added. */
@@ -30,7 +31,7 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
 
   /** Adds an endpoint under its `path`, such as `/api/keys/:uuid/`. */
   add(endpoint: Endpoint): void {
-    const route = { endpoint, pattern: patternOf(endpoint.path), key: keyPatterns[endpoint.key ?? 'uuid'] };
+    const route: Route<Endpoint> = { endpoint, key: keyPatterns[endpoint.key ?? 'uuid'] };
     const segment = firstSegments(endpoint.path);
     const present = this.#bySegment.get(segment);
     if (present) present.push(route);
@@ -42,8 +43,10 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
   find(path: string): Match<Endpoint> | undefined {
     const routes = this.#bySegment.get(firstSegments(path));
     if (!routes) return undefined;
-    for (const { endpoint, pattern, key } of routes) {
-      const match = pattern.exec(path);
+    for (const route of routes) {
+      const { endpoint, key } = route;
+      route.pattern ??= patternOf(endpoint.path);
+      const match = route.pattern.exec(path);
       if (match && (match.groups?.key === undefined || key.test(match.groups.key)))
         return { endpoint, params: match.groups ?? none };
     }
