@@ -57,10 +57,13 @@ export function PostButton({
 export function PostForm({
   title,
   path,
+  given,
   done,
 }: {
   readonly title: string;
   readonly path: string;
+  /** What the form begins with. */
+  readonly given?: Item;
   readonly done: () => Promise<void>;
 }): JSX.Element | null {
   const [isOpen, setOpen] = useState(false);
@@ -76,6 +79,7 @@ export function PostForm({
         <Dialog title={title} onClose={() => setOpen(false)}>
           <Form
             fields={formFieldsOf(post, undefined)}
+            {...(given && { given })}
             button={title}
             onCancel={() => setOpen(false)}
             send={async (body) => {

@@ -9,6 +9,7 @@ import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Icon } from './icons.tsx';
 import { Filters, Listed } from './list.tsx';
+import { PostForm } from './post.tsx';
 import { refresh, useAnswer, useGet } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, roles } from './session.ts';
@@ -223,7 +224,15 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
     <>
       {resource.is_simulated === true && (
         <p class="states">
-          <State value={t('Simulated')} />
+          <State value={t('Simulated')} />{' '}
+          {isStaff.value && (
+            <PostForm
+              title={t('Change at the provider')}
+              path="/api/simulator/drift/"
+              given={{ resource: textOf(resource, 'uuid') }}
+              done={async () => undefined}
+            />
+          )}
         </p>
       )}
       <Measurements resource={resource} />

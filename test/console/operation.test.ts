@@ -4,8 +4,10 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
+import { dropletService } from '../support/droplets.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Personas, personas } from '../support/personas.ts';
+import { work } from '../support/simulated.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -153,6 +155,26 @@ browser('the simulator fails on demand, and the clock of a server in memory goes
   await staff.page.getByText('Let time pass: done.').waitFor();
   assert.is(fixture.clock.now(), before + 60_000_000);
   staff.complaints.splice(0);
+});
+
+browser('a simulated resource changes at its provider by a button on its page', async () => {
+  const customer = (await fixture.staff.get('/api/customers/')).body[0];
+  const place = { customer, project: await fixture.project('Drifting', customer) };
+  const service = await dropletService(fixture, place);
+  // The failure that was ordered before is this one's.
+  await service.make({ name: 'failing' });
+  const droplet = await service.make();
+  await staff.go(`/digitalocean-droplets/${droplet.uuid}/`, /^web/);
+  await staff.button('Change at the provider').click();
+  assert.is(await staff.dialog().getByLabel('Resource *').inputValue(), droplet.uuid);
+  await staff.dialog().getByLabel('Change *').selectOption('vanish');
+  await staff.dialog().getByRole('button', { name: 'Change at the provider' }).click();
+  await staff.page.getByText('Change at the provider: done.').waitFor();
+  await fixture.staff.post(`${droplet.service_settings}pull/`);
+  await work(fixture);
+  await staff.heading(/^web Erred/).waitFor();
+  assert.equal(await staff.findings(), []);
+  await staff.go('/operation/', 'Operation');
 });
 
 browser('settings in force are told with what gave them', async () => {

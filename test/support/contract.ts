@@ -67,7 +67,8 @@ class Contract {
   /** Throws when an answer is not one that the document describes. */
   check(method: string, { pathname: path, search }: URL, status: number, type: string, body: unknown): void {
     const document = this.#document;
-    const described = this.#paths.find(({ pattern }) => pattern.test(path))?.path;
+    // As OpenAPI has it, a path as it stands goes before those with keys.
+    const described = document.paths[path] ? path : this.#paths.find(({ pattern }) => pattern.test(path))?.path;
     const operation = described && document.paths[described][method.toLowerCase()];
     // What is no operation is refused, and 304 has no body.
     if (!operation || status === 304) return;

@@ -1,12 +1,17 @@
+import { driverSettings } from '../../cloud/drivers/drivers.ts';
+import { isSimulated } from '../../cloud/drivers/simulated.ts';
+import { drift, drifts } from '../../cloud/providers/simulator/drift.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Fields, objectShape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { integer, text } from '../../kernel/collection/values.ts';
+import { choice, integer, text } from '../../kernel/collection/values.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import { demandStaff } from './rights.ts';
 
 /** At most so many seconds pass at a time: a year. */
@@ -37,6 +42,41 @@ const failure = {
   operation: text({ required: true, max: 100, help: 'What is to fail there, such as create.', example: 'create' }),
   message: text({ max: 2000, help: 'What the provider is to say.', example: 'Simulated failure' }),
 };
+
+const drifting = {
+  resource: text({
+    required: true,
+    max: 32,
+    help: 'Uuid of the resource.',
+    example: 'd98b62f9a4b94a3f8a0c8e6e3d1d7a11',
+  }),
+  change: choice({
+    required: true,
+    choices: () => drifts.map((change) => [change, change]),
+    help: 'What happens to it at the provider.',
+  }),
+};
+
+interface Drifting {
+  readonly kind: string;
+  readonly backend_id: string;
+  readonly settings_id: number;
+}
+
+/** Has a simulated resource change at its provider alone. Throws 400, 409. */
+function driftOf(request: Request): void {
+  const { app, db } = request;
+  const { change, resource } = validate(drifting, request, 'create');
+  const row = db.get<Drifting>(
+    sql`SELECT kind, backend_id, settings_id FROM resource WHERE uuid = ${resource.toLowerCase()}`,
+  );
+  if (!row) throw invalid({ resource: ['There is no such resource.'] });
+  const settings = present(driverSettings(app, row.settings_id));
+  if (!isSimulated(settings.backend_url)) throw conflict('The resource is not simulated.');
+  const kind = row.kind.slice(row.kind.indexOf('.') + 1);
+  const isThere = drift(app, app.catalogue.type(settings.type), settings, { kind, backendId: row.backend_id, change });
+  if (!isThere) throw conflict('The provider does not know the resource.');
+}
 
 const passing = {
   seconds: integer({ required: true, min: 1, max: longest, help: 'How far the clock goes on.', example: 3600 }),
@@ -113,6 +153,19 @@ export const simulatorEndpoints: readonly Endpoint[] = [
       return json(state(request));
     },
   }),
+  control(
+    'drift',
+    'Simulator Drift',
+    'Has a simulated resource change at its provider, unseen until it is synchronised.',
+    drifting,
+    {
+      handle: (request) => {
+        demandSimulator(request);
+        driftOf(request);
+        return json(state(request));
+      },
+    },
+  ),
   control('advance', 'Simulator Advance', 'Lets time pass on a server in memory; what comes due is done.', passing, {
     prepare: async (request) => {
       const advance = advanceOf(request);

@@ -230,10 +230,35 @@ test('the simulator fails the next operation on demand, and the clock of a serve
   assert.equal(wrong.body, { seconds: ['Ensure this value is greater than or equal to 1.'] });
 });
 
+test('a simulated resource changes at its provider alone, which the next synchronisation finds', async () => {
+  const service = await cloud();
+  const [one, two] = [await service.make(), await service.make()];
+  const drift = (body: Json) => fixture.staff.post('/api/simulator/drift/', body);
+  const before = (await fixture.staff.get(one.url)).body;
+  fixture.events();
+  assert.is((await drift({ resource: one.uuid, change: 'rename' })).status, 200);
+  assert.is((await drift({ resource: two.uuid.toUpperCase(), change: 'vanish' })).status, 200);
+  assert.equal((await fixture.staff.get(one.url)).body, before, 'nobody here is told');
+  assert.equal(fixture.events(), []);
+  await fixture.staff.post(`${service.settings.url}pull/`);
+  await work(fixture);
+  assert.is((await fixture.staff.get(one.url)).body.name, 'renamed-1');
+  const { error_message, state } = (await fixture.staff.get(two.url)).body;
+  assert.equal([state, error_message], ['Erred', 'Does not exist at backend.']);
+  const gone = await drift({ resource: two.uuid, change: 'vanish' });
+  assert.equal([gone.status, gone.body], [409, { detail: 'The provider does not know the resource.' }]);
+  assert.equal((await drift({ resource: 'x', change: 'explode' })).body, {
+    change: ['"explode" is not a valid choice.'],
+  });
+  assert.equal((await drift({ resource: 'x', change: 'vanish' })).body, { resource: ['There is no such resource.'] });
+  assert.equal((await drift({})).body, { resource: ['This field is required.'], change: ['This field is required.'] });
+});
+
 test('without the simulator nothing of it is done', async () => {
   await fixture.open({ simulator_enabled: false });
   for (const [path, body] of [
     ['fail_next', { kind: 'DigitalOcean', operation: 'ping' }],
+    ['drift', { resource: '0'.repeat(32), change: 'vanish' }],
     ['advance', { seconds: 1 }],
   ] as const) {
     const refused = await fixture.staff.post(`/api/simulator/${path}/`, body);

@@ -36,6 +36,13 @@ GET    /api/version/                                             -         200 2
 GET    /api/configuration/                                       -         200 200 200 200 200 200 200 200 200 200
 GET    /docs/                                                    -         200 200 200 200 200 200 200 200 200 200
 
+GET    /api/sessions/                                            -         200 200 200 200 200 200 200 200 401 401
+GET    /api/sessions/:key/                                       own       200 200 200 200 200 200 200 200 401 401
+GET    /api/sessions/:key/                                       foreign   200 404 404 404 404 404 404 404 401 401
+DELETE /api/sessions/:key/                                       own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/sessions/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
+POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
+
 GET    /api/users/                                               -         200 200 200 200 200 200 200 200 401 401
 POST   /api/users/                                               -         201 403 403 403 403 403 403 403 401 401
 GET    /api/users/:key/                                          self      200 200 200 200 200 200 200 200 401 401
@@ -66,12 +73,6 @@ POST   /api/users/:key/remove_organization/                      self      200 2
 POST   /api/users/:key/remove_organization/                      other     200 403 200 200 403 403 403 403 401 401
 POST   /api/users/:key/remove_organization/                      staff     200 403 404 404 404 404 404 404 401 401
 GET    /api/user-counters/                                       -         200 200 200 200 200 200 200 200 401 401
-GET    /api/sessions/                                            -         200 200 200 200 200 200 200 200 401 401
-GET    /api/sessions/:key/                                       own       200 200 200 200 200 200 200 200 401 401
-GET    /api/sessions/:key/                                       foreign   200 404 404 404 404 404 404 404 401 401
-DELETE /api/sessions/:key/                                       own       204 204 204 204 204 204 204 204 401 401
-DELETE /api/sessions/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
-POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
 
 GET    /api/keys/                                                -         200 200 200 200 200 200 200 200 401 401
 POST   /api/keys/                                                -         201 201 201 201 201 201 201 201 401 401
@@ -217,6 +218,7 @@ GET    /api/jobs/:key/                                           any       200 2
 POST   /api/jobs/:key/run/                                       any       202 403 404 404 404 404 404 404 401 401
 GET    /api/simulator/                                           -         200 403 403 403 403 403 403 403 401 401
 POST   /api/simulator/fail_next/                                 -         200 403 403 403 403 403 403 403 401 401
+POST   /api/simulator/drift/                                     -         400 403 403 403 403 403 403 403 401 401
 POST   /api/simulator/advance/                                   -         200 403 403 403 403 403 403 403 401 401
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401

@@ -1,0 +1,27 @@
+/** What happens at the pretended provider without anybody here being told, until the next synchronisation (providers.md 3.2). */
+import type { App } from '../../../kernel/access/app.ts';
+import type { DriverSettings } from '../../catalogue/driver.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
+import { Objects } from './objects.ts';
+import { World } from './world.ts';
+
+export const drifts = ['vanish', 'rename'] as const;
+
+/** Has an object go, or get another name. Answers whether there is one. Must run inside a write. */
+export function drift(
+  app: App,
+  type: ProviderType,
+  settings: DriverSettings,
+  {
+    backendId,
+    change,
+    kind,
+  }: { readonly kind: string; readonly backendId: string; readonly change: (typeof drifts)[number] },
+): boolean {
+  const world = new World(app, settings);
+  const object = world.find(kind, backendId);
+  if (!object) return false;
+  if (change === 'vanish') new Objects(world, type).lose(object);
+  else world.change(object, { name: `renamed-${world.next('renamed')}` });
+  return true;
+}
