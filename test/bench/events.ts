@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { customerContext } from '../../src/activity/events/context.ts';
 import { record } from '../../src/activity/events/record.ts';
 import { housekeeping } from '../../src/app/schedule/housekeeping.ts';
-import { createServer } from '../../src/app/server.ts';
+import { createServer, type Server } from '../../src/app/server.ts';
 import { type App, systemContext } from '../../src/kernel/access/app.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -55,7 +55,7 @@ export async function run(folder: string, tell: (text: string) => void, count = 
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
   copyToDisk(log, join(data, 'tenantry.db'));
-  const server = await createServer({ data, port: 0, log_level: 'silent' });
+  const server = await createServer({ data, port: 0, log_level: 'silent', event_streams_per_user: streams });
   try {
     const figures = [];
     for (const person of ['staff', 'owner'] as const) {
@@ -64,6 +64,8 @@ export async function run(folder: string, tell: (text: string) => void, count = 
     tell('Recording …');
     figures.push(...(await recording(server.app)));
     figures.push(...(await indexing(server.app)));
+    tell('Streaming …');
+    figures.push(...(await streaming(server)));
     tell('Removing …');
     figures.push(...(await removing(server.app)));
     return table(figures);
@@ -155,6 +157,42 @@ async function recording(app: App): Promise<Figure[]> {
       unit: 'µs',
       atMost: 40,
     },
+  ];
+}
+
+/** So many streams of events are open when it is measured what they cost. */
+const streams = 100;
+
+/** What a write costs that is told of in events, without streams and with many that are sent it. */
+async function streaming({ app, url }: Server): Promise<Figure[]> {
+  const token = tokenOf('staff');
+  const rounds = 300;
+  const writes = async (): Promise<number> => {
+    const milliseconds: number[] = [];
+    for (let i = 0; i < rounds; i++) {
+      const started = performance.now();
+      const body = JSON.stringify({ level: 'info', message: `Streamed ${i}` });
+      const { status } = await ask(url, { method: 'POST', target: '/api/events/', token, body });
+      milliseconds.push(performance.now() - started);
+      if (status >= 300) throw new Error(`an event was answered ${status}`);
+    }
+    return quantile(milliseconds, 0.5);
+  };
+  const without = await writes();
+  const leaving = new AbortController();
+  const headers = { Authorization: `Token ${token}` };
+  const ends = [];
+  for (let i = 0; i < streams; i++) {
+    const { body } = await fetch(`${url}/api/events/stream/`, { headers, signal: leaving.signal });
+    ends.push(body?.pipeTo(new WritableStream()).catch(() => undefined));
+  }
+  if (app.eventStreams.size !== streams) throw new Error(`${app.eventStreams.size} streams are open`);
+  const beside = await writes();
+  leaving.abort();
+  await Promise.all(ends);
+  return [
+    { what: 'Recording an event by the API, no stream open', value: without, unit: 'ms', atMost: 5 },
+    { what: `The same with ${streams} streams that are sent it`, value: beside, unit: 'ms', atMost: 15 },
   ];
 }
 

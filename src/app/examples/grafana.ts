@@ -85,6 +85,7 @@ const graphs: readonly Graph[] = [
       'mails, {{result}}': rate('tenantry_mails_total', 'result'),
     },
   },
+  { title: 'Streams of events', unit: 'short', lines: { open: 'tenantry_event_streams' } },
   {
     title: 'Providers, jobs, refused logins',
     unit: 'short',

@@ -188,6 +188,12 @@ export function readings(app: App, folder: string | undefined, quiet: () => numb
       read: () => counted(metrics.refusedLogins.list()),
     },
     {
+      name: 'tenantry_event_streams',
+      help: 'Streams of events that are open.',
+      type: 'gauge',
+      read: () => [[app.eventStreams.size]],
+    },
+    {
       name: 'tenantry_timer_age_seconds',
       help: 'How long ago the timer last did what is due; it does so every second.',
       type: 'gauge',

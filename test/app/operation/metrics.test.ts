@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { EventReader } from '../../support/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { overWire } from '../../support/wire.ts';
@@ -101,6 +102,14 @@ test('refused logins, provider calls, jobs, mails and what waits in an outbox ar
   assert.match(later, 'tenantry_mails_total{result="skipped"} 1');
   assert.match(later, 'tenantry_deliveries_total{outbox="invitations",result="skipped"} 1');
   assert.match(later, 'tenantry_outbox_depth{outbox="invitations"} 0');
+});
+
+test('open streams of events are counted until they end', async () => {
+  const count = async (): Promise<string | undefined> => linesOf(await scrape(), 'tenantry_event_streams')[0]?.trim();
+  const streams = [await EventReader.open(fixture, fixture.staff), await EventReader.open(fixture, fixture.staff)];
+  await eventually('two are open', async () => (await count()) === '2');
+  for (const stream of streams) stream.leave();
+  await eventually('none is', async () => (await count()) === '0');
 });
 
 test('it is a text that Prometheus reads, without secrets, the same for all who ask at once', async () => {
