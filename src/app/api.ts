@@ -38,6 +38,7 @@ import { quotaTimeline } from '../activity/stats/timeline.ts';
 import type { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { properties } from '../cloud/properties/properties.ts';
 import { monitoringEndpoint, slaEndpoint } from '../cloud/resources/measurements.ts';
+import { monitoringHistory } from '../cloud/resources/monitoring-history.ts';
 import { kindsEndpoints } from '../cloud/resources/resource-endpoints.ts';
 import { resourceEndpoints } from '../cloud/resources/summary.ts';
 import { links } from '../cloud/services/links.ts';
@@ -133,6 +134,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
+  monitoringHistory,
   acceptEndpoint,
   cancel.endpoint,
   check,

@@ -229,7 +229,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
             <PostForm
               title={t('Change at the provider')}
               path="/api/simulator/drift/"
-              given={{ resource: textOf(resource, 'uuid') }}
+              given={{ resource: textOf(resource, 'url') }}
               done={async () => undefined}
             />
           )}

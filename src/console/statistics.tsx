@@ -223,6 +223,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
           />
         </Part>
       )}
+      <MonitoringHistory scope={scope} />
       {items && items.count > 0 && (
         <Part title={t('Monitoring')}>
           <dl class="counters">
@@ -235,6 +236,33 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
           </dl>
         </Part>
       )}
+    </>
+  );
+}
+
+/** So far back, and so many times, monitoring items are shown: a week, by two hours. */
+const watched = 7 * 24 * 3600;
+const watchedPoints = 85;
+
+/** What the monitoring items of a resource were, each in a chart of its own: they are measured in different units. */
+function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
+  const end = Math.ceil(Date.now() / 3_600_000) * 3600;
+  const params = { query: { scope, start: end - watched, end, points_count: watchedPoints } };
+  const { value: answer } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
+  return (
+    <>
+      {(answer?.isOk ? answer.body : [])
+        .filter(({ history }) => history.some(({ value }) => value !== undefined))
+        .map(({ history, name }) => (
+          <Part key={name} title={t('{name}, the last week', { name })}>
+            <Chart
+              title={name}
+              times={history.map(({ point }) => point)}
+              series={[{ name, values: history.map(({ value }) => value) }]}
+              least={Math.min(0, ...history.map(({ value }) => value ?? 0))}
+            />
+          </Part>
+        ))}
     </>
   );
 }

@@ -166,7 +166,7 @@ browser('a simulated resource changes at its provider by a button on its page', 
   const droplet = await service.make();
   await staff.go(`/digitalocean-droplets/${droplet.uuid}/`, /^web/);
   await staff.button('Change at the provider').click();
-  assert.is(await staff.dialog().getByLabel('Resource *').inputValue(), droplet.uuid);
+  assert.is(await staff.dialog().getByLabel('Resource *').inputValue(), droplet.url);
   await staff.dialog().getByLabel('Change *').selectOption('vanish');
   await staff.dialog().getByRole('button', { name: 'Change at the provider' }).click();
   await staff.page.getByText('Change at the provider: done.').waitFor();

@@ -1,10 +1,12 @@
 import { driverSettings } from '../../cloud/drivers/drivers.ts';
 import { isSimulated } from '../../cloud/drivers/simulated.ts';
 import { drift, drifts } from '../../cloud/providers/simulator/drift.ts';
+import { scopeField } from '../../cloud/resources/measurements.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { exampleLink } from '../../kernel/collection/example.ts';
 import { type Fields, objectShape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { choice, integer, text } from '../../kernel/collection/values.ts';
@@ -43,13 +45,9 @@ const failure = {
   message: text({ max: 2000, help: 'What the provider is to say.', example: 'Simulated failure' }),
 };
 
+/** Body of a change at the provider alone. */
 const drifting = {
-  resource: text({
-    required: true,
-    max: 32,
-    help: 'Uuid of the resource.',
-    example: 'd98b62f9a4b94a3f8a0c8e6e3d1d7a11',
-  }),
+  resource: { ...scopeField, help: 'Link of a simulated resource.' },
   change: choice({
     required: true,
     choices: () => drifts.map((change) => [change, change]),
@@ -67,10 +65,7 @@ interface Drifting {
 function driftOf(request: Request): void {
   const { app, db } = request;
   const { change, resource } = validate(drifting, request, 'create');
-  const row = db.get<Drifting>(
-    sql`SELECT kind, backend_id, settings_id FROM resource WHERE uuid = ${resource.toLowerCase()}`,
-  );
-  if (!row) throw invalid({ resource: ['There is no such resource.'] });
+  const row = db.one<Drifting>(sql`SELECT kind, backend_id, settings_id FROM resource WHERE id = ${resource.id}`);
   const settings = present(driverSettings(app, row.settings_id));
   if (!isSimulated(settings.backend_url)) throw conflict('The resource is not simulated.');
   const kind = row.kind.slice(row.kind.indexOf('.') + 1);
@@ -102,6 +97,8 @@ const control = (
   summary: string,
   fields: Fields,
   operation: Pick<Endpoint['operations'] & object, never> & {
+    /** A valid body for the documentation. */
+    readonly example?: Readonly<Record<string, unknown>>;
     readonly prepare?: (request: Request) => Promise<unknown>;
     readonly handle: (request: Request) => ReturnType<typeof json>;
   },
@@ -115,7 +112,7 @@ const control = (
     POST: {
       summary,
       allowedFor: staff.allowedFor,
-      input: { fields, purpose: 'create' },
+      input: { fields, purpose: 'create', ...(operation.example && { example: operation.example }) },
       output: { status: 200, shape },
       refusals: { 409: true },
       ...operation,
@@ -159,6 +156,7 @@ export const simulatorEndpoints: readonly Endpoint[] = [
     'Has a simulated resource change at its provider, unseen until it is synchronised.',
     drifting,
     {
+      example: { resource: exampleLink('digitalocean-droplets'), change: 'rename' },
       handle: (request) => {
         demandSimulator(request);
         driftOf(request);

@@ -28,19 +28,20 @@ import {
 import { validate } from '../../kernel/collection/validate.ts';
 import { number, orNull, text } from '../../kernel/collection/values.ts';
 import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
-import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid, notFound } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import { periodPattern, periodRule } from './listing.ts';
+import { forgetValues, keepValue } from './monitoring-values.ts';
 import { visibleResources } from './rights.ts';
 
 /* What staff tell of resources: SLA by period, and values of monitoring items (services.md 7.4). */
 
 /** The resource a row is about. */
-const scopeField: WritableField<ResolvedScope, true> = {
+export const scopeField: WritableField<ResolvedScope, true> = {
   ...readOnly('field', { type: 'string', format: 'uri' }, constant('null')),
   input: inputOf(
     { required: true },
@@ -101,7 +102,7 @@ interface Measurement {
 const writers = staff;
 
 /** Who sees them, in alias `m`. */
-const readers = visibleTo(
+export const readers = visibleTo(
   'everybody who sees the resource',
   (caller) => sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(caller)})`,
 );
@@ -122,11 +123,17 @@ function put(request: Request, { key, read, table, values }: Measurement): Reply
   );
   db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
   db.insert(table, { resource_id: id, [key]: told.key, ...row });
+  if (table === 'monitoring_item') keepValue(request, id, told.key, present(row.value));
+  return json({ scope: linkOfResource(request, id), [key]: told.key, ...row }, stored ? 200 : 201);
+}
+
+/** The link of the resource with this id. */
+export function linkOfResource({ base, db }: Request, id: number): string {
   const [link] = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, {
-    base: request.base,
+    base,
     id,
   });
-  return json({ scope: JSON.parse(present(link)), [key]: told.key, ...row }, stored ? 200 : 201);
+  return JSON.parse(present(link));
 }
 
 /** The resource that the query names; undefined when it names nothing. Throws 400. */
@@ -155,19 +162,28 @@ function remove(request: Request, { key, table }: Measurement): Reply {
     sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${named}`,
   );
   if (changes === 0) throw notFound();
+  if (table === 'monitoring_item') forgetValues(request, id, named);
   return empty();
 }
 
-function list(request: Request, measurement: Measurement): Reply {
-  const { db, query } = request;
-  const { key, order, table } = measurement;
+/** Condition on alias `m`: the caller sees the row, and the query asks for it. Throws 400. */
+function asked(request: Request, key: Measurement['key']): Sql {
   const conditions: Sql[] = [readers.condition(request.caller, request.config)];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
   rejectMalformedPeriod(request, key);
   const exactKey = exact(`m.${key}`).condition(request, key);
   if (exactKey) conditions.push(exactKey);
-  const condition = conditions.reduce((a, b) => sql`${a} AND ${b}`);
+  return all(conditions);
+}
+
+/** The same of monitoring items. */
+export const itemsAsked = (request: Request): Sql => asked(request, 'name');
+
+function list(request: Request, measurement: Measurement): Reply {
+  const { db, query } = request;
+  const { key, order, table } = measurement;
+  const condition = asked(request, key);
   const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
   const page = pageOf(query, total);
   const keys = db.all<{ id: number; key: string }>(sql`

@@ -52,6 +52,7 @@ export const dailyWork: Words = {
   Simulated: 'Simuleeritud',
   'For all customers': 'Kõigile klientidele',
   'Customers and their projects': 'Kliendid ja nende projektid',
+  '{name}, the last week': '{name}, viimane nädal',
   'Usage by customer': 'Kasutus klientide kaupa',
   'Project count': 'Projekte',
   'Resource count': 'Ressursse',

@@ -236,8 +236,8 @@ test('a simulated resource changes at its provider alone, which the next synchro
   const drift = (body: Json) => fixture.staff.post('/api/simulator/drift/', body);
   const before = (await fixture.staff.get(one.url)).body;
   fixture.events();
-  assert.is((await drift({ resource: one.uuid, change: 'rename' })).status, 200);
-  assert.is((await drift({ resource: two.uuid.toUpperCase(), change: 'vanish' })).status, 200);
+  assert.is((await drift({ resource: one.url, change: 'rename' })).status, 200);
+  assert.is((await drift({ resource: two.url, change: 'vanish' })).status, 200);
   assert.equal((await fixture.staff.get(one.url)).body, before, 'nobody here is told');
   assert.equal(fixture.events(), []);
   await fixture.staff.post(`${service.settings.url}pull/`);
@@ -245,12 +245,21 @@ test('a simulated resource changes at its provider alone, which the next synchro
   assert.is((await fixture.staff.get(one.url)).body.name, 'renamed-1');
   const { error_message, state } = (await fixture.staff.get(two.url)).body;
   assert.equal([state, error_message], ['Erred', 'Does not exist at backend.']);
-  const gone = await drift({ resource: two.uuid, change: 'vanish' });
+  const gone = await drift({ resource: two.url, change: 'vanish' });
   assert.equal([gone.status, gone.body], [409, { detail: 'The provider does not know the resource.' }]);
-  assert.equal((await drift({ resource: 'x', change: 'explode' })).body, {
+  assert.equal((await drift({ resource: one.url, change: 'explode' })).body, {
     change: ['"explode" is not a valid choice.'],
   });
-  assert.equal((await drift({ resource: 'x', change: 'vanish' })).body, { resource: ['There is no such resource.'] });
+  for (const [resource, problem] of [
+    [7, 'Not a valid string.'],
+    ['x', 'URL is invalid: x.'],
+    [service.settings.url, `${service.settings.url} object does not support such relationship.`],
+    [
+      one.url.replace(one.uuid, '0'.repeat(32)),
+      `Can't restore object from url: ${one.url.replace(one.uuid, '0'.repeat(32))}`,
+    ],
+  ])
+    assert.equal((await drift({ resource, change: 'vanish' })).body, { resource: [problem] });
   assert.equal((await drift({})).body, { resource: ['This field is required.'], change: ['This field is required.'] });
 });
 

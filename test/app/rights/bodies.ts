@@ -93,7 +93,7 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/alerts/:key/cancel_acknowledgment/': after('acknowledge/'),
   'POST /api/alerts/:key/close/': after('', { message: 'Loud.', severity: 'Info' }),
   'POST /api/simulator/fail_next/': () => ({ kind: 'DigitalOcean', operation: 'ping' }),
-  'POST /api/simulator/drift/': () => ({ resource: '0'.repeat(32), change: 'vanish' }),
+  'POST /api/simulator/drift/': () => ({ resource: `/api/digitalocean-droplets/${'0'.repeat(32)}/`, change: 'vanish' }),
   'POST /api/simulator/advance/': () => ({ seconds: 1 }),
   'POST /api/events/': ({ customers }, object) => ({ level: 'info', message: 'Hello.', scope: customers[object].url }),
   'POST /api/events/count/history/': () => ({ point: 1 }),
@@ -121,6 +121,7 @@ export const bodies: Readonly<Record<string, Body>> = {
 /** Parameters without which a path answers 400. */
 export const queries: Readonly<Record<string, string>> = {
   '/api/quotas/:key/history/': '?point=1',
+  '/api/monitoring-items/history/': '?point=1',
   '/api/events/count_history/': '?point=1',
   '/api/events/count/history/': '?point=1',
   '/api/stats/creation-time/': '?type=customer',

@@ -317,6 +317,7 @@ GET    /api/resource-sla/                                        -         200 2
 PUT    /api/resource-sla/                                        -         400 403 403 403 403 403 403 403 401 401
 DELETE /api/resource-sla/                                        -         400 403 403 403 403 403 403 403 401 401
 GET    /api/monitoring-items/                                    -         200 200 200 200 200 200 200 200 401 401
+GET    /api/monitoring-items/history/                            -         200 200 200 200 200 200 200 200 401 401
 PUT    /api/monitoring-items/                                    -         400 403 403 403 403 403 403 403 401 401
 DELETE /api/monitoring-items/                                    -         400 403 403 403 403 403 403 403 401 401
 

@@ -72,6 +72,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0032_operation': '2f98a1d499d8ea728653fe31f41b8d7f26732becdfc41704f6c2eb4e32fb1f08',
   '0033_delivery_attempts': '8a73b47b7af58908ce1a3391c041322dcb2e7dd8a887f24a42aa7896948a4aff',
   '0034_sessions': '5adee128ee21f5383062f9956071bc42b16b44d357d8a9a3ad4def16067d3421',
+  '0035_monitoring_history': '355d0e7812c5b72b178c2ebf6e57af61048bf2bc987c4ade79522599a4458cf5',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

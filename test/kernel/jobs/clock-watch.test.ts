@@ -367,7 +367,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
     `${table}.ended`,
   ]),
   'said by an identity provider': ['saml_used_message.expires'],
-  'history, which says what the clock said': ['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at'],
+  'history, which says what the clock said': [
+    ...['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],
+  ],
   'an hour that begins anew when it lies ahead': ['hook_mail_hour.since'],
   'of the watch itself': ['deployment.clock_seen', 'deployment.clock_jump', 'deployment.clock_wait'],
 };

@@ -5,7 +5,7 @@ import type { ProviderType } from '../../catalogue/type.ts';
 import { Objects } from './objects.ts';
 import { World } from './world.ts';
 
-export const drifts = ['vanish', 'rename'] as const;
+export const drifts = ['rename', 'vanish'] as const;
 
 /** Has an object go, or get another name. Answers whether there is one. Must run inside a write. */
 export function drift(

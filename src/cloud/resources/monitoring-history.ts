@@ -1,0 +1,87 @@
+import { second } from '../../kernel/clock.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import { historyParameters, parameter } from '../../kernel/collection/filter.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { gather, invalidRequest } from '../../kernel/http/error.ts';
+import { historyPoints } from '../../kernel/http/history.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { itemsAsked, linkOfResource, readers } from './measurements.ts';
+
+/** So many items are told of at once, and so many values of them at all points. */
+const mostItems = 300;
+const mostValues = 10_000;
+
+interface Told {
+  readonly item: number;
+  readonly point: number;
+  readonly value: number | null;
+}
+
+/** GET /api/monitoring-items/history/ (services.md 7.4) */
+export const monitoringHistory: Endpoint = {
+  path: '/api/monitoring-items/history/',
+  name: 'Monitoring History',
+  description: 'Values of monitoring items at points of time.',
+  operations: {
+    GET: {
+      summary: 'Answers the values of monitoring items at points of time.',
+      allowedFor: readers.allowedFor,
+      filters: {
+        ...historyParameters,
+        scope: parameter('link', 'Link of the resource.'),
+        name: parameter('string', 'The exact value.'),
+      },
+      output: {
+        status: 200,
+        shape: {
+          type: 'array',
+          items: objectShape({
+            scope: { type: 'string', format: 'uri' },
+            name: { type: 'string' },
+            history: {
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: { point: { type: 'integer' }, value: { type: 'number' } },
+                required: ['point'],
+              },
+            },
+          }),
+        },
+      },
+      handle: (request) => {
+        const { db, query } = request;
+        const [points, condition] = gather(
+          () => historyPoints((name) => query.all(name)),
+          () => itemsAsked(request),
+        );
+        const items = db.all<{ id: number; name: string }>(sql`
+          SELECT m.resource_id AS id, m.name FROM monitoring_item m
+          WHERE ${condition}
+          ORDER BY m.name, m.resource_id
+          LIMIT ${mostItems + 1}`);
+        if (items.length > mostItems || items.length * points.length > mostValues)
+          throw invalidRequest(
+            `More than ${mostItems} items, or ${mostValues} values, are asked for: name a scope, or fewer points.`,
+          );
+        const told = db.all<Told>(sql`
+          SELECT i.key AS item, p.value AS point, (
+            SELECT v.value FROM monitoring_value v
+            WHERE v.resource_id = i.value ->> 'id' AND v.name = i.value ->> 'name' AND v.at < (p.value + 1) * ${second}
+            ORDER BY v.at DESC
+            LIMIT 1) AS value
+          FROM json_each(${JSON.stringify(items)}) i CROSS JOIN json_each(${JSON.stringify(points)}) p
+          ORDER BY i.key, p.key`);
+        const histories = items.map(({ id, name }) => ({
+          scope: linkOfResource(request, id),
+          name,
+          history: [] as object[],
+        }));
+        for (const { item, point, value } of told)
+          histories[item]?.history.push(value === null ? { point } : { point, value });
+        return json(histories);
+      },
+    },
+  },
+};
