@@ -132,6 +132,9 @@ browser('a resource shows its availability and what was measured last', async ()
     ],
   );
   await page.getByRole('region', { name: 'Monitoring' }).getByText('64.8').waitFor();
+  const watched = page.getByRole('region', { name: 'cpu_usage, the last week' });
+  await watched.getByText('As a table').click();
+  assert.match(await watched.getByRole('row').last().innerText(), /64\.8/);
   assert.equal(await owner.findings(), []);
 });
 

@@ -21,6 +21,14 @@ export const helps: Words = {
   'Unmanaged objects of each importable kind.': 'Haldamata objektide arv igast imporditavast liigist.',
   'Company or private person.': 'Ettevõte või eraisik.',
   'When the role ends by itself; null: never.': 'Millal roll ise lõpeb; tühi: mitte kunagi.',
+  'Link of a simulated resource.': 'Simuleeritud ressursi link.',
+  'What happens to it at the provider.': 'Mis sellega pakkuja juures juhtub.',
+  'Has a simulated resource change at its provider, unseen until it is synchronised.':
+    'Muudab simuleeritud ressurssi pakkuja juures, mida on näha alles pärast sünkroonimist.',
+  'What is sent, without its signature; null when the event is no longer kept.':
+    'Mida saadetakse, ilma allkirjata; tühi, kui sündmust enam ei hoita.',
+  'What was answered to the last attempt; null where nothing was.':
+    'Mida viimasele katsele vastati; tühi, kui midagi ei vastatud.',
   'Whether events are delivered.': 'Kas sündmustest teavitatakse.',
   'Types of events to deliver.': 'Sündmuste liigid, millest teavitatakse.',
   'Groups of events to deliver; stored event_types are those given and those of the groups.':

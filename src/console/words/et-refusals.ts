@@ -157,6 +157,10 @@ export const refusals: Words = {
   "The clock is the machine's.": 'Kell on masina oma.',
   'Job is running.': 'Töö on käimas.',
   'The simulator is switched off.': 'Simulaator on välja lülitatud.',
+  'The resource is not simulated.': 'Ressurss ei ole simuleeritud.',
+  'The provider does not know the resource.': 'Pakkuja ei tunne seda ressurssi.',
+  'More than {items} items, or {values} values, are asked for: name a scope, or fewer points.':
+    'Küsitud on rohkem kui {items} näitajat või {values} väärtust: nimeta objekt või vähem ajahetki.',
   'The program that embeds this server makes the backups itself.':
     'Varukoopiaid teeb programm, mille osa see server on.',
   'The program that embeds this server examines the data itself.':
