@@ -82,7 +82,7 @@ function FoundAction({ name, ...properties }: Properties & { readonly name: stri
     path: `/api${path}`,
     isDestructive: /cancel|reject|remove|revoke|close/.test(name),
     reason: undefined,
-    fields: formFieldsOf(post, undefined),
+    fields: formFieldsOf(post, properties.collection),
   };
   return <ActionButton {...properties} action={action} />;
 }
@@ -199,7 +199,7 @@ function ActionButton({
         <Dialog title={`${title}: ${nameOf(item)}`} onClose={() => setOpen(false)}>
           <Form
             fields={fields}
-            {...(method === 'PATCH' && { item: seen.item })}
+            {...(method === 'PATCH' ? { item: seen.item } : { given: listsOf(item, fields) })}
             button={title}
             send={act}
             onCancel={() => setOpen(false)}
@@ -217,3 +217,7 @@ const pictureOf = ({ method, path }: Action): string =>
 /** What a removal is told by its query. */
 const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
+
+/** The lists that an object has, of those that a form asks for: what is sent replaces them. */
+const listsOf = (item: Item, fields: readonly FormField[]): Item =>
+  Object.fromEntries(fields.filter(({ kind }) => kind === 'rows').map(({ name }) => [name, item[name] ?? []]));

@@ -14,6 +14,16 @@ export interface Filter {
   readonly isLink: boolean;
 }
 
+/** One member of the objects in a list that is part of a body; a list of plain values has one without a name. */
+export interface ItemMember {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly choices: readonly string[];
+  /** The list that a link leads into. */
+  readonly list: string;
+}
+
 /** A list of the API with the objects in it. */
 export interface Collection {
   /** The segment behind /api/. */
@@ -32,6 +42,8 @@ export interface Collection {
   readonly actions: readonly string[];
   /** Of links in bodies the list that what they lead to is in, by field. */
   readonly targets: Readonly<Record<string, string>>;
+  /** Of lists in bodies, also those of actions, what their items have, by field. */
+  readonly items: Readonly<Record<string, readonly ItemMember[]>>;
 }
 
 /** Parameters that the pages use by themselves. */
@@ -67,6 +79,11 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
       lists: below('get', (list) => isPaginated(list) && mayRead(textOf(list, 'description'))),
       actions: below('post', () => true),
       targets: { ...targetsOf(document, paths[detail], 'patch'), ...targetsOf(document, methods, 'post') },
+      items: Object.fromEntries(
+        Object.entries(paths)
+          .filter(([child]) => child === path || child.startsWith(detail))
+          .flatMap(([, its]) => ['patch', 'post'].flatMap((method) => itemsOfBody(document, its, method))),
+      ),
     });
   }
   return found;
@@ -112,15 +129,47 @@ function orderingsOf(parameters: readonly Item[]): string[] {
   );
 }
 
-/** Which list a link in a body leads into is told by the example of its field. */
-function targetsOf(document: Item, methods: unknown, method: string): Record<string, string> {
+/** The members of the body of a method, by name. */
+function bodyOf(document: Item, methods: unknown, method: string): Item {
   const body = memberOf(memberOf(isItem(methods) ? methods : {}, method), 'requestBody');
   const schema = followed(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
-  return Object.fromEntries(
-    Object.entries(memberOf(schema, 'properties')).flatMap(([name, property]) => {
-      const examples = isItem(property) && property.format === 'uri-reference' ? property.examples : [];
-      const [, list] = /\/api\/([a-z0-9-]+)\//.exec(Array.isArray(examples) ? String(examples[0]) : '') ?? [];
+  // Where a list is taken by itself, too, it is a member of the other form.
+  const form = [schema, ...itemsIn(schema.oneOf)].find(({ properties }) => isItem(properties)) ?? {};
+  return memberOf(form, 'properties');
+}
+
+/** Which list a link leads into is told by its example. */
+function listOfLink(property: unknown): string | undefined {
+  if (!isItem(property) || !/^uri/.test(textOf(property, 'format'))) return undefined;
+  return /\/api\/([a-z0-9-]+)\//.exec(Array.isArray(property.examples) ? String(property.examples[0]) : '')?.[1];
+}
+
+const targetsOf = (document: Item, methods: unknown, method: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
+      const list = listOfLink(property);
       return list === undefined ? [] : [[name, list]];
     }),
   );
+
+/** The lists in a body with what their items have, but for those whose values are all known. */
+function itemsOfBody(document: Item, methods: unknown, method: string): [string, readonly ItemMember[]][] {
+  return Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
+    const schema = followed(document, isItem(property) ? property : {});
+    const item = followed(document, memberOf(schema, 'items'));
+    if (schema.type !== 'array' || Array.isArray(item.enum)) return [];
+    const required = Array.isArray(item.required) ? item.required : [];
+    const members = Object.entries(memberOf(item, 'properties')).map(([key, member]) =>
+      memberOfItem(key, followed(document, isItem(member) ? member : {}), required.includes(key)),
+    );
+    return [[name, members.length > 0 ? members : [memberOfItem('', item, true)]]];
+  });
 }
+
+const memberOfItem = (name: string, schema: Item, isRequired: boolean): ItemMember => ({
+  name,
+  type: textOf(schema, 'type'),
+  isRequired,
+  choices: Array.isArray(schema.enum) ? schema.enum.map(String) : [],
+  list: listOfLink(schema) ?? '',
+});

@@ -35,7 +35,10 @@ function wordsOf(field: FormField, item: Item): string {
   if (typeof typed === 'boolean') return typed ? t('Yes') : t('No');
   if (typed instanceof File || typed === '') return '–';
   const labelOf = (value: string): string => field.choices.find((choice) => choice.value === value)?.label ?? value;
-  if (typeof typed !== 'string') return typed.map(labelOf).join(', ') || '–';
+  if (typeof typed !== 'string') {
+    const texts = typed.map((part) => (typeof part === 'string' ? labelOf(part) : Object.values(part).join(' ')));
+    return texts.join(', ') || '–';
+  }
   if (field.kind === 'time') return timeText(typed);
   const text = field.kind === 'link' ? textOf(item, `${field.name}_name`) || typed : labelOf(typed);
   return text.length > longest ? `${text.slice(0, longest)}…` : text;

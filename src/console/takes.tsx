@@ -85,7 +85,13 @@ export function useAround(filled: Filled): Around {
 }
 
 /** The field with no more to choose from than what belongs to the link, and to the tenant, that were chosen. */
-export function narrowed(field: FormField, filled: Filled, { settingsUuid, projectUuid }: Around): FormField {
+export function narrowed(
+  field: FormField,
+  filled: Filled,
+  { settingsUuid, projectUuid }: Pick<Around, 'settingsUuid' | 'projectUuid'>,
+): FormField {
+  if (field.members)
+    return { ...field, members: field.members.map((one) => narrowed(one, filled, { settingsUuid, projectUuid })) };
   if (field.kind !== 'link' || settingsUuid === '' || field.name === 'service_project_link') return field;
   const [path = '', query = ''] = field.list.split('?');
   const filters = collections.value.get(path.split('/')[2] ?? '')?.filters ?? [];

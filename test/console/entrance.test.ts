@@ -158,6 +158,29 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   await visitor.close();
 });
 
+browser('pages of hooks are in the language of the browser', async () => {
+  const visitor = await Console.open(started(), `${url}/hooks/unsubscribe/unknown/`, 360, 'et-EE');
+  const { page } = visitor;
+  await page.getByText('Seda linki ei tunta või see enam ei kehti.').waitFor();
+  assert.is(await page.evaluate('document.documentElement.lang'), 'et');
+  assert.equal(await lookAt(visitor), []);
+  await visitor.close();
+  for (const [wanted, language] of [
+    ['et', 'et'],
+    ['et-EE,et;q=0.9,en;q=0.8', 'et'],
+    ['en-GB,et;q=0.9', 'en'],
+    ['de, ET;q=0.5, en;q=0.4', 'et'],
+    ['et;q=0, en', 'en'],
+    ['*', 'en'],
+    ['eesti', 'en'],
+  ] as const) {
+    const headers = { Accept: 'text/html', 'Accept-Language': wanted };
+    const answer = await fetch(`${url}/hooks/confirm/unknown/`, { headers });
+    assert.is(/<html lang="(..)">/.exec(await answer.text())?.[1], language, wanted);
+    assert.is(answer.headers.get('vary'), 'Accept, Accept-Language');
+  }
+});
+
 /** The first user has another token since the first link was used. */
 const staff = (): Client => saml.fixture.as('admin');
 

@@ -6,12 +6,17 @@ import { json, type Reply } from '../../kernel/http/reply.ts';
 import { escaped } from '../../kernel/mail/html.ts';
 import { confirm, confirmPath, isAsked, isSubscribed, unsubscribe, unsubscribePath } from './confirmation.ts';
 
+type Language = 'en' | 'et';
+
+/** A text in the languages of the pages. */
+type Said = Readonly<Record<Language, string>>;
+
 interface Page {
   readonly path: string;
   readonly name: string;
-  readonly question: string;
-  readonly button: string;
-  readonly done: string;
+  readonly question: Said;
+  readonly button: Said;
+  readonly done: Said;
   /** Whether a link is one that works. */
   readonly knows: (request: Request, secret: string) => boolean;
   /** Does what the link is for; answers whether it is one that works. */
@@ -21,35 +26,56 @@ interface Page {
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/** The language that the browser likes best of those that the pages have, by the order and weights of Accept-Language. */
+export function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
+  const wanted = (incoming.headers['accept-language'] ?? '')
+    .split(',')
+    .map((part) => /^\s*(en|et)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(part))
+    .filter((found) => found !== null)
+    .map(([, name, weight]) => ({ name: name?.toLowerCase(), weight: Number(weight ?? 1) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight);
+  return wanted[0]?.name === 'et' ? 'et' : 'en';
+}
+
+const title = (product: string): Said => ({ en: `Notifications from ${product}`, et: `Teavitused: ${product}` });
+
 /**
  * A page of a few words, whose address is told to nobody, with the looks of the console: where that is switched off, with
  * those of the browser. It stands three folders below the console, whatever path a proxy serves both at.
  */
-function page({ config }: Request, content: string, status = 200): Reply {
-  const title = escaped(`Notifications from ${config.product_name}`);
+function page(request: Request, content: string, status = 200): Reply {
+  const { config } = request;
+  const language = languageOf(request);
+  const heading = escaped(title(config.product_name)[language]);
   return {
     status,
     body: `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>${title}</title><link rel="icon" href="data:,">
+<meta name="color-scheme" content="light dark"><title>${heading}</title><link rel="icon" href="data:,">
 ${config.console_enabled ? '<link rel="stylesheet" href="../../../console/style.css">' : ''}</head>
-<body><main class="entrance"><article><h1>${title}</h1>
+<body><main class="entrance"><article><h1>${heading}</h1>
 ${content}</article></main></body>
 </html>
 `,
     type: 'text/html; charset=utf-8',
-    headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+    headers: { Vary: 'Accept, Accept-Language', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
     conditional: false,
   };
 }
 
-const paragraph = (text: string): string => `<p>${escaped(text)}</p>\n`;
+const paragraph = (request: Request, said: Said): string => `<p>${escaped(said[languageOf(request)])}</p>\n`;
+
+const unknownLink: Said = {
+  en: 'This link is unknown, or does not work any more.',
+  et: 'Seda linki ei tunta või see enam ei kehti.',
+};
 
 /** 404, for browsers as a page. Throws it otherwise. */
 function unknown(request: Request): Reply {
   if (!asksForPage(request)) throw notFound();
-  return page(request, paragraph('This link is unknown, or does not work any more.'), 404);
+  return page(request, paragraph(request, unknownLink), 404);
 }
 
 const asksForPage = ({ incoming }: Request): boolean => /text\/html/i.test(incoming.headers.accept ?? '');
@@ -60,7 +86,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
   hidesPath: true,
   key: 'text',
   name,
-  description: question,
+  description: question.en,
   open: true,
   isPage: true,
   actions: (request) => {
@@ -73,7 +99,10 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
       output: { status: 200, types: ['text/html'] },
       handle: (request) =>
         knows(request, request.params.key ?? '')
-          ? page(request, `${paragraph(question)}<form method="post"><button>${escaped(button)}</button></form>\n`)
+          ? page(
+              request,
+              `${paragraph(request, question)}<form method="post"><button>${escaped(button[languageOf(request)])}</button></form>\n`,
+            )
           : unknown(request),
     },
     POST: {
@@ -81,7 +110,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
       output: { status: 200, types: ['text/html'] },
       handle: (request) => {
         if (!act(request, request.params.key ?? '')) return unknown(request);
-        return asksForPage(request) ? page(request, paragraph(done)) : json({ detail: done });
+        return asksForPage(request) ? page(request, paragraph(request, done)) : json({ detail: done.en });
       },
     },
   },
@@ -92,18 +121,30 @@ export const hookPages: readonly Endpoint[] = [
   pageEndpoint({
     path: confirmPath,
     name: 'Hook Confirmation',
-    question: 'Shall notifications be sent to your email address?',
-    button: 'Yes, send notifications',
-    done: 'Notifications will be sent to your email address.',
+    question: {
+      en: 'Shall notifications be sent to your email address?',
+      et: 'Kas saata teavitused sinu e-posti aadressile?',
+    },
+    button: { en: 'Yes, send notifications', et: 'Jah, saada teavitused' },
+    done: {
+      en: 'Notifications will be sent to your email address.',
+      et: 'Teavitused saadetakse sinu e-posti aadressile.',
+    },
     knows: isAsked,
     act: confirm,
   }),
   pageEndpoint({
     path: unsubscribePath,
     name: 'Hook Unsubscription',
-    question: 'Shall these notifications no longer be sent to your email address?',
-    button: 'Unsubscribe',
-    done: 'These notifications will no longer be sent to your email address.',
+    question: {
+      en: 'Shall these notifications no longer be sent to your email address?',
+      et: 'Kas lõpetada nende teavituste saatmine sinu e-posti aadressile?',
+    },
+    button: { en: 'Unsubscribe', et: 'Loobu teavitustest' },
+    done: {
+      en: 'These notifications will no longer be sent to your email address.',
+      et: 'Neid teavitusi sinu e-posti aadressile enam ei saadeta.',
+    },
     knows: isSubscribed,
     act: unsubscribe,
   }),

@@ -1,0 +1,82 @@
+/** Lists in forms of the console: rows of controls that the API describes, with what is wrong where it is wrong. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { lookAt } from '../support/console-look.ts';
+import { DemoConsole } from '../support/demo-console.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Json } from '../support/fixture.ts';
+
+const chromium = await startBrowser();
+const tests = suite('lists in forms of the console');
+const browser = chromium ? tests : tests.skip;
+let demo: DemoConsole;
+
+tests.before(async () => {
+  if (chromium) demo = await DemoConsole.start(chromium);
+});
+tests.after(async () => {
+  if (!chromium) return;
+  await demo.close();
+  await chromium.close();
+});
+
+const placeOf = ({ url }: Json): string => url.replace(/^.*?\/api(?=\/)/, '');
+
+browser('rules of a security group are changed a row each, and refused in the row that is wrong', async () => {
+  const { ask, staff } = demo;
+  const groups = await ask('/api/openstack-security-groups/?state=OK');
+  const group = groups.find(({ rules }: Json) => rules.length === 1);
+  await demo.visit(placeOf(group));
+  await staff.button('Set Rules').click();
+  const dialog = staff.dialog();
+  const row = (number: number) => dialog.getByRole('region', { name: `Rules ${number}`, exact: true });
+  // What is sent replaces what is there, which is where it begins.
+  await row(1).waitFor();
+  assert.is(await row(1).getByLabel('Cidr').inputValue(), group.rules[0].cidr);
+  await dialog.getByRole('button', { name: 'Add: Rules' }).press('Enter');
+  await row(2).getByLabel('Protocol').and(staff.page.locator(':focus')).waitFor();
+  await row(2).getByLabel('Protocol').selectOption('tcp');
+  await row(2).getByLabel('From port').fill('many');
+  await row(2).getByText('A valid integer is required.').waitFor();
+  await row(2).getByLabel('From port').fill('8080');
+  await row(2).getByText('A valid integer is required.').waitFor({ state: 'detached' });
+  await row(2).getByLabel('To port').fill('8000');
+  await row(2).getByLabel('Cidr').fill('10.0.0.0/8');
+  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await row(2).getByText('Invalid port range.').waitFor();
+  assert.equal(await lookAt(staff, 'dialog[open]'), []);
+  await row(2).getByLabel('To port').fill('8090');
+  await row(2).getByLabel('Cidr').fill('10.0.0.0');
+  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await row(2).getByText('Enter a valid IPv4 CIDR.').waitFor();
+  assert.is(await row(2).getByLabel('Cidr').getAttribute('aria-invalid'), 'true');
+  await row(2).getByLabel('Cidr').fill('10.0.0.0/8');
+  await dialog.getByRole('button', { name: 'Remove Rules 1', exact: true }).click();
+  await row(2).waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await eventually('the provider has the rules', async () => (await ask(group.url)).state === 'OK');
+  assert.equal((await ask(group.url)).rules, [
+    { id: 1, protocol: 'tcp', from_port: 8080, to_port: 8090, cidr: '10.0.0.0/8' },
+  ]);
+});
+
+browser('objects in a list are chosen out of their own lists, of the tenant that was chosen', async () => {
+  const { ask, staff } = demo;
+  const [{ service_project_link: link, url: tenant }] = await ask('/api/openstack-tenants/?state=OK');
+  await demo.visit(`/new-resource/openstack-instances/?${new URLSearchParams({ service_project_link: link, tenant })}`);
+  await staff.button('Add: Security groups').click();
+  const row = staff.page.getByRole('region', { name: 'Security groups 1' });
+  const groups = await ask(`/api/openstack-security-groups/?tenant_uuid=${tenant.split('/').at(-2)}`);
+  const choices = row.getByRole('combobox').locator('option');
+  await choices.nth(1).waitFor({ state: 'attached' });
+  assert.is(await choices.count(), groups.length + 1);
+  assert.is(await staff.page.locator('main textarea[name=security_groups]').count(), 0);
+  assert.equal(
+    staff.complaints.filter((text) => !text.includes('400')),
+    [],
+  );
+});
+
+tests.run();
