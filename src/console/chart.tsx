@@ -22,12 +22,15 @@ const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ba
  */
 export function Chart({
   title,
+  caption = title,
   times,
   series,
   isCount = false,
   least = 0,
 }: {
   readonly title: string;
+  /** What stands above it, where that is not the title. */
+  readonly caption?: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly isCount?: boolean;
@@ -76,7 +79,7 @@ export function Chart({
   return (
     <figure class="chart">
       <figcaption>
-        <span>{title}</span>
+        <span>{caption}</span>
         {/* The table has the same for those who do not point at it. */}
         <span ref={reading} class="none reading" aria-hidden="true" />
         {shown.length > 1 && (

@@ -249,9 +249,11 @@ export function Filters({
               defaultValue={query.get(main.name) ?? ''}
             />
           )}
-          <button type="submit">{t('Search')}</button>
+          <button type="submit" class="outline">
+            {t('Search')}
+          </button>
           {others.length > 0 && (
-            <button type="button" class="secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <button type="button" class="outline secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               {given.length > 0 ? t('Filters ({count})', { count: given.length }) : t('Filters')}
             </button>
           )}
