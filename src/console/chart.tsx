@@ -13,6 +13,12 @@ export interface Series {
   readonly isLimit?: boolean;
 }
 
+/** Where a value is known, but not those beside it. */
+const alone = (values: Series['values']): number[] =>
+  values.flatMap((value, at) =>
+    value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
+  );
+
 /** The colour of a line. */
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--bad' : `--line${index}`);
 
@@ -65,6 +71,8 @@ export function Chart({
         stroke: () => colour(tokenOf(one, index)),
         width: isCount ? 0 : 2,
         ...(one.isLimit && { dash: [6, 4] }),
+        // A line shows itself, but where nothing is known before and after a value.
+        points: { show: true, size: 5, filter: () => alone(one.values) },
         ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
       })),
     ],

@@ -8,7 +8,7 @@ import type { Collection, Filter } from './document.ts';
 import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
-import { isInstant, isObjectLink, nameOf, Time, Value } from './shown.tsx';
+import { isInstant, isObjectLink, isSentence, nameOf, Time, Value } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 const pageSize = 20;
@@ -151,7 +151,7 @@ export function Table({
               {columns.map((name, index) => (
                 <td key={name}>
                   {index === 0 && isObjectLink(textOf(item, 'url')) ? (
-                    <a href={hrefOfLink(textOf(item, 'url'))}>
+                    <a href={hrefOfLink(textOf(item, 'url'))} class={isSentence(name) ? 'wide' : undefined}>
                       {isInstant(textOf(item, name)) ? (
                         <Time value={textOf(item, name)} />
                       ) : (

@@ -102,7 +102,7 @@ export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(stat
 const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type', 'method']);
 
 /** What is written in sentences, which are hard to read in a narrow column. */
-const sentences = new Set(['message', 'error_message', 'description']);
+export const isSentence = (name: string): boolean => ['message', 'error_message', 'description'].includes(name);
 
 const stateNames = new Set([
   'state',
@@ -140,7 +140,7 @@ export function Value({
           {value}
         </a>
       );
-    return <span class={sentences.has(name) ? 'text wide' : 'text'}>{value}</span>;
+    return <span class={isSentence(name) ? 'text wide' : 'text'}>{value}</span>;
   }
   if (Array.isArray(value)) return <ManyValues name={name} values={value} />;
   if (isItem(value) && Object.keys(value).length === 0) return <span class="none">–</span>;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer, type Server } from '../../src/app/server.ts';
@@ -48,9 +48,10 @@ browser('the next page takes the place of the one before, and the links to other
     new MutationObserver(() => { if (!document.querySelector('main tbody tr')) emptied++; })
       .observe(document.querySelector('main'), { childList: true, subtree: true })`);
   const answers: (() => Promise<void>)[] = [];
-  await page.route('**/api/customers/?page=2&**', (route) => {
+  const held = (route: Route): void => {
     answers.push(() => route.fallback());
-  });
+  };
+  await page.route('**/api/customers/?page=2&**', held, { times: 1 });
   await visitor.link('Next').click();
   await page.getByRole('link', { name: 'Previous' }).waitFor();
   assert.equal(await seen(), before, 'while the answer is waited for');
