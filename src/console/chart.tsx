@@ -13,6 +13,12 @@ export interface Series {
   readonly isLimit?: boolean;
 }
 
+/** Where a value is known, but not those beside it. */
+const alone = (values: Series['values']): number[] =>
+  values.flatMap((value, at) =>
+    value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
+  );
+
 /** The colour of a line. */
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--bad' : `--line${index}`);
 
@@ -22,12 +28,15 @@ const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ba
  */
 export function Chart({
   title,
+  caption = title,
   times,
   series,
   isCount = false,
   least = 0,
 }: {
   readonly title: string;
+  /** What stands above it, where that is not the title. */
+  readonly caption?: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly isCount?: boolean;
@@ -62,6 +71,8 @@ export function Chart({
         stroke: () => colour(tokenOf(one, index)),
         width: isCount ? 0 : 2,
         ...(one.isLimit && { dash: [6, 4] }),
+        // A line shows itself, but where nothing is known before and after a value.
+        points: { show: true, size: 5, filter: () => alone(one.values) },
         ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
       })),
     ],
@@ -76,7 +87,7 @@ export function Chart({
   return (
     <figure class="chart">
       <figcaption>
-        <span>{title}</span>
+        <span>{caption}</span>
         {/* The table has the same for those who do not point at it. */}
         <span ref={reading} class="none reading" aria-hidden="true" />
         {shown.length > 1 && (

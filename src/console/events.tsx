@@ -125,7 +125,7 @@ function Dates(): JSX.Element {
       <label>
         {t('Last day')} <input type="date" name="to" defaultValue={dayOf('to', 1)} />
       </label>
-      <button type="submit" class="secondary">
+      <button type="submit" class="outline secondary">
         {t('Show')}
       </button>
     </form>

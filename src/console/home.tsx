@@ -67,7 +67,7 @@ export function Home(): JSX.Element {
 const eventLines = (events: readonly Item[]): JSX.Element => <EventLines events={events} />;
 
 const alerts = (items: readonly Item[]): JSX.Element => (
-  <ul class="lines">
+  <ul class="lines flat">
     {items.map((alert) => (
       <li key={textOf(alert, 'url')}>
         <State value={textOf(alert, 'severity')} /> <ObjectLink item={alert} />

@@ -1,14 +1,14 @@
 /** Any list of the API: what is looked for, the order and the page stand in the address. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { type Item, textOf } from './api.ts';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Item, type Page, textOf } from './api.ts';
 import { columnsOf } from './columns.ts';
 import { Creation } from './creation.tsx';
 import type { Collection, Filter } from './document.ts';
 import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
-import { isInstant, isObjectLink, nameOf, Time, Value } from './shown.tsx';
+import { isInstant, isObjectLink, isSentence, nameOf, Time, Value } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 const pageSize = 20;
@@ -38,6 +38,13 @@ export function ListPage({
   );
 }
 
+/** What was shown of a list last, until what is asked for now has come: a page that vanishes meanwhile lets all else jump. */
+function useKept(path: string, value: Page | undefined): Page | undefined {
+  const last = useRef<{ readonly path: string; readonly value: Page } | undefined>(undefined);
+  if (value) last.current = { path, value };
+  return last.current?.path === path ? last.current.value : undefined;
+}
+
 /** The page of the list that the address names. */
 export function Listed({
   path,
@@ -51,7 +58,13 @@ export function Listed({
   const { query } = place.value;
   const asked = new URLSearchParams(query);
   asked.set('page_size', String(pageSize));
-  const { value: page } = usePage(`/api${path}?${asked}`);
+  const { value } = usePage(`/api${path}?${asked}`);
+  const page = useKept(path, value);
+  const table = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // Another page is read from its beginning on; where that is in sight nothing moves.
+    if (value && table.current && table.current.getBoundingClientRect().top < 0) table.current.scrollIntoView();
+  }, [value !== undefined]);
   const number = Number(query.get('page') ?? 1);
   const last = Math.max(1, Math.ceil((page?.count ?? 0) / pageSize));
   const at = (to: number): string => {
@@ -81,7 +94,9 @@ export function Listed({
     );
   return (
     <>
-      <Table items={page.items} path={path} orderings={orderings} {...(margin && { margin })} />
+      <div ref={table} class="kept" aria-busy={value === undefined}>
+        <Table items={page.items} path={path} orderings={orderings} {...(margin && { margin })} />
+      </div>
       <nav aria-label={t('Pages')} class="pages">
         {number > 1 ? <a href={at(number - 1)}>{t('Previous')}</a> : <span class="none">{t('Previous')}</span>}
         <span>{t('Page {number} of {last}, {count} in all', { number, last, count: page.count })}</span>
@@ -136,7 +151,7 @@ export function Table({
               {columns.map((name, index) => (
                 <td key={name}>
                   {index === 0 && isObjectLink(textOf(item, 'url')) ? (
-                    <a href={hrefOfLink(textOf(item, 'url'))}>
+                    <a href={hrefOfLink(textOf(item, 'url'))} class={isSentence(name) ? 'wide' : undefined}>
                       {isInstant(textOf(item, name)) ? (
                         <Time value={textOf(item, name)} />
                       ) : (
@@ -234,9 +249,11 @@ export function Filters({
               defaultValue={query.get(main.name) ?? ''}
             />
           )}
-          <button type="submit">{t('Search')}</button>
+          <button type="submit" class="outline">
+            {t('Search')}
+          </button>
           {others.length > 0 && (
-            <button type="button" class="secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <button type="button" class="outline secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               {given.length > 0 ? t('Filters ({count})', { count: given.length }) : t('Filters')}
             </button>
           )}

@@ -101,6 +101,9 @@ export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(stat
 /** What has one of a few values without being a state. */
 const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type', 'method']);
 
+/** What is written in sentences, which are hard to read in a narrow column. */
+export const isSentence = (name: string): boolean => ['message', 'error_message', 'description'].includes(name);
+
 const stateNames = new Set([
   'state',
   'runtime_state',
@@ -137,7 +140,7 @@ export function Value({
           {value}
         </a>
       );
-    return <span class="text">{value}</span>;
+    return <span class={isSentence(name) ? 'text wide' : 'text'}>{value}</span>;
   }
   if (Array.isArray(value)) return <ManyValues name={name} values={value} />;
   if (isItem(value) && Object.keys(value).length === 0) return <span class="none">–</span>;

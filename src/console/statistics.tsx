@@ -99,10 +99,10 @@ function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly
   const values = rows.map(({ value }) => value ?? 0);
   return (
     <Part title={title} isLoading={!answer}>
-      <p>{numberText(values.reduce((sum, value) => sum + value, 0))}</p>
       {rows.length > 0 && (
         <Chart
           title={title}
+          caption={t('{count} in all', { count: values.reduce((sum, value) => sum + value, 0) })}
           times={rows.map((row) => Number(row.from))}
           series={[{ name: t('Count'), values }]}
           isCount
@@ -229,7 +229,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
           <dl class="counters">
             {items.items.map((item) => (
               <div key={textOf(item, 'name')}>
-                <dt>{textOf(item, 'name')}</dt>
+                <dt>{titleOf(textOf(item, 'name'))}</dt>
                 <dd>{numberText(Number(item.value))}</dd>
               </div>
             ))}

@@ -141,7 +141,7 @@ browser('a resource shows its availability and what was measured last', async ()
 browser('the statistics count what was made, used and wrong in the time that the address names', async () => {
   const { page } = owner;
   await owner.go('/statistics/?days=7', 'Statistics');
-  await page.getByRole('region', { name: 'New projects' }).getByText('1', { exact: true }).first().waitFor();
+  await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
   await page.getByRole('region', { name: 'Quotas' }).getByText('25,600').waitFor();
   const alerts = page.getByRole('region', { name: 'Alerts over time' });
   await alerts.getByText('As a table').first().click();

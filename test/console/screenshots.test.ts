@@ -70,7 +70,16 @@ for (const width of widths)
     for (const [name, [place, heading]] of Object.entries(await pages())) {
       await visitor.go(place, heading);
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, name);
-      await page.screenshot({ path: `${folder}${name}-${width}.png`, fullPage: true });
+      // The whole page is in the window, so that what keeps its place in that is where it belongs.
+      const height = await page.evaluate('document.documentElement.scrollHeight');
+      await page.setViewportSize({ width, height: Number(height) });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await visitor.settled();
+        const suffix = colorScheme === 'dark' ? '-dark' : '';
+        await page.screenshot({ path: `${folder}${name}-${width}${suffix}.png` });
+      }
+      await page.setViewportSize({ width, height: 900 });
     }
     assert.equal(visitor.complaints, []);
     await visitor.close();

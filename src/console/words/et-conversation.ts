@@ -69,6 +69,7 @@ export const conversation: Words = {
   'There is nothing here yet.': 'Siin pole veel midagi.',
   Pages: 'Leheküljed',
   Previous: 'Eelmine',
+  '{count} in all': 'Kokku {count}',
   'Page {number} of {last}, {count} in all': 'Lehekülg {number}/{last}, kokku {count}',
   Next: 'Järgmine',
   Table: 'Tabel',
