@@ -7,6 +7,17 @@ import { t } from './words/words.ts';
 /** What was done last, told to everybody, also to those who listen. */
 export const notice = signal('');
 
+/** When that was, in milliseconds. */
+let noticed = 0;
+notice.subscribe(() => {
+  noticed = performance.now();
+});
+
+/** Another page has opened: what was done on the one before is told no more, but for what has led here. */
+export function forgetNotice(): void {
+  if (performance.now() - noticed > 1000) notice.value = '';
+}
+
 /** A dialog over the page: the browser keeps the keyboard inside it, and Escape closes it. */
 export function Dialog({
   title,

@@ -24,7 +24,7 @@ addEventListener('focusin', ({ target }) => remember(target));
 
 /** What has the keyboard now goes away: the element that had it before gets it back, or what stands nearest to that. */
 export function giveBack(element: Element | null): void {
-  if (element && element !== document.body) remember(element);
+  remember(element && element !== document.body ? element : document.querySelector('main'));
   requestAnimationFrame(look);
 }
 
@@ -56,11 +56,14 @@ function look(): void {
 /** What can have the keyboard in the innermost of what is still there and has such; of the whole page its heading. */
 function nearest(): HTMLElement | null {
   for (const element of last.filter(({ isConnected }) => isConnected)) {
-    if (element.matches('main, body')) break;
+    if (element.matches('main, body, #console')) break;
     const found = element.matches(focusable) ? element : element.querySelector(focusable);
     if (found instanceof HTMLElement) return found;
   }
-  return document.querySelector<HTMLElement>('main h1') ?? document.querySelector('main');
+  const heading = document.querySelector<HTMLElement>('main h1');
+  // Until that is there the page itself has the keyboard.
+  isHeadingWanted ||= heading === null;
+  return heading ?? document.querySelector('main');
 }
 
 /** Milliseconds that what takes the place of something may take to come. */

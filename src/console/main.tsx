@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { render } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { token } from './connection.ts';
-import { notice } from './dialog.tsx';
+import { forgetNotice } from './dialog.tsx';
 import { EventsPage } from './events.tsx';
 import { Everything } from './everything.tsx';
 import { expectHeading } from './focus.ts';
@@ -24,7 +24,7 @@ function Page(): JSX.Element {
   const [, list = '', key = '', below = '', part = ''] = path.split('/');
   const collection = collections.value.get(list);
   useLayoutEffect(() => {
-    notice.value = '';
+    forgetNotice();
     // Who listens, or goes on by the keyboard, begins at the page that was asked for.
     expectHeading();
   }, [path, list, below]);

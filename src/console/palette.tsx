@@ -9,7 +9,7 @@ import { type Item, readPage, textOf } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icons.tsx';
 import { go, hrefOfLink } from './route.ts';
-import { collections } from './session.ts';
+import { collections, isOperator } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { plural, t, titleOf } from './words/words.ts';
 
@@ -210,6 +210,8 @@ function placesOf(sought: string): readonly Choice[] {
   const all = [
     { path: '/', title: t('Home') },
     ...[...collections.value.values()].map(({ name, title }) => ({ path: `/${name}/`, title })),
+    { path: '/statistics/', title: t('Statistics') },
+    ...(isOperator.value ? [{ path: '/operation/', title: titleOf('operation') }] : []),
     { path: '/all/', title: t('Everything') },
   ];
   return all

@@ -57,16 +57,18 @@ export function Rows({
                   })}
                 </div>
               ))}
-              <button
-                type="button"
-                class="outline secondary"
-                aria-label={t('Remove {title}', { title })}
-                onClick={() => onInput(rows.filter((_, index) => index !== at))}
-              >
-                ×
-              </button>
+              <div class="remove">
+                <button
+                  type="button"
+                  class="outline secondary"
+                  aria-label={t('Remove {title}', { title })}
+                  onClick={() => onInput(rows.filter((_, index) => index !== at))}
+                >
+                  ×
+                </button>
+              </div>
               {messages.whole !== '' && (
-                <small id={`${id}-${at}`} role="alert" class="problem">
+                <small id={`${id}-${at}`} role="alert" class="problem whole">
                   {messages.whole}
                 </small>
               )}

@@ -100,6 +100,8 @@ export function narrowed(
     service_settings_uuid: settingsUuid,
     project_uuid: projectUuid,
     tenant_uuid: pathOf(filled.tenant ?? '').split('/')[3] ?? '',
+    region_uuid: pathOf(filled.region ?? '').split('/')[3] ?? '',
+    region: pathOf(filled.region ?? '').split('/')[3] ?? '',
   };
   const parameters = new URLSearchParams(query);
   for (const { name } of filters) if (wanted[name]) parameters.set(name, wanted[name]);

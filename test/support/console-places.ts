@@ -10,6 +10,9 @@ const refused = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/
 /** Whether the server may refuse what such a page asks for: jobs are over at some time. */
 export const isRefused = (place: string): boolean => refused.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
+/** Whether a place is a list, or a page that stands alone. */
+export const isList = (place: string): boolean => /^\/[a-z-]*\/(\?.*)?$/.test(place);
+
 /** Pages that are there whatever the document says. */
 const named = [
   ...['/', '/all/', '/events/', '/events/?feature=projects&from=1500000000&to=4000000000', '/alerts/', '/hooks/'],
@@ -24,12 +27,12 @@ const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 /** One place of every kind: lists, the first object in each, the lists below that, and what is made by hand. */
 export async function everyPlace(ask: Ask): Promise<readonly string[]> {
   const { paths } = await ask('/docs/?format=openapi');
-  const isList = (path: string): boolean =>
+  const lists = (path: string): boolean =>
     paths[path]?.get?.parameters?.some((parameter: Json) => parameter.$ref?.endsWith('/page')) === true;
   const places: string[] = [...named];
   for (const path of Object.keys(paths)) {
     const [, list] = /^\/api\/([a-z0-9-]+)\/$/.exec(path) ?? [];
-    if (list === undefined || !isList(path)) continue;
+    if (list === undefined || !lists(path)) continue;
     places.push(`/${list}/`);
     const detail = `${path}{key}/`;
     const [first] = paths[detail] ? await ask(`${path}?page_size=1`) : [];
@@ -37,7 +40,7 @@ export async function everyPlace(ask: Ask): Promise<readonly string[]> {
     const place = placeOf(first.url);
     places.push(place);
     for (const below of Object.keys(paths))
-      if (below.startsWith(detail) && /^[a-z_]+\/$/.test(below.slice(detail.length)) && isList(below))
+      if (below.startsWith(detail) && /^[a-z_]+\/$/.test(below.slice(detail.length)) && lists(below))
         places.push(place + below.slice(detail.length));
     if (['customers', 'projects'].includes(list)) places.push(`${place}team/`);
   }

@@ -41,6 +41,8 @@ export const cloudRefusals: Words = {
   'All list items must be of string type.': 'Loendis peavad olema tekstid.',
   'Invalid json list. A tag list submitted in string form must be valid json.': 'Vigane loend.',
 
+  'Image is missing in region {name}': 'Regioonis {name} seda kujutist pole',
+  'Size is missing in region {name}': 'Regioonis {name} seda suurust pole',
   'Instance runtime state must be in one of offline states.': 'Masin peab olema peatatud.',
   'New size is not within the same region.': 'Uus suurus on teises regioonis.',
   'New size is the same as current.': 'Uus suurus on sama mis praegune.',

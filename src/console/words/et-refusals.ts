@@ -141,6 +141,7 @@ export const refusals: Words = {
   'End must occur after start.': 'Lõpp peab olema pärast algust.',
   'The range holds more than {count} intervals.': 'Vahemikus on üle {count} osa.',
 
+  'Name cannot be empty': 'Nimi ei tohi olla tühi',
   'Unknown parameter.': 'Tundmatu parameeter.',
   'Unknown field.': 'Tundmatu väli.',
   'Method "{method}" not allowed.': 'Meetod „{method}” pole siin lubatud.',

@@ -1,0 +1,255 @@
+/** The first day of somebody who has a keyboard only: from the printed link to statistics, with the focus always seen. */
+import type { Browser, Locator, Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import type { Json } from '../support/fixture.ts';
+import { newestSecret } from '../support/kept-mails.ts';
+import { Receiver } from '../support/receiver.ts';
+import { work } from '../support/simulated.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the keyboard alone in the console', {
+  hooks_allowed_networks: ['127.0.0.0/8'],
+});
+const browser = chromium ? tests : tests.skip;
+let receiver: Receiver;
+let person: Keyboard;
+
+/** Somebody's keyboard, which counts what they do. */
+class Keyboard {
+  actions = 0;
+
+  constructor(readonly console: Console) {}
+
+  get page(): Page {
+    return this.console.page;
+  }
+
+  async press(key: string): Promise<void> {
+    this.actions += 1;
+    await this.page.keyboard.press(key);
+  }
+
+  async type(text: string): Promise<void> {
+    this.actions += 1;
+    await this.page.keyboard.type(text);
+  }
+
+  /** Goes on by Tab until the keyboard is on something; whatever it is on by the way can be seen to have it. */
+  async reach(target: Locator): Promise<void> {
+    await target.first().waitFor();
+    for (let steps = 0; steps < 120; steps += 1) {
+      if ((await target.and(this.page.locator(':focus')).count()) > 0) return;
+      await this.page.keyboard.press('Tab');
+      const seen = await this.page.evaluate<string>(
+        `(({ activeElement: e }) => e === document.body || getComputedStyle(e).outlineStyle !== 'none' ? '' : e.outerHTML)(document)`,
+      );
+      assert.is(seen, '', 'the focus is not seen');
+    }
+    throw new Error(`the keyboard does not get to ${target}`);
+  }
+
+  async activate(name: string | RegExp, role: 'button' | 'link' = 'button'): Promise<void> {
+    await this.reach(this.page.getByRole(role, { name, exact: true }));
+    await this.press('Enter');
+  }
+
+  async fill(label: string, text: string): Promise<void> {
+    await this.reach(this.page.getByLabel(label, { exact: true }));
+    await this.type(text);
+  }
+
+  /** Chooses the first thing that there is to choose. */
+  async choose(label: string): Promise<void> {
+    const select = this.page.getByLabel(label, { exact: true });
+    // What there is to choose depends on what was chosen before.
+    await this.console.settled();
+    await select.locator('option').nth(1).waitFor({ state: 'attached' });
+    await this.reach(select);
+    await this.press('ArrowDown');
+  }
+
+  /** Goes to a place by the palette. */
+  async goTo(title: string, heading: string | RegExp = title): Promise<void> {
+    await this.press('Control+k');
+    await this.type(title);
+    const option = this.page.getByRole('option', { name: title }).first();
+    await option.and(this.page.locator('[aria-selected=true]')).waitFor();
+    await this.press('Enter');
+    await this.arrived(heading);
+  }
+
+  /** A page begins at its heading. */
+  async arrived(heading: string | RegExp): Promise<void> {
+    await this.console.heading(heading).and(this.page.locator(':focus')).waitFor();
+    await this.console.settled();
+  }
+
+  /** What the forms refuse. */
+  problems = (): Promise<readonly string[]> => this.page.locator('main .problem').allInnerTexts();
+}
+
+const open = async (place: string): Promise<Keyboard> =>
+  new Keyboard(await Console.open(chromium as Browser, `${fixture.url}/${place}`));
+
+/** Lets what is due be delivered. */
+async function deliver(): Promise<void> {
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  await fixture.server.settled();
+}
+
+tests.before(async () => {
+  if (!chromium) return;
+  receiver = await Receiver.start();
+  person = await open(`#/first/${makeInitialLink(fixture.server.app)}`);
+});
+tests.after(async () => {
+  await chromium?.close();
+  await receiver?.close();
+});
+
+browser('the first person begins, skips to the content, makes a customer and a project', async () => {
+  await person.fill('Full name', 'Alice Adams');
+  await person.fill('Password *', password);
+  await person.press('Enter');
+  await person.arrived('Welcome, Alice Adams');
+  await person.page.reload();
+  await person.console.heading(/^Welcome/).waitFor();
+  await person.page.keyboard.press('Tab');
+  await person.activate('Skip to the content');
+  assert.is(await person.page.evaluate('document.activeElement.id'), 'content');
+  await person.goTo('Customers');
+  await person.activate('Create');
+  await person.fill('Name *', 'Acme');
+  await person.press('Enter');
+  await person.arrived('Acme');
+  await person.activate('Create a project');
+  await person.fill('Name *', 'Rocket');
+  await person.press('Enter');
+  await person.arrived('Rocket');
+  await person.page.getByRole('status').getByText('Rocket was created.').waitFor();
+});
+
+browser('a colleague is invited, and signs up', async () => {
+  await person.activate('Invite somebody');
+  await person.fill('Email *', 'bob@example.com');
+  await person.choose('Project role');
+  await person.activate('Create');
+  await person.arrived('bob@example.com');
+  const guest = await open(`#/invitation/${await newestSecret(fixture)}/`);
+  await guest.fill('Username *', 'bob');
+  await guest.fill('Password *', password);
+  await guest.reach(guest.page.getByLabel('I agree with the policy of this service'));
+  await guest.press('Space');
+  await guest.activate('Make an account');
+  await guest.arrived(/^Welcome/);
+  person.actions += guest.actions;
+  await guest.console.close();
+});
+
+browser(
+  'an account is added on the simulator; a machine and a volume are made there, and the machine is stopped',
+  async () => {
+    await person.goTo('Provider accounts');
+    await person.activate('Add a provider account');
+    await person.activate('Amazon', 'link');
+    await person.arrived('Add an account at Amazon');
+    await person.fill('Name *', 'Cloud');
+    await person.choose('Customer *');
+    await person.fill('Backend url', 'simulator://cloud');
+    await person.activate('Try and add');
+    await person.arrived(/^Cloud/);
+    await work(fixture);
+    for (const [kind, fields] of [
+      ['AWS instances', ['Service project link *', 'Region *', 'Image *', 'Size *']],
+      ['AWS volumes', ['Service project link *', 'Region *']],
+    ] as const) {
+      await person.goTo('Resources');
+      await person.activate('Create');
+      await person.activate(kind, 'link');
+      await person.arrived(`Create: ${kind}`);
+      await person.fill('Name *', 'web');
+      for (const field of fields) await person.choose(field);
+      if (kind === 'AWS volumes') {
+        await person.fill('Size *', '1024');
+        await person.choose('Volume type *');
+      }
+      await person.activate('Create');
+      await person.console.settled();
+      assert.equal(await person.problems(), []);
+      await person.arrived(/^web/);
+      await work(fixture);
+      await person.console.heading(/^web OK/).waitFor();
+    }
+    await person.goTo('AWS instances');
+    await person.activate('web', 'link');
+    await person.arrived(/^web/);
+    await person.activate('Stop');
+    await person.page
+      .getByRole('status')
+      .getByText(/^Stop: /)
+      .waitFor();
+    await work(fixture);
+    await person.console.button('Start').and(person.page.locator(':not([aria-disabled=true])')).waitFor();
+    const [machine] = (await fixture.as('admin').get('/api/aws-instances/')).body;
+    assert.is(machine.runtime_state, 'stopped');
+  },
+);
+
+browser('an alert is acknowledged, a notification is delivered, and what there was is read', async () => {
+  const admin = fixture.as('admin');
+  const [{ url: scope }] = (await admin.get('/api/projects/')).body;
+  await admin.post('/api/alerts/', {
+    scope,
+    alert_type: 'disk_full',
+    severity: 'Warning',
+    message: 'The disk is full.',
+  });
+  await person.goTo('Alerts');
+  await person.activate('Acknowledge: The disk is full.');
+  await person.page.getByRole('button', { name: 'Cancel acknowledgment: The disk is full.' }).waitFor();
+  await person.page.locator('main :focus').waitFor();
+  await person.goTo('Notifications');
+  await person.activate('Tell a web address');
+  await person.fill('Destination url *', `${receiver.url}/in`);
+  await person.reach(person.page.getByLabel('projects', { exact: true }));
+  await person.press('Space');
+  await person.activate('Create');
+  await person.activate('I have kept it');
+  await person.arrived(`${receiver.url}/in`);
+  await person.activate('Test');
+  await deliver();
+  await person.page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered').waitFor();
+  await person.goTo('Statistics');
+  await person.reach(person.page.getByText('As a table').first());
+  await person.press('Enter');
+  await person.page.getByRole('region', { name: 'New customers' }).getByRole('row').first().waitFor();
+  assert.equal(person.console.complaints, []);
+  assert.ok(person.actions < 120, `${person.actions} actions`);
+});
+
+browser('what has the keyboard and is deleted gives it to what is left', async () => {
+  const admin = fixture.as('admin');
+  const [customer] = (await admin.get('/api/customers/')).body;
+  const [bob] = (await admin.get('/api/users/?username=bob')).body;
+  await admin.post('/api/customer-permissions/', { customer: customer.url, user: bob.url, role: 'owner' });
+  await person.goTo('Customers');
+  await person.activate('Acme', 'link');
+  await person.arrived('Acme');
+  await person.page.evaluate(`location.hash += 'team/'`);
+  await person.arrived('Team of Acme');
+  const roles = person.page.getByRole('region', { name: 'Roles in the customer' });
+  await person.reach(roles.getByRole('button', { name: 'End the role' }));
+  await person.press('Enter');
+  await person.reach(person.console.dialog().getByRole('button', { name: 'End the role' }));
+  await person.press('Enter');
+  await roles.getByText('Nobody has a role here yet.').waitFor();
+  await person.page.locator('main :focus').waitFor();
+  assert.equal((await admin.get('/api/customer-permissions/')).body as Json, []);
+});
+
+tests.run();
