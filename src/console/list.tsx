@@ -9,7 +9,7 @@ import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { isInstant, isObjectLink, isSentence, nameOf, Time, Value } from './shown.tsx';
-import { t, titleOf } from './words/words.ts';
+import { t, titleOf, told } from './words/words.ts';
 
 const pageSize = 20;
 
@@ -274,7 +274,7 @@ function FilterField({ filter, given }: { readonly filter: Filter; readonly give
   const id = useId();
   const offered = type === 'boolean' ? ['true', 'false'] : choices;
   return (
-    <div title={help}>
+    <div title={told(help)}>
       <label for={id}>{titleOf(name)}</label>
       {offered.length > 0 ? (
         <select id={id} name={name} defaultValue={given}>

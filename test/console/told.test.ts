@@ -48,6 +48,17 @@ told('the help of every field is in Estonian', async () => {
   assert.equal(unknown(helps), []);
 });
 
+told('the help of every filter of a list is in Estonian', async () => {
+  const { paths } = (await fixture.anonymous.get('/docs/')).body;
+  const helps = Object.keys(paths)
+    .filter((path) => paths[path].get?.parameters?.some(({ $ref }: Json) => $ref?.endsWith('/page')))
+    .flatMap((path) => paths[path].get.parameters)
+    .filter(({ description, in: place, name }: Json) => place === 'query' && name !== 'o' && description)
+    .map(({ description }: Json) => description);
+  assert.ok(new Set(helps).size > 80);
+  assert.equal(unknown(helps), []);
+});
+
 told('the messages of all types of events and alerts are in Estonian', () => {
   const templates = [...Object.values(events), ...Object.values<{ readonly message: string }>(alerts)].map(
     ({ message }) => message,

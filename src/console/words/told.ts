@@ -1,12 +1,13 @@
 /** What the server says, which speaks English: help, refusals, and messages of events, by texts and by templates. */
 import { messages } from './et-events.ts';
+import { filterHelps } from './et-filters.ts';
 import { helps } from './et-helps.ts';
 import { refusals } from './et-refusals.ts';
 import { cloudRefusals } from './et-refusals-cloud.ts';
 import { partsOf, type Words } from './lookup.ts';
 
 /** Everything that the server says, in Estonian: templates, whose values stand for any text. */
-export const serverWords: Words = { ...helps, ...refusals, ...cloudRefusals, ...messages };
+export const serverWords: Words = { ...helps, ...filterHelps, ...refusals, ...cloudRefusals, ...messages };
 
 /** Values that are words of the API by themselves, or several of them. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);
