@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `events`, `resources`, `sync`,
+ *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `events`, `resources`, `sync`, `console`,
  *                                    or `decisions`: what each trick of src/decisions is worth
  *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour the first time
@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { agreed, type Case, cases, type World } from './cases.ts';
+import { run as measureConsole } from './console.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureFixture } from './fixture.ts';
@@ -56,7 +57,7 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
+  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'console', 'growth', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -208,6 +209,7 @@ const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell, count));
 if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, tell));
+if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
 // It takes too long and too much room for a benchmark of everything.
 if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));

@@ -1,0 +1,107 @@
+/**
+ * The console in Chromium, on the built program with the demonstration world: what somebody waits for who opens it, goes
+ * from page to page, opens the palette and types. Measured inside the page, to the frame that shows what was asked for.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { startTenantry } from './processes.ts';
+import { footprintTable, median } from './report.ts';
+
+const person = 'bench';
+const openings = 7;
+const rounds = 3;
+
+/** Milliseconds from an act to the frame in which something is there, both as code of the page. */
+const waited = (page: Page, act: string, isThere: string): Promise<number> =>
+  page.evaluate<number>(`new Promise((done, failed) => {
+    const began = performance.now();
+    ${act};
+    const look = () => {
+      const passed = performance.now() - began;
+      if (${isThere}) done(passed);
+      else if (passed > 10_000) failed(new Error('nothing came of it'));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  })`);
+
+/** First paints of browsers that have never been there. */
+async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object, url: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < openings; i++) {
+    const visitor = await Console.open(browser, `${url}/`);
+    await visitor.page.getByLabel('Username').waitFor();
+    found.push(
+      await visitor.page.evaluate<number>(
+        "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now()",
+      ),
+    );
+    await visitor.close();
+  }
+  return found;
+}
+
+/** Runs the console; where no browser runs there is nothing to tell. */
+export async function run(folder: string, bundle: string): Promise<string> {
+  const browser = await startBrowser();
+  if (!browser) return '';
+  const data = mkdtempSync(join(folder, 'console-'));
+  execFileSync(process.execPath, [bundle, 'demo', '--data', data], { stdio: 'ignore' });
+  const making = ['user', 'add', person, '--staff', '--password-stdin', '--data', data];
+  execFileSync(process.execPath, [bundle, ...making], { input: password, stdio: ['pipe', 'ignore', 'ignore'] });
+  const server = await startTenantry(bundle, data);
+  try {
+    const first = await paints(browser, server.url);
+    const visitor = await Console.open(browser, `${server.url}/`);
+    await visitor.signIn(person);
+    const { page } = visitor;
+    await visitor.settled();
+    const links = await page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('#places a')].map((link) => link.getAttribute('href'))",
+    );
+    const heading = "document.querySelector('main h1')?.textContent";
+    const [shown, whole]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++)
+      for (const link of links.slice(round === 0 ? 1 : 0)) {
+        const go = `const was = ${heading}; document.querySelector('#places a[href="${link}"]').click()`;
+        const isShown = `${heading} !== undefined && ${heading} !== was`;
+        shown.push(await waited(page, go, isShown));
+        await visitor.settled();
+        await page.evaluate('history.back()');
+        await visitor.settled();
+        whole.push(await waited(page, go, `${isShown} && !document.querySelector('main [aria-busy=true]')`));
+        await visitor.settled();
+      }
+    const key = "dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))";
+    const [opened, found]: [number[], number[]] = [[], []];
+    for (let round = 0; round < openings; round++) {
+      opened.push(await waited(page, key, "document.querySelector('dialog[open] [role=combobox]')"));
+      const typed =
+        "const field = document.querySelector('[role=combobox]'); field.value = 'stat'; field.dispatchEvent(new Event('input', { bubbles: true }))";
+      found.push(await waited(page, typed, "document.querySelector('[role=option]')?.textContent.includes('Stat')"));
+      await visitor.settled();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    }
+    await visitor.close();
+    const figure = (what: string, values: readonly number[], atMost: number) => [
+      { what: `${what}, median of ${values.length}`, value: median(values), unit: 'ms', atMost },
+      { what: '… at most', value: Math.max(...values), unit: 'ms' },
+    ];
+    return footprintTable([
+      ...figure('Console: first paint in a new browser', first, 300),
+      ...figure('Page shown after a click', shown, 100),
+      ...figure('Page with all of its data', whole, 100),
+      ...figure('Palette open after its key', opened, 100),
+      ...figure('Palette with what was typed for', found, 100),
+    ]);
+  } finally {
+    await browser.close();
+    await server.stop();
+    rmSync(data, { recursive: true });
+  }
+}
