@@ -72,7 +72,7 @@ cli('version prints the version', async () => {
     assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
-/** The packages that the source imports. */
+/** The packages that the source imports, other than for their types. */
 function namedPackages(): Set<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
@@ -80,7 +80,7 @@ function namedPackages(): Set<string> {
     files
       .flatMap((file) => [
         ...readFileSync(join(source, file), 'utf8').matchAll(
-          /(?:^import .* from |import\()'(?!node:|\.)((?:@[\w-]+\/)?[^'/]+)[^']*'/gm,
+          /(?:^import (?!type ).* from |import\()'(?!node:|\.)((?:@[\w-]+\/)?[^'/]+)[^']*'/gm,
         ),
       ])
       .map(([, name]) => name as string),
