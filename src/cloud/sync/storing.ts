@@ -120,7 +120,10 @@ function* storeInventory(
 ): Generator<Store> {
   const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
     `${type}.${kind} ${backend_id}`;
-  for (const some of pieces(objects, rowsAStep))
+  // In the order of the table, so that those of a step share its pages: a commit writes each page that it touches.
+  const before = (a: BackendObject, b: BackendObject): number =>
+    a.kind === b.kind ? (a.backend_id < b.backend_id ? -1 : 1) : a.kind < b.kind ? -1 : 1;
+  for (const some of pieces(objects.toSorted(before), rowsAStep))
     yield () => {
       const lost = gone();
       for (const object of some) {
