@@ -184,10 +184,10 @@ export const customers = collection<CustomerRow>()({
     run: (request, values) => {
       const { db } = request;
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
-      const quotas = requireQuotas(request, demand);
+      requireQuotas(request, demand);
       const id = db.insert('customer', { uuid: newUuid(request.app), created: request.now, ...storedValues(values) });
       createQuotas(request, 'customer', id, quotaNames.customer);
-      countQuotas(request, demand, quotas);
+      countQuotas(request, demand);
       request.app.reactions.customerCreated(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;

@@ -1,8 +1,5 @@
 import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
-import type { Database } from '../../kernel/db/database.ts';
-import { Derived } from '../../kernel/db/remembered.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
-import { memoised } from '../../kernel/memoised.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
 import type { HookKind } from './due.ts';
@@ -21,19 +18,12 @@ interface Subscriber extends Receiver {
 
 const pendingAtMost = 10_000;
 
-/** Types that any hook names: of most events nobody is told. */
-const typesOfHooks = memoised(
-  (db: Database) =>
-    new Derived(db.versions, () => new Set(db.values<string>(sql`SELECT DISTINCT type FROM hook_event_type`))),
-);
-
 /**
  * Queues a delivery for every hook that gets the event: active, of an active author who sees the event by the roles they have
  * now or had before the change, and with the type among its types (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const { db } = context.app;
-  if (!typesOfHooks(db).value.has(event.type)) return;
   const {
     affected_user_uuid: affected = '',
     customer_uuid: customer = '',

@@ -82,17 +82,12 @@ export function ensureGlobalQuotas(app: App): void {
 export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
-/**
- * Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). Answers the quotas, for
- * whoever counts the demands before anything else changes them.
- */
-export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): readonly QuotaRow[] {
-  const quotas: QuotaRow[] = [];
+/** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
+export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): void {
   const texts = added(demands)
     .filter(({ delta }) => delta > 0)
     .flatMap(({ delta, id, name, scope }) => {
       const quota = quotaOf(app.db, scope, id, name);
-      if (quota) quotas.push(quota);
       if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
       return [
         {
@@ -104,7 +99,6 @@ export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly Q
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(({ text }) => text);
   if (texts.length > 0) throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
-  return quotas;
 }
 
 /** The demands with those on the same quota made one. */
@@ -117,12 +111,10 @@ function added(demands: readonly QuotaDelta[]): QuotaDelta[] {
   return [...sums.values()];
 }
 
-/** Adds to usages in the transaction of the counted change; never below zero. `known` are quotas as they are now. */
-export function countQuotas(context: Context, demands: readonly QuotaDelta[], known: readonly QuotaRow[] = []): void {
-  for (const { delta, id, name, scope } of added(demands)) {
-    if (delta === 0) continue;
-    const isMeant = (row: QuotaRow): boolean => row.scope_kind === scope && row.scope_id === id && row.name === name;
-    const quota = known.find(isMeant) ?? quotaOf(context.app.db, scope, id, name);
+/** Adds to usages in the transaction of the counted change; never below zero. */
+export function countQuotas(context: Context, demands: readonly QuotaDelta[]): void {
+  for (const { delta, id, name, scope } of demands) {
+    const quota = delta === 0 ? undefined : quotaOf(context.app.db, scope, id, name);
     if (quota) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
   }
 }
