@@ -2,6 +2,7 @@
  * Keeps the keyboard on the page. A page that was asked for is read from its heading on, whenever that is there; and where
  * what has the keyboard goes away, as a row that was deleted, what stands nearest to it gets it.
  */
+import { soon } from './soon.ts';
 
 /** What the server calls itself. */
 export const product = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
@@ -69,13 +70,8 @@ function nearest(): HTMLElement | null {
 /** Milliseconds that what takes the place of something may take to come. */
 const pause = 60;
 
-let isSoon = false;
-
-new MutationObserver(() => {
-  if (isSoon) return;
-  isSoon = true;
-  setTimeout(() => {
-    isSoon = false;
-    look();
-  }, pause);
-}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled', 'hidden', 'open'] });
+new MutationObserver(soon(pause, look)).observe(document.body, {
+  childList: true,
+  subtree: true,
+  attributeFilter: ['disabled', 'hidden', 'open'],
+});

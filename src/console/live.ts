@@ -6,6 +6,7 @@
 import { effect, signal } from '@preact/signals';
 import { followEvents, isExpired, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
+import { soon } from './soon.ts';
 
 /** How often what is on the page is to be read again. */
 export const looks = signal(0);
@@ -56,17 +57,8 @@ setInterval(() => {
   if (Date.now() - lookedAt >= period) look();
 }, 1000);
 
-let isSoon = false;
-
 /** Something has happened: a look follows, one for all that happens meanwhile. */
-function happened(): void {
-  if (isSoon) return;
-  isSoon = true;
-  setTimeout(() => {
-    isSoon = false;
-    look();
-  }, pause);
-}
+const happened = soon(pause, look);
 
 const isVisible = signal(!document.hidden);
 addEventListener('visibilitychange', () => {
