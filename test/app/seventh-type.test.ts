@@ -26,13 +26,8 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-const step = async (): Promise<void> => {
-  fixture.clock.advance(1);
-  fixture.server.tick();
-  await fixture.server.settled();
-};
 const work = async (): Promise<void> => {
-  for (let i = 0; i < 6; i++) await step();
+  for (let i = 0; i < 6; i++) await fixture.later(1);
 };
 
 test('it is in the metadata, in /api/, in the scope types and in the documentation', async () => {
@@ -103,7 +98,7 @@ test('its settings, services and resources live like those of every type', async
     [lamp.resource_type, lamp.state, lamp.watts, lamp.coast_name],
     ['Lighthouse.Lamp', 'Creation Scheduled', 60, 'North'],
   );
-  await step();
+  await fixture.later(1);
   assert.is((await fixture.staff.get(lamp.url)).body.runtime_state, 'warming');
   await work();
   const wrong = await fixture.staff.post(`${lamp.url}dim/`, {});

@@ -18,11 +18,7 @@ let owner: Console;
 const started = (): Browser => chromium as Browser;
 
 /** Lets what is due be delivered. */
-async function deliver(): Promise<void> {
-  fixture.clock.advance(1);
-  fixture.server.tick();
-  await fixture.server.settled();
-}
+const deliver = (): Promise<void> => fixture.later(1);
 
 tests.before(async () => {
   if (!chromium) return;

@@ -96,11 +96,7 @@ const open = async (place: string): Promise<Keyboard> =>
   new Keyboard(await Console.open(chromium as Browser, `${fixture.url}/${place}`));
 
 /** Lets what is due be delivered. */
-async function deliver(): Promise<void> {
-  fixture.clock.advance(1);
-  fixture.server.tick();
-  await fixture.server.settled();
-}
+const deliver = (): Promise<void> => fixture.later(1);
 
 tests.before(async () => {
   if (!chromium) return;

@@ -1,33 +1,18 @@
 /** Lists in forms of the console: rows of controls that the API describes, with what is wrong where it is wrong. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBrowser } from '../support/browser.ts';
 import { lookAt } from '../support/console-look.ts';
-import { DemoConsole } from '../support/demo-console.ts';
+import { placeOf } from '../support/console-places.ts';
+import { suiteWithDemoConsole } from '../support/demo-console.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
 
-const chromium = await startBrowser();
-const tests = suite('lists in forms of the console');
-const browser = chromium ? tests : tests.skip;
-let demo: DemoConsole;
+const { browser, run } = await suiteWithDemoConsole('lists in forms of the console');
 
-tests.before(async () => {
-  if (chromium) demo = await DemoConsole.start(chromium);
-});
-tests.after(async () => {
-  if (!chromium) return;
-  await demo.close();
-  await chromium.close();
-});
-
-const placeOf = ({ url }: Json): string => url.replace(/^.*?\/api(?=\/)/, '');
-
-browser('rules of a security group are changed a row each, and refused in the row that is wrong', async () => {
+browser('rules of a security group are changed a row each, and refused in the row that is wrong', async (demo) => {
   const { ask, staff } = demo;
   const groups = await ask('/api/openstack-security-groups/?state=OK');
   const group = groups.find(({ rules }: Json) => rules.length === 1);
-  await demo.visit(placeOf(group));
+  await demo.visit(placeOf(group.url));
   await staff.button('Set Rules').click();
   const dialog = staff.dialog();
   const row = (number: number) => dialog.getByRole('region', { name: `Rules ${number}`, exact: true });
@@ -62,7 +47,7 @@ browser('rules of a security group are changed a row each, and refused in the ro
   ]);
 });
 
-browser('objects in a list are chosen out of their own lists, of the tenant that was chosen', async () => {
+browser('objects in a list are chosen out of their own lists, of the tenant that was chosen', async (demo) => {
   const { ask, staff } = demo;
   const [{ service_project_link: link, url: tenant }] = await ask('/api/openstack-tenants/?state=OK');
   await demo.visit(`/new-resource/openstack-instances/?${new URLSearchParams({ service_project_link: link, tenant })}`);
@@ -79,4 +64,4 @@ browser('objects in a list are chosen out of their own lists, of the tenant that
   );
 });
 
-tests.run();
+run();

@@ -22,7 +22,7 @@ const named = [
 ];
 
 /** The part of an object's address behind /api. */
-const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
+export const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 
 /** One place of every kind: lists, the first object in each, the lists below that, and what is made by hand. */
 export async function everyPlace(ask: Ask): Promise<readonly string[]> {

@@ -1,6 +1,8 @@
 /** The console of a server with the demonstration world, which has objects of nearly every kind, and its administrator there. */
 import type { Browser } from 'playwright-core';
+import { suite } from 'uvu';
 import { createServer, type Server } from '../../src/app/server.ts';
+import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';
 
@@ -37,4 +39,26 @@ export class DemoConsole {
     await this.staff.close();
     await this.server.close();
   }
+}
+
+interface SuiteWithDemo {
+  readonly run: () => void;
+  readonly browser: (title: string, test: (demo: DemoConsole) => Promise<void>) => void;
+}
+
+/** A suite with one such console for all its tests, which are skipped where no browser runs. */
+export async function suiteWithDemoConsole(name: string): Promise<SuiteWithDemo> {
+  const chromium = await startBrowser();
+  const tests = suite(name);
+  let demo: DemoConsole;
+  tests.before(async () => {
+    if (chromium) demo = await DemoConsole.start(chromium);
+  });
+  tests.after(async () => {
+    if (!chromium) return;
+    await demo.close();
+    await chromium.close();
+  });
+  const add = chromium ? tests : tests.skip;
+  return { run: () => tests.run(), browser: (title, test) => add(title, () => test(demo)) };
 }

@@ -141,9 +141,7 @@ test('what has run out is not told; what is used is, though its use is stored la
   fixture.clock.advance(1810);
   assert.equal((await listed(used)).map(({ is_current }) => is_current).filter(Boolean), [true], 'before it is stored');
   await lasting.get('/api/').then(({ status }) => assert.is(status, 401));
-  fixture.clock.advance(120);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(120);
   assert.is((await listed(used)).length, 1);
   assert.equal(await told(used.get(url)), notFound);
   fixture.events();

@@ -101,9 +101,7 @@ test('each attempt takes the place of the one before, also where nobody answers'
   const refused = await only(created);
   assert.equal([refused.response.status, refused.response.headers['retry-after']], [503, '7']);
   receiver.behaviour = 'reset';
-  fixture.clock.advance(8);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(8);
   const { request, response, response_code, error_message } = await only(created);
   assert.equal([response, response_code, error_message], [null, null, 'The connection was reset.']);
   const [first, second] = receiver.take() as [Received, Received];

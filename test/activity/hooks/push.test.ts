@@ -150,9 +150,7 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
     { status: 'pending', attempts: 1, error_message: 'The gateway answered 200: Unavailable.' },
   ]);
   gateway.behaviour = { status: 200, body: '{"success":1,"failure":0,"results":[{"message_id":"1"}]}' };
-  fixture.clock.advance(10);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(10);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
@@ -311,9 +309,7 @@ test('for Android a service account sends no apns part; a token endpoint that re
   ]);
   gateway.take();
   gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };
-  fixture.clock.advance(10);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(10);
   const { message } = JSON.parse(gateway.take().at(-1)?.body as string);
   assert.equal(Object.keys(message), ['token', 'notification', 'data']);
 });

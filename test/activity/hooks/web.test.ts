@@ -111,9 +111,7 @@ test('every attempt of both body kinds is signed after Standard Webhooks, with t
     await fixture.customer('Signed');
     await fixture.server.settled();
     receiver.behaviour = 200;
-    fixture.clock.advance(7);
-    fixture.server.tick();
-    await fixture.server.settled();
+    await fixture.later(7);
     const requests = receiver.take();
     assert.is(requests.length, 2);
     const [{ uuid }] = (await deliveries(fixture.staff, { url })) as [Json];

@@ -63,9 +63,7 @@ test('what a synchronisation found is stored in steps, so that others are served
     });
     assert.is(made.status, 201);
     for (let i = 0; i < 4; i++) {
-      fixture.clock.advance(1);
-      fixture.server.tick();
-      await fixture.server.settled();
+      await fixture.later(1);
     }
     assert.is((await fixture.staff.get(made.body.settings)).body.state, 'In Sync');
     assert.is((await fixture.staff.get('/api/lighthouse-coasts/')).headers.get('x-result-count'), '300');

@@ -279,9 +279,7 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
     ],
   });
   const refresh = async (seconds = 3600): Promise<void> => {
-    fixture.clock.advance(seconds);
-    fixture.server.tick();
-    await fixture.server.settled();
+    await fixture.later(seconds);
   };
   const listed = async (): Promise<string[]> => (await providersOf(fixture)).map(({ url }: Json) => url);
   const failure = (): string =>

@@ -297,15 +297,11 @@ test('an operation lasts at most 60 minutes', async () => {
   await act('stop');
   await step(fixture);
   assert.is((await present(database)).state, 'Updating');
-  fixture.clock.advance(59 * 60);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(59 * 60);
   assert.is((await present(database)).state, 'OK', 'ten minutes of latency are over, and sixty are not');
   await act('start');
   await step(fixture);
-  fixture.clock.advance(61 * 60);
-  fixture.server.tick();
-  await fixture.server.settled();
+  await fixture.later(61 * 60);
   const { error_message, state } = await present(database);
   assert.equal([state, error_message], ['Erred', 'Operation is timed out.']);
   await setOptions(fixture, cloud.settings, { simulator_latency: '0' });
