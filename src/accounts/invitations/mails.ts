@@ -1,4 +1,4 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { hour } from '../../kernel/clock.ts';
@@ -6,7 +6,6 @@ import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
-import { present } from '../../kernel/present.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
 /** The span of time of the setting invitation_mail_limit. */
@@ -20,7 +19,7 @@ export function queueMail(request: Request, invitation: number): void {
   const { caller, db, now } = request;
   if (!caller.isStaff) rejectTooMany(request);
   cancelMails(request, invitation);
-  const uuid = present(newOrderedUuids(request, 1)[0]);
+  const uuid = newUuid(request.app);
   const secret = newMailedSecret(request.app);
   db.update('invitation', invitation, { secret_digest: digestOfSecret(secret), inviter_id: caller.id });
   const id = db.insert('invitation_mail', {

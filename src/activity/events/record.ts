@@ -1,6 +1,5 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
-import { present } from '../../kernel/present.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import { enterSubjects } from './subjects.ts';
@@ -48,7 +47,7 @@ export function record(
   const { changes = '', inMessage, message: given } = particulars;
   const message = (given ?? messageOf(type, inMessage ? { ...kept, ...inMessage } : kept)) + changes;
   const level = particulars.level ?? catalogue[type].level;
-  const uuid = present(newOrderedUuids(context, 1)[0]);
+  const uuid = newUuid(context.app);
   const actor = kept.user_username === undefined ? null : caseFold(kept.user_username);
   const { id } = db.run(sql`
     INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)

@@ -1,4 +1,4 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { type Context, newUuids } from '../../kernel/access/app.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
@@ -99,7 +99,7 @@ function enqueue(
   { id, type, payload }: Content,
   later: ReadonlyMap<number, number> = new Map(),
 ): number {
-  const uuids = newOrderedUuids(context, receivers.length);
+  const uuids = newUuids(context.app, receivers.length);
   const rows = JSON.stringify(receivers.map((receiver, i) => [uuids[i], receiver.id, later.get(receiver.id)]));
   const { id: last } = context.app.db.run(sql`
     INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt, ready, gathered)

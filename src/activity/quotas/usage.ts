@@ -1,4 +1,4 @@
-import { type App, type Context, newOrderedUuids, systemContext } from '../../kernel/access/app.ts';
+import { type App, type Context, newUuids, systemContext } from '../../kernel/access/app.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
@@ -52,7 +52,7 @@ export function createQuotas(
   areBackend = false,
 ): void {
   if (names.length === 0) return;
-  const uuids = newOrderedUuids(context, names.length);
+  const uuids = newUuids(context.app, names.length);
   const rows = names.flatMap((name, i) => [present(uuids[i]), name, limits[name] ?? -1]);
   const text = insertions.get(names.length) ?? insertionOf(names.length);
   context.app.db.run({ text, values: [scope, id, context.now, Number(areBackend), ...rows] });

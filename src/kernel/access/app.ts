@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { KeptMails } from '../mail/kept-mails.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Resolver } from '../net/resolver.ts';
+import { present } from '../present.ts';
 import type { Actor, Caller } from './caller.ts';
 import type { InitialLink } from './initial-link.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -95,31 +96,22 @@ export interface RequestContext extends Context {
 /** The context of work that no request asked for. */
 export const systemContext = (app: App): Context => ({ app, actor: null, address: null, now: app.clock.now() });
 
-/** Writes the version (four bits, at `0x40`, `0x70`) or the variant (two bits, at `0x80`) of a uuid into a random byte. */
-function mark(bytes: Buffer, at: number, mark: number): Buffer {
-  bytes.writeUInt8((bytes.readUInt8(at) & (mark === 0x80 ? 0x3f : 0x0f)) | mark, at);
-  return bytes;
-}
-
-/** A new object's uuid: 32 lower-case hex digits, version 4. */
-export function newUuid(app: App): string {
-  const bytes = app.random(16);
-  mark(bytes, 6, 0x40);
-  return mark(bytes, 8, 0x80).toString('hex');
-}
+/** A new object's uuid: 32 lower-case hex digits. */
+export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);
 
 /**
  * Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side.
  * See src/decisions/ordered-uuids.md.
  */
-export function newOrderedUuids({ app, now }: Context, count: number): string[] {
+export function newUuids(app: App, count: number): string[] {
   const random = app.random(10 * count);
-  const time = Math.floor(now / 1000)
+  const time = Math.floor(app.clock.now() / 1000)
     .toString(16)
     .padStart(12, '0');
+  // The four bits of the version, and the two of the variant.
   for (let i = 0; i < random.length; i += 10) {
-    mark(random, i, 0x70);
-    mark(random, i + 2, 0x80);
+    random[i] = (random.readUInt8(i) & 0x0f) | 0x70;
+    random[i + 2] = (random.readUInt8(i + 2) & 0x3f) | 0x80;
   }
   const digits = random.toString('hex');
   return Array.from({ length: count }, (_, i) => time + digits.slice(20 * i, 20 * i + 20));

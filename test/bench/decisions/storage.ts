@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer } from '../../../src/app/server.ts';
-import { type App, newOrderedUuids, newUuid, systemContext } from '../../../src/kernel/access/app.ts';
+import { type App, newUuids } from '../../../src/kernel/access/app.ts';
 import { BatchSizer } from '../../../src/kernel/db/batch-sizer.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
@@ -157,8 +157,8 @@ async function relaxed(folder: string): Promise<Comparison[]> {
 async function orderedUuids(app: App): Promise<Comparison[]> {
   const { db } = app;
   const kinds = {
-    ordered: (count: number) => newOrderedUuids(systemContext(app), count),
-    random: (count: number) => Array.from({ length: count }, () => newUuid(app)),
+    ordered: (count: number) => newUuids(app, count),
+    random: (count: number) => Array.from({ length: count }, () => app.random(16).toString('hex')),
   };
   const add = (kind: keyof typeof kinds, count: number): void => {
     for (const uuid of kinds[kind](count))
