@@ -52,6 +52,7 @@ import { serviceActionEndpoints } from '../cloud/sync/service-actions.ts';
 import type { Collection, Row } from '../kernel/collection/collection.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Fields } from '../kernel/collection/field.ts';
+import { endpointsOf, late, type Part } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { consoleFiles } from './console/console.ts';
 import { counterEndpoints } from './counters/counters.ts';
@@ -70,7 +71,7 @@ import { scopesOf } from './scopes.ts';
 const projects = projectsWith(projectServices);
 
 /** Every collection, under /api/<path>/. */
-const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row>, 'endpoints'>[] => [
+const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row>, 'endpoints' | 'path'>[] => [
   certifications,
   settings(catalogue),
   ...catalogue.types.map(links),
@@ -93,8 +94,8 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   webHooks,
 ];
 
-/** Every path of the API of a deployment that serves these types of provider. */
-export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
+/** Every path of the API of a deployment that serves these types of provider; those of most lists are made when they are asked for. */
+export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] => [
   login,
   logout,
   forgotPassword,
@@ -103,12 +104,12 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...samlEndpoints,
   welcome,
   ...consoleFiles,
-  root(() => api(catalogue)),
+  root(() => parts(catalogue)),
   versionEndpoint,
   configuration,
   docs(() => api(catalogue)),
   ...manual,
-  ...collections(catalogue).flatMap((collection) => collection.endpoints()),
+  ...collections(catalogue).map((collection) => late(`/api/${collection.path}/`, () => collection.endpoints())),
   customerUsers,
   customerImage,
   projectUsers,
@@ -129,7 +130,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...serviceActionEndpoints(catalogue),
   ...settingsActions(catalogue),
   settingsUsage(catalogue),
-  ...resourceEndpoints(catalogue),
+  late('/api/resources/', () => resourceEndpoints(catalogue)),
   ...kindsEndpoints(catalogue),
   ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
@@ -150,3 +151,6 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   retryMessage,
   runJob,
 ]);
+
+/** Every endpoint of that API. */
+export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => parts(catalogue).flatMap(endpointsOf));

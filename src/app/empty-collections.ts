@@ -21,7 +21,7 @@ const emptyCollection = (name: string): Endpoint => ({
 });
 
 /** The collections of the setting empty_collections, which neither the root nor the documentation tells of. Throws ConfigError for one that is there. */
-export function emptyCollections(config: Config, present: readonly Endpoint[]): readonly Endpoint[] {
+export function emptyCollections(config: Config, present: readonly Pick<Endpoint, 'path'>[]): readonly Endpoint[] {
   const paths = new Set(present.map(({ path }) => path.split('/').slice(0, 3).join('/')));
   const taken = config.empty_collections.find((name) => paths.has(`/api/${name}`));
   if (taken !== undefined)

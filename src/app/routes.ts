@@ -3,7 +3,7 @@ import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Router } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
-import { api } from './api.ts';
+import { parts } from './api.ts';
 import { emptyCollections } from './empty-collections.ts';
 
 const tables = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
@@ -12,9 +12,7 @@ const tables = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
 export function routesOf(catalogue: Catalogue, config: Config): Router<Endpoint> {
   const known = tables(catalogue);
   const name = config.empty_collections.join();
-  const table = known.get(name) ?? new Router<Endpoint>();
-  if (table.endpoints.length === 0)
-    for (const endpoint of [...api(catalogue), ...emptyCollections(config, api(catalogue))]) table.add(endpoint);
+  const table = known.get(name) ?? new Router([...parts(catalogue), ...emptyCollections(config, parts(catalogue))]);
   known.set(name, table);
   return table;
 }

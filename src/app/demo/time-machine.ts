@@ -12,7 +12,7 @@ import { HttpError } from '../../kernel/http/error.ts';
 import { IncomingRequest, pathOf } from '../../kernel/http/incoming-request.ts';
 import { Router } from '../../kernel/http/router.ts';
 import { Timer } from '../../kernel/jobs/timer.ts';
-import { api } from '../api.ts';
+import { parts } from '../api.ts';
 import { housekeeping } from '../schedule/housekeeping.ts';
 import type { Seed } from './seed.ts';
 
@@ -43,7 +43,7 @@ const session = 30 * minute;
 export class TimeMachine {
   readonly app: App;
   readonly #clock: SettableClock;
-  readonly #router = new Router<Endpoint>();
+  readonly #router: Router<Endpoint>;
   readonly #timer: Timer;
   readonly #worker: ProviderWorker;
   /** When the house was kept last. */
@@ -67,7 +67,7 @@ export class TimeMachine {
     this.#timer = new Timer(this.app, housekeeping(present.catalogue));
     // All of the past is one transaction: nobody waits for parts of it.
     this.#worker = new ProviderWorker(this.app, (callback) => callback());
-    for (const endpoint of api(present.catalogue)) this.#router.add(endpoint);
+    this.#router = new Router(parts(present.catalogue));
   }
 
   /** Lets the time pass until an instant: roles end at theirs, and jobs make their steps, a second apart as they would. */

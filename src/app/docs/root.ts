@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { json, redirect } from '../../kernel/http/reply.ts';
+import type { Part } from '../../kernel/http/router.ts';
 import { version } from '../../kernel/version.ts';
 import { consolePage } from '../console/console.ts';
 
@@ -30,7 +31,7 @@ export const welcome: Endpoint = {
 };
 
 /** GET /api/: every list path by its prefix (core.md 3). */
-export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
+export const root = (parts: () => readonly Part<Endpoint>[]): Endpoint => ({
   path: '/api/',
   name: 'Api Root',
   description: 'The collections of this API.',
@@ -40,7 +41,7 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
       allowedFor: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
       handle: ({ base }) =>
-        json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
+        json(Object.fromEntries(prefixesOf(parts()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
     },
   },
 });
@@ -58,9 +59,10 @@ export const ofTheService: readonly string[] = [
 /** Paths of one segment that are no collections of the data. */
 const unlisted = new Set([...ofTheService, 'configuration', 'sessions', 'user-counters', 'version']);
 
-const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
-  endpoints
-    .flatMap(({ operations, path }) => (operations.GET && /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1]) || [])
+const prefixesOf = (parts: readonly Part<Endpoint>[]): string[] =>
+  parts
+    .filter((part) => 'endpoints' in part || part.operations.GET)
+    .flatMap(({ path }) => /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1] ?? [])
     .filter((prefix) => !unlisted.has(prefix))
     .sort();
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as v from 'valibot';
 import { withoutControls } from '../../kernel/control-characters.ts';
 import type { Log } from '../../kernel/log.ts';
+import { once } from '../../kernel/memoised.ts';
 import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
 import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
@@ -226,12 +227,12 @@ const refusedAddress = (): ProviderError =>
 /** Networks of the operator's own that settings of staff may name. */
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
 /** Where clouds tell machines their credentials, inside of private networks. */
-const metadataAddresses = parseNetworks(['fd00:ec2::254', 'fd20:ce::254']);
+const metadataAddresses = once(() => parseNetworks(['fd00:ec2::254', 'fd20:ce::254']));
 
 /** Where vendors may be called: public addresses, those of the operator's exceptions, and private ones where that is allowed (services.md 1). */
 export function vendorAddressRule(allowedNetworks: readonly string[], mayBePrivate: boolean): AddressRule {
   const allows = addressRule(allowedNetworks);
   if (!mayBePrivate) return allows;
   const allowsPrivate = addressRule([...allowedNetworks, ...privateNetworks]);
-  return (address) => allows(address) || (allowsPrivate(address) && !inNetworks(address, metadataAddresses));
+  return (address) => allows(address) || (allowsPrivate(address) && !inNetworks(address, metadataAddresses()));
 }

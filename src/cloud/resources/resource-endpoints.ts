@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { titleOf } from '../../kernel/collection/object-options.ts';
 import { withArticle } from '../../kernel/collection/wording.ts';
+import { type LateEndpoints, late } from '../../kernel/http/router.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceList } from '../catalogue/type.ts';
 import { actionsOf, collectionOf } from './kind-collection.ts';
@@ -47,5 +48,5 @@ function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: 
 }
 
 /** Every path of every kind. */
-export const kindsEndpoints = (catalogue: Catalogue): readonly Endpoint[] =>
-  catalogue.kinds.flatMap((typed) => kindEndpoints(catalogue, typed));
+export const kindsEndpoints = (catalogue: Catalogue): readonly LateEndpoints<Endpoint>[] =>
+  catalogue.kinds.map((typed) => late(`/api/${typed.kind.path}/`, () => kindEndpoints(catalogue, typed)));

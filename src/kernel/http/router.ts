@@ -3,6 +3,7 @@
  * expression that matches is a loop of our own. See src/decisions/router.md.
  */
 import { Router as IttyRouter } from 'itty-router';
+import { once } from '../memoised.ts';
 import { present } from '../present.ts';
 
 /** A path found in the routing table, with the values of its `:name` segments. */
@@ -17,40 +18,77 @@ export type KeyKind = 'uuid' | 'pk' | 'text';
 /** A path with anything else in the place of its key does not exist (core.md 1.1). */
 export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]{32}$/i, pk: /^\d{1,15}$/, text: /./ };
 
+/** A list and what else has a path that starts like its own, made when one of these paths is first asked for. */
+export interface LateEndpoints<Endpoint> {
+  /** Of the list. */
+  readonly path: string;
+  readonly endpoints: () => readonly Endpoint[];
+}
+
+/** Endpoints of paths that start like that of a list, which are made once. */
+export const late = <Endpoint>(path: string, make: () => readonly Endpoint[]): LateEndpoints<Endpoint> => ({
+  path,
+  endpoints: once(make),
+});
+
+/** What has a path of its own, or stands for more. */
+export type Part<Endpoint extends { readonly path: string }> = Endpoint | LateEndpoints<Endpoint>;
+
+/** The endpoints of a part. */
+export const endpointsOf = <Endpoint extends { readonly path: string }>(part: Part<Endpoint>): readonly Endpoint[] =>
+  'endpoints' in part ? part.endpoints() : [part];
+
 interface Route<Endpoint> {
   readonly endpoint: Endpoint;
   readonly key: RegExp;
-  /** Made when it is first tried: of hundreds a start needs one. */
-  pattern?: RegExp;
+  readonly pattern: RegExp;
 }
 
-/** A map on the first segments of paths stands in front; the few patterns behind it are tried in the order they were added. */
+/**
+ * A map on the first segments of paths stands in front; the few patterns behind it are tried in the order they were added.
+ * What is behind it is made when it is first asked for: of hundreds of endpoints a start needs few.
+ */
 export class Router<Endpoint extends { readonly path: string; readonly key?: KeyKind }> {
-  readonly endpoints: Endpoint[] = [];
-  readonly #bySegment = new Map<string, Route<Endpoint>[]>();
+  readonly #parts = new Map<string, Part<Endpoint>[]>();
+  readonly #routes = new Map<string, readonly Route<Endpoint>[]>();
 
-  /** Adds an endpoint under its `path`, such as `/api/keys/:uuid/`. */
-  add(endpoint: Endpoint): void {
-    const route: Route<Endpoint> = { endpoint, key: keyPatterns[endpoint.key ?? 'uuid'] };
-    const segment = firstSegments(endpoint.path);
-    const present = this.#bySegment.get(segment);
-    if (present) present.push(route);
-    else this.#bySegment.set(segment, [route]);
-    this.endpoints.push(endpoint);
+  constructor(parts: readonly Part<Endpoint>[] = []) {
+    for (const part of parts) this.add(part);
+  }
+
+  /** Adds an endpoint under its `path`, such as `/api/keys/:uuid/`, or several under that of their list. */
+  add(part: Part<Endpoint>): void {
+    const segment = firstSegments(part.path);
+    const present = this.#parts.get(segment);
+    if (present) present.push(part);
+    else this.#parts.set(segment, [part]);
+    this.#routes.delete(segment);
   }
 
   /** Finds the endpoint of a path (with its trailing slash); undefined when there is none. */
   find(path: string): Match<Endpoint> | undefined {
-    const routes = this.#bySegment.get(firstSegments(path));
+    const segment = firstSegments(path);
+    const routes = this.#routes.get(segment) ?? this.#make(segment);
     if (!routes) return undefined;
-    for (const route of routes) {
-      const { endpoint, key } = route;
-      route.pattern ??= patternOf(endpoint.path);
-      const match = route.pattern.exec(path);
+    for (const { endpoint, key, pattern } of routes) {
+      const match = pattern.exec(path);
       if (match && (match.groups?.key === undefined || key.test(match.groups.key)))
         return { endpoint, params: match.groups ?? none };
     }
     return undefined;
+  }
+
+  #make(segment: string): readonly Route<Endpoint>[] | undefined {
+    const routes = this.#parts
+      .get(segment)
+      ?.flatMap(endpointsOf)
+      .map((endpoint): Route<Endpoint> => {
+        const { key = 'uuid', path } = endpoint;
+        if (firstSegments(path) !== segment) throw new Error(`${path} is not below ${segment}`);
+        return { endpoint, key: keyPatterns[key], pattern: patternOf(path) };
+      });
+    if (routes) this.#routes.set(segment, routes);
+    return routes;
   }
 }
 

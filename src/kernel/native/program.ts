@@ -2,12 +2,12 @@
  * How the one-file build starts. Its program is a part of the file like others; what V8 has made of it by then is kept a second
  * after the first start, and saves the next ones a third of their time. See src/decisions/kept-code.md.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 import { errorOf } from '../present.ts';
 import { carried } from './carried.ts';
 import { builtFor } from './embedded.ts';
@@ -19,8 +19,8 @@ type Program = (module: { exports: Readonly<Record<string, unknown>> }, require:
 
 /** By then a server has started, and most has been compiled that it will need. */
 const patience = 1000;
-const digestLength = 32;
-const lengthLength = 4;
+/** Of each of the two numbers that a file starts with: the checksum of what follows, and the length of the compiled code. */
+const numberLength = 4;
 
 /** The text of the program, and what V8 made of it when it was kept. */
 interface Code {
@@ -56,10 +56,10 @@ function readKept(file: string): Code | undefined {
   try {
     if (foreignWriter(dirname(file)) !== undefined) return undefined;
     const bytes = readFileSync(file);
-    const content = bytes.subarray(digestLength);
-    if (!digestOf(content).equals(bytes.subarray(0, digestLength))) return undefined;
-    const end = lengthLength + content.readUInt32LE();
-    return { cachedData: content.subarray(lengthLength, end), source: content.toString('latin1', end) };
+    const content = bytes.subarray(numberLength);
+    if (crc32(content) !== bytes.readUInt32LE()) return undefined;
+    const end = numberLength + content.readUInt32LE();
+    return { cachedData: content.subarray(numberLength, end), source: content.toString('latin1', end) };
   } catch {
     return undefined;
   }
@@ -71,13 +71,15 @@ function keep(file: string, script: Script, source: string): void {
     makePrivateFolder(dirname(file));
     if (foreignWriter(dirname(file)) !== undefined) return;
     const cachedData = script.createCachedData();
-    const length = Buffer.alloc(lengthLength);
-    length.writeUInt32LE(cachedData.length);
-    const content = Buffer.concat([length, cachedData, Buffer.from(source, 'latin1')]);
-    writeAtomically(file, Buffer.concat([digestOf(content), content]));
+    const content = Buffer.concat([numberOf(cachedData.length), cachedData, Buffer.from(source, 'latin1')]);
+    writeAtomically(file, Buffer.concat([numberOf(crc32(content)), content]));
   } catch {
     return;
   }
 }
 
-const digestOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+function numberOf(value: number): Buffer {
+  const bytes = Buffer.alloc(numberLength);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}

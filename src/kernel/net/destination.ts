@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { once } from '../memoised.ts';
 import { present } from '../present.ts';
 import { inNetworks, parseNetworks } from './networks.ts';
 
@@ -6,28 +7,30 @@ import { inNetworks, parseNetworks } from './networks.ts';
 export const refusedDestination = 'Destination address is not allowed.';
 
 /** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
-const refused = parseNetworks([
-  '127.0.0.0/8',
-  '::1/128',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  'fc00::/7',
-  '169.254.0.0/16',
-  'fe80::/10',
-  'fec0::/10',
-  '0.0.0.0/8',
-  '::/128',
-  '224.0.0.0/4',
-  'ff00::/8',
-  '192.0.0.0/24',
-  '198.18.0.0/15',
-  '240.0.0.0/4',
-  '64:ff9b:1::/48',
-  // The platform address of a cloud, which tells virtual machines their credentials.
-  '168.63.129.16/32',
-]);
+const refused = once(() =>
+  parseNetworks([
+    '127.0.0.0/8',
+    '::1/128',
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    'fc00::/7',
+    '169.254.0.0/16',
+    'fe80::/10',
+    'fec0::/10',
+    '0.0.0.0/8',
+    '::/128',
+    '224.0.0.0/4',
+    'ff00::/8',
+    '192.0.0.0/24',
+    '198.18.0.0/15',
+    '240.0.0.0/4',
+    '64:ff9b:1::/48',
+    // The platform address of a cloud, which tells virtual machines their credentials.
+    '168.63.129.16/32',
+  ]),
+);
 
 /** Whether an address may be connected to. */
 export type AddressRule = (address: string) => boolean;
@@ -42,7 +45,7 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
     const plain = address.replace(/%.*$/, '');
     if (!ipaddr.isValid(plain)) return false;
     const judged = judgedAddress(plain);
-    return inNetworks(judged, allowed) || !inNetworks(judged, refused);
+    return inNetworks(judged, allowed) || !inNetworks(judged, refused());
   };
 }
 
