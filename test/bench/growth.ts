@@ -4,7 +4,7 @@ import { type Case, cases, further, type World } from './cases.ts';
 import { dataFolder, type Load, type Running, startLoad, startTenantry } from './processes.ts';
 import { judged, median, row } from './report.ts';
 import { huge, medium, type Size, small } from './seed.ts';
-import { readWorld, seeded } from './worlds.ts';
+import { readWorld, seeded, settleCrowd } from './worlds.ts';
 
 const sizes = [small, medium, huge];
 /** The same number of objects in every world: how many people work does not grow with what is there. */
@@ -33,8 +33,11 @@ export async function run(
   try {
     for (const size of sizes) {
       const database = await seeded(folder, size, tell);
-      const server = await startTenantry(bundle, dataFolder(data(size), database));
-      worlds.push({ size, world: readWorld(database, asked), server, sent: 0 });
+      const folderOfWorld = dataFolder(data(size), database);
+      const copy = join(folderOfWorld, 'tenantry.db');
+      settleCrowd(copy);
+      const world = readWorld(copy, asked);
+      worlds.push({ size, world, server: await startTenantry(bundle, folderOfWorld), sent: 0 });
     }
     const lines: string[] = [];
     for (const of of [...cases.filter(({ ofSmaller }) => ofSmaller !== undefined), ...further]) {

@@ -12,6 +12,34 @@ export async function seeded(folder: string, size: Size, tell: (text: string) =>
   return file;
 }
 
+/**
+ * Gives the crowd the same customers in a world of any size: groups of five users own five customers together, and have no other
+ * role; every second of these customers is among those of the owner of 50. Without it a user of a larger world would have more to ask for.
+ */
+export function settleCrowd(database: string): void {
+  const together = 5;
+  const db = new SQLite(database);
+  db.transaction(() => {
+    const customers = db.prepare('SELECT count(*) FROM customer').pluck().get() as number;
+    const first = people.length + 1;
+    for (const table of ['customer_role', 'project_role'])
+      db.prepare(`DELETE FROM ${table} WHERE user_id BETWEEN ? AND ?`).run(first, first + crowd - 1);
+    const leave = db.prepare('DELETE FROM customer_role WHERE customer_id = ? AND user_id >= ?');
+    const enter = db.prepare(
+      "INSERT INTO customer_role (customer_id, user_id, role, created) VALUES (?, ?, 'owner', 0)",
+    );
+    for (let i = 0; i < crowd; i++) {
+      const step = customers / (crowd / 2);
+      const before = Math.floor(i / 2) * step;
+      const id = before + (i % 2 === 0 ? step : 1);
+      leave.run(id, first);
+      const group = Math.floor(i / together) * together;
+      for (let user = group; user < group + together; user++) enter.run(id, first + user);
+    }
+  })();
+  db.close();
+}
+
 /** Some objects of a world, at most so many of a kind, spread over all of it. */
 export function readWorld(database: string, most = 2000): World {
   const db = new SQLite(database, { readonly: true });
