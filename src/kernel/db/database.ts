@@ -69,7 +69,7 @@ export class Database extends Rows {
     await this.#checkpoints?.stop();
   }
 
-  /** Notices what other processes have written, once a turn of the event loop; to be called before anything is answered. */
+  /** Notices what other processes have written, as far as that is a quarter of a millisecond ago; to be called before anything is answered. */
   catchUp(): void {
     this.#others.catchUp();
   }

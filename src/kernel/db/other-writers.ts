@@ -1,11 +1,14 @@
 import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
+/** Milliseconds, in which no process ends and no request arrives that was sent because of it. */
+const justNow = 0.25;
+
 /** Notices what other processes have written to a database. */
 export class OtherWriters {
   readonly #dataVersion: SQLite.Statement<[], number>;
   #seen: number;
-  #isCurrent = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   /** `noticed` is told each time that there was something. */
   constructor(
@@ -16,13 +19,11 @@ export class OtherWriters {
     this.#seen = this.#version();
   }
 
-  /** Looks, once a turn of the event loop. */
+  /** Looks, unless it has just done so: nobody learns of a commit, and asks about it, as soon as that. */
   catchUp(): void {
-    if (this.#isCurrent) return;
-    this.#isCurrent = true;
-    setImmediate(() => {
-      this.#isCurrent = false;
-    });
+    const now = performance.now();
+    if (now - this.#lookedAt < justNow) return;
+    this.#lookedAt = now;
     this.look();
   }
 

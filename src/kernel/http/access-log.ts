@@ -5,7 +5,7 @@ import type { RequestLog } from '../log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
-import { clientAddress, peerOf, targetOf } from './origin.ts';
+import { clientAddress, peerOf } from './origin.ts';
 
 /** What is known of a request from its beginning. */
 export interface Asked {
@@ -13,6 +13,8 @@ export interface Asked {
   /** By the monotonic clock, in milliseconds. */
   readonly started: number;
   readonly message: IncomingMessage;
+  /** What it asks for, without a host. */
+  readonly target: string;
   /** Of the client. */
   readonly address: string;
 }
@@ -51,9 +53,9 @@ export class AccessLog {
   }
 
   /** The line of an answered request. */
-  answered({ address, id, message, started }: Asked, { caller, hidesPath, route }: Told, status: number): void {
+  answered({ address, id, message, started, target }: Asked, { caller, hidesPath, route }: Told, status: number): void {
     const { method = '' } = message;
-    const path = loggedPath(targetOf(message).target, route, hidesPath === true);
+    const path = loggedPath(target, route, hidesPath === true);
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     this.counts.add(route, method, status, ms);
     const user = caller === undefined ? '' : `,"user":"${caller}"`;

@@ -132,10 +132,18 @@ export class HttpServer {
     const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
     const peer = peerOf(message.socket);
     const address = this.#log.addressOf(message);
-    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing, cors, address };
+    const { target, host } = targetOf(message);
+    const exchange: Exchange = {
+      id: this.#nextId(),
+      started: performance.now(),
+      message,
+      target,
+      outgoing,
+      cors,
+      address,
+    };
     this.#latest.set(message.socket, exchange);
     this.#connections.asked(message.socket);
-    const { target, host } = targetOf(message);
     const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
     const refuse = (answer: Answer): void => {
       // A body that has not been asked for may never come; of any other, what still comes is read and kept nowhere.

@@ -45,10 +45,11 @@ export function targetOf(message: IncomingMessage): { target: string; host: stri
 
 /** Whether there is more than one Host header, of which node:http shows the first only. */
 function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
   // Names and values take turns.
-  const isHost = (text: string, i: number): boolean =>
-    i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
-  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  return hosts > 1;
 }
 
 const authority = (address: string, port: number | undefined): string =>
