@@ -9,14 +9,15 @@ import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
-import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
+import { corsHeaders, isPreflight } from './cors.ts';
+import { EndOfTurn } from './end-of-turn.ts';
 import { type Answer, type Elsewhere, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
+import { internalError, invalidHost, invalidTarget, noRoom, preflight, unrouted } from './own-answers.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
-import { json, type Reply } from './reply.ts';
-import { type Arrival, Upload, UploadBudget } from './uploads.ts';
+import { Upload, UploadBudget } from './uploads.ts';
 
 /** What a body may be that a request brings. */
 export interface Admission {
@@ -67,6 +68,8 @@ export class HttpServer {
   readonly #latest = new WeakMap<Socket, Exchange>();
   readonly #connections: Connections;
   readonly #uploads: UploadBudget;
+  /** Sends the answers that wait for nothing else. */
+  readonly #ready = new EndOfTurn();
   #requests = 0;
   #stopping = false;
 
@@ -191,7 +194,8 @@ export class HttpServer {
         return;
       }
       if (waits) outgoing.writeContinue();
-      this.#collect(exchange, admission, (content) =>
+      const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
+      upload.collect(exchange, (content) =>
         content === undefined
           ? this.#send(exchange, { ...admission.route, reply: noRoom })
           : this.#answer(exchange, incoming.receive(content)),
@@ -199,32 +203,16 @@ export class HttpServer {
     });
   }
 
-  /** Reads a body; null where it is too large, undefined where there is no room for it. Of those the rest is read, and not kept. */
-  #collect(
-    { message, outgoing }: Exchange,
-    admission: Admission,
-    use: (content: Buffer | null | undefined) => void,
-  ): void {
-    const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
-    let state: Arrival = 'kept';
-    message.on('data', (chunk: Buffer) => {
-      if (state !== 'kept') return;
-      state = upload.add(chunk);
-      if (state === 'no room') use(undefined);
-    });
-    message.on('end', () => {
-      const { content } = upload;
-      upload.release();
-      if (state !== 'no room') use(state === 'kept' ? content : null);
-    });
-    outgoing.on('close', () => upload.release());
-    // A client that goes away while it sends is not a fault: there is nobody left to answer.
-    message.on('error', () => undefined);
-  }
-
   #answer(exchange: Exchange, incoming: IncomingRequest): void {
-    const finish = (answer: Answer): void =>
-      this.#options.afterCommit((error) => this.#send(exchange, this.#told(incoming, answer, error)));
+    const finish = (answer: Answer): void => {
+      let isWaiting = false;
+      this.#options.afterCommit((error) => {
+        const send = (): void => this.#send(exchange, this.#told(incoming, answer, error));
+        if (isWaiting) send();
+        else this.#ready.add(() => this.#guard(exchange, send));
+      });
+      isWaiting = true;
+    };
     this.#guard(exchange, () => {
       const answer = this.#options.answer(incoming);
       if (answer instanceof Promise) answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
@@ -294,14 +282,3 @@ export class HttpServer {
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
   }
 }
-
-const unrouted = { allow: '', route: '', caller: undefined };
-const preflight: Answer = {
-  ...unrouted,
-  reply: { status: 204, body: '', type: '', headers: preflightHeaders, conditional: false },
-};
-const invalidHost: Answer = { ...unrouted, reply: json({ detail: 'Invalid Host header.' }, 400) };
-const invalidTarget: Answer = { ...unrouted, reply: json({ detail: 'Invalid request target.' }, 400) };
-const noRoom = json({ detail: 'Too many uploads at once. Try again.' }, 503, { 'Retry-After': '1' });
-
-const internalError = (id: string): Reply => json({ detail: 'Internal server error.', request_id: id }, 500);

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 /*
  * Bodies while they arrive: how many bytes of them are kept in memory, and for whom (core.md 1.1 "Memory").
  */
@@ -65,6 +67,30 @@ export class Upload {
     }
     this.#length = length;
     return 'kept';
+  }
+
+  /**
+   * Reads the body of a request; null where it is too large, undefined where there is no room for it. Of those the rest is read,
+   * and not kept.
+   */
+  collect(
+    { message, outgoing }: { readonly message: IncomingMessage; readonly outgoing: ServerResponse },
+    use: (content: Buffer | null | undefined) => void,
+  ): void {
+    let state: Arrival = 'kept';
+    message.on('data', (chunk: Buffer) => {
+      if (state !== 'kept') return;
+      state = this.add(chunk);
+      if (state === 'no room') use(undefined);
+    });
+    message.on('end', () => {
+      const { content } = this;
+      this.release();
+      if (state !== 'no room') use(state === 'kept' ? content : null);
+    });
+    outgoing.on('close', () => this.release());
+    // A client that goes away while it sends is not a fault: there is nobody left to answer.
+    message.on('error', () => undefined);
   }
 
   /** All that arrived. */

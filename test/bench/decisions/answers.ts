@@ -1,5 +1,8 @@
 /** What the decisions about answers are worth: routes, pages in two steps, JSON built in SQLite, remembered counts. */
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync } from 'node:fs';
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
@@ -16,6 +19,7 @@ import type { Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { viewerOf } from '../../../src/kernel/collection/listing.ts';
 import { renderObject } from '../../../src/kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
+import { EndOfTurn } from '../../../src/kernel/http/end-of-turn.ts';
 import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
 import { numberMark } from '../ask.ts';
@@ -44,8 +48,43 @@ export const answers: Measure = async (folder) => {
   } finally {
     await server.close();
   }
-  return [...comparisons, ...(await keptTexts(folder))];
+  return [...comparisons, ...(await keptTexts(folder)), ...(await together())];
 };
+
+/** Microseconds of processor that a request takes before it is answered, and bytes of its answer. */
+const working = 10;
+const bodyBytes = 3300;
+
+/** Requests of 64 connections to a server that sends the answers of a turn at its end, and to one that sends each at once. */
+async function together(): Promise<Comparison[]> {
+  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const body = Buffer.alloc(bodyBytes, 'x');
+  const ready = new EndOfTurn();
+  const serve = async (send: (work: () => void) => void): Promise<HttpServer> => {
+    const server = createHttpServer((_, outgoing) => {
+      const until = performance.now() + working / 1000;
+      while (performance.now() < until);
+      send(() => outgoing.end(body));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  const [kept, without] = [await serve((work) => ready.add(work)), await serve((work) => work())];
+  const asked = (server: HttpServer): Promise<number> =>
+    each(load, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ['/'], '', 64);
+  try {
+    const figures = await inTurns(
+      rounds,
+      () => asked(kept),
+      () => asked(without),
+    );
+    return [{ page: 'answers-together', what: 'A request of 64 connections', unit: 'µs', ...figures }];
+  } finally {
+    await load.stop();
+    for (const server of [kept, without]) server.close();
+  }
+}
 
 /** Addresses that are always new, of a server that keeps the texts of objects and of one that keeps none. */
 async function keptTexts(folder: string): Promise<Comparison[]> {
@@ -85,10 +124,16 @@ function targetsOf({ db }: App): Record<string, string[]> {
 }
 
 /** Processor time of this process, in microseconds, for each request of a burst. */
-async function each(load: Load, url: string, asked: readonly string[], tail: string): Promise<number> {
+async function each(
+  load: Load,
+  url: string,
+  asked: readonly string[],
+  tail: string,
+  connections = 16,
+): Promise<number> {
   const requests = asked.map((target) => ({ method: 'GET' as const, target: target + tail, token: tokenOf('staff') }));
   const started = used();
-  const { perSecond } = await load.run({ url, requests, connections: 16, milliseconds: 500 });
+  const { perSecond } = await load.run({ url, requests, connections, milliseconds: 500 });
   return (used() - started) / (perSecond / 2);
 }
 

@@ -1,0 +1,16 @@
+/** What the listener itself answers, which asks the application nothing. */
+import { preflightHeaders } from './cors.ts';
+import type { Answer } from './exchange.ts';
+import { json, type Reply } from './reply.ts';
+
+/** What the log and every answer say of a request that no route is known of. */
+export const unrouted = { allow: '', route: '', caller: undefined };
+export const preflight: Answer = {
+  ...unrouted,
+  reply: { status: 204, body: '', type: '', headers: preflightHeaders, conditional: false },
+};
+export const invalidHost: Answer = { ...unrouted, reply: json({ detail: 'Invalid Host header.' }, 400) };
+export const invalidTarget: Answer = { ...unrouted, reply: json({ detail: 'Invalid request target.' }, 400) };
+export const noRoom = json({ detail: 'Too many uploads at once. Try again.' }, 503, { 'Retry-After': '1' });
+
+export const internalError = (id: string): Reply => json({ detail: 'Internal server error.', request_id: id }, 500);
