@@ -203,8 +203,9 @@ export function openData(
     const report = storageReport(folder, log);
     const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
     db.define('country_name', countryName);
-    // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages then.
-    if (config.replicated) db.pragma('wal_autocheckpoint = 0');
+    // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages
+    // then. Only one that moves all of it knows which of it was not synced: beside a command that is the server.
+    if (config.replicated || !serves) db.leaveLog();
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
     if (serves && folder !== undefined)
@@ -212,8 +213,11 @@ export function openData(
         log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),
       );
     const release = (): void => {
-      db.close();
-      unlock?.();
+      try {
+        db.close();
+      } finally {
+        unlock?.();
+      }
     };
     return { db, watch: serves && folder !== undefined ? watchFile(file, report) : () => undefined, release };
   } catch (error) {

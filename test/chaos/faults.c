@@ -4,7 +4,7 @@
  *
  * A record: operation (1 byte: W write, T truncate, S sync, U unlink, R rename, L link), outcome (1: 0 done, 1 failed), length of the
  * path (2), offset (8), length of the data (4), path, data; all little-endian. A failed sync is told once to every
- * descriptor that was open then, as Linux does it, and leaves the pages clean: no later sync writes them.
+ * descriptor that was open then, in every process, as Linux does it, and leaves the pages clean: no later sync writes them.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,10 +22,16 @@
 #include <unistd.h>
 
 #define MOST_FILES 4096
+#define MOST_FAILED 4096
 
 enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE, FAIL_FOLDER_SYNC, FAIL_FILE_SYNC };
 
-static volatile int32_t *control;
+/* What all processes share: the numbers above, syncs so far, the first of them that fails and how many do, failed ones by file. */
+struct shared {
+  int32_t numbers[8], syncs, first, count, unused[5];
+  struct { uint64_t inode, failures; } failed[MOST_FAILED];
+};
+static struct shared *control;
 static int trace = -1;
 static char folder[4096];
 static size_t folder_length;
@@ -34,11 +40,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /*
  * Of a descriptor its path, what it was opened on, for libuv closes without the close below, and how many failed syncs of that
- * path it has been told of.
+ * file it has been told of.
  */
-static struct { char *path; int told; dev_t device; ino_t inode; } files[MOST_FILES];
-/* Paths whose sync has failed, and how often. */
-static struct { char *path; int failures; } failed[64];
+static struct { char *path; uint64_t told; dev_t device; ino_t inode; } files[MOST_FILES];
 
 #define REAL(name, ...) static typeof(name) *real; if (!real) real = dlsym(RTLD_NEXT, #name)
 
@@ -50,13 +54,13 @@ static void prepare(void) {
   int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
   if (file) trace = real_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   int descriptor = real_open(numbers, O_RDWR | O_CLOEXEC);
-  control = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (control == MAP_FAILED) control = NULL;
 }
 
 /* Whether a call fails now: by the number never, always, or once in so many calls. */
 static int wants(int number) {
-  int32_t calls = control ? control[number] : 0;
+  int32_t calls = control ? __atomic_load_n(&control->numbers[number], __ATOMIC_SEQ_CST) : 0;
   return calls == 1 || (calls > 1 && random() % calls == 0);
 }
 
@@ -67,10 +71,13 @@ static const char *path_of(int fd) {
   return now.st_dev == files[fd].device && now.st_ino == files[fd].inode ? files[fd].path : NULL;
 }
 
-static int *failures_of(const char *path) {
-  for (int i = 0; i < 64; i++) {
-    if (!failed[i].path) failed[i].path = strdup(path);
-    if (strcmp(failed[i].path, path) == 0) return &failed[i].failures;
+/* How often the sync of a file has failed, which `more` are added to. */
+static uint64_t failures_of(ino_t inode, uint64_t more) {
+  for (int i = 0; i < MOST_FAILED; i++) {
+    uint64_t none = 0;
+    if (more) __atomic_compare_exchange_n(&control->failed[i].inode, &none, inode, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (control->failed[i].inode == 0) return 0;
+    if (control->failed[i].inode == inode) return __atomic_add_fetch(&control->failed[i].failures, more, __ATOMIC_SEQ_CST);
   }
   abort();
 }
@@ -100,7 +107,7 @@ static void opened(int fd, const char *path) {
   files[fd].path = strdup(path);
   files[fd].device = now.st_dev;
   files[fd].inode = now.st_ino;
-  files[fd].told = *failures_of(path);
+  files[fd].told = failures_of(now.st_ino, 0);
   pthread_mutex_unlock(&lock);
 }
 
@@ -171,18 +178,21 @@ static int synced(int fd, int (*real)(int)) {
   struct stat now;
   if (wants(FAIL_FOLDER_SYNC) && fstat(fd, &now) == 0 && S_ISDIR(now.st_mode)) return errno = EIO, -1;
   pthread_mutex_lock(&lock);
-  int *failures = failures_of(path), outcome = 0;
+  int outcome = 0;
   /* What is recorded here is on the disk by what the trace says; to wait for the disk of this machine adds nothing. */
   size_t length = strlen(path);
   int is_database = length > 3 && strcmp(path + length - 3, ".db") == 0;
-  if (wants(FAIL_SYNC) || (is_database && wants(FAIL_FILE_SYNC))) {
-    ++*failures;
+  int32_t number = __atomic_fetch_add(&control->syncs, 1, __ATOMIC_SEQ_CST);
+  int is_chosen = number >= control->first && number - control->first < control->count;
+  if (is_chosen || wants(FAIL_SYNC) || (is_database && wants(FAIL_FILE_SYNC))) {
+    failures_of(files[fd].inode, 1);
     record('S', 1, path, 0, NULL, 0);
   } else {
     record('S', 0, path, 0, NULL, 0);
   }
-  if (files[fd].told < *failures) {
-    files[fd].told = *failures;
+  uint64_t failures = failures_of(files[fd].inode, 0);
+  if (files[fd].told < failures) {
+    files[fd].told = failures;
     errno = EIO;
     outcome = -1;
   }

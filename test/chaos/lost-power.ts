@@ -1,6 +1,6 @@
 /** What a disk holds after the power failed, from the trace of what was done to it (faults.c). */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 
 /** The disk writes a sector whole or not at all; of several it wrote any. */
 const sector = 512;
@@ -22,17 +22,19 @@ interface TracedFile {
 }
 
 /**
- * Answers folders as the disk would have them after cuts of the power at these positions of a trace, one after the other.
- * `chance` answers numbers from 0 to below 1. The folder is made anew for each cut.
+ * Answers folders as the disk would have them after cuts of the power at these positions of a trace, one after the other. The
+ * folder is made anew for each cut. All of its files are in it itself, unless it is told which folder it stands for, and
+ * what that one held before.
  */
 export function* lostPower(
   trace: string,
   cuts: readonly number[],
   folder: string,
-  chance: () => number = Math.random,
+  original?: { readonly folder: string; readonly before: string },
 ): Generator<number> {
+  const chance = Math.random;
   const bytes = readFileSync(trace);
-  const files = new Map<string, TracedFile>();
+  const files = original ? contentsOf(original) : new Map<string, TracedFile>();
   let at = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
     for (let next = end(bytes, at); next <= cut; next = end(bytes, at)) {
@@ -43,10 +45,23 @@ export function* lostPower(
     mkdirSync(folder);
     for (const [path, { durable, pending }] of files) {
       const { bytes: left, length } = torn(durable, pending, chance);
-      writeFileSync(join(folder, basename(path)), left.subarray(0, length));
+      const file = join(folder, original ? relative(original.folder, path) : basename(path));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, left.subarray(0, length));
     }
     yield cut;
   }
+}
+
+function contentsOf({ before, folder }: { folder: string; before: string }): Map<string, TracedFile> {
+  const files = new Map<string, TracedFile>();
+  for (const entry of readdirSync(before, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile()) continue;
+    const bytes = readFileSync(path);
+    files.set(join(folder, relative(before, path)), { durable: { bytes, length: bytes.length }, pending: [] });
+  }
+  return files;
 }
 
 /** What was done to a file: `data` is what was written, or of a rename or link the new path. */
@@ -62,6 +77,17 @@ interface Done {
 export function* recordsOf(trace: string): Generator<Done> {
   const bytes = readFileSync(trace);
   for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) yield recordAt(bytes, at);
+}
+
+/** Where each record ends, and what it was. */
+export function recordEnds(trace: string): (Pick<Done, 'operation' | 'hasFailed'> & { readonly at: number })[] {
+  const bytes = readFileSync(trace);
+  const ends = [];
+  for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) {
+    const { hasFailed, operation } = recordAt(bytes, at);
+    ends.push({ operation, hasFailed, at: end(bytes, at) });
+  }
+  return ends;
 }
 
 function end(bytes: Buffer, at: number): number {
@@ -82,6 +108,8 @@ function recordAt(bytes: Buffer, at: number): Done {
 
 function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chance: () => number): void {
   const { data, hasFailed, offset, operation, path } = recordAt(bytes, at);
+  // A folder, or a file that nobody has written to.
+  if (operation === 'S' && !files.has(path)) return;
   const file = files.get(path) ?? { durable: { bytes: Buffer.alloc(0), length: 0 }, pending: [] };
   files.set(path, file);
   if (operation === 'W') file.pending.push({ offset, data });
@@ -106,9 +134,9 @@ function applied(content: Content, changes: readonly Change[]): Content {
   return content;
 }
 
-/** Some sectors of the changes, and those before some moment or all. */
+/** Some sectors of the changes; now and then none, or all. */
 function torn(durable: Content, changes: readonly Change[], chance: () => number): Content {
-  const share = chance();
+  const share = 1.5 * chance() - 0.25;
   const some = changes.flatMap((change): Change[] => {
     if ('length' in change) return chance() < share ? [change] : [];
     const sectors: Change[] = [];

@@ -1,5 +1,5 @@
 /**
- * Cuts the power of a server whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
+ * Cuts the power of servers whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
  * are made afterwards, in the record of what was written and synced: at any moment, with any sectors of what was not synced.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +16,9 @@ import type { Part } from './part.ts';
 /** What the cuts came to. */
 export interface PowerFigures {
   readonly cuts: number;
-  /** Writes that were acknowledged, and those that were answered 5xx. */
+  /** Servers that were there, one after the other: each is killed, or told to end. */
+  readonly servers: number;
+  /** Writes that were acknowledged, and those that were answered 5xx, with starts that were refused. */
   readonly writes: number;
   readonly refused: number;
   /** Times at which syncs failed for a while. */
@@ -30,10 +32,12 @@ const writers = 4;
 /** Milliseconds for which syncs fail, and between two such times; both at most. */
 const failing = 60;
 const working = 400;
+/** Milliseconds for which a server is there, at most: its first steps fall into times at which syncs fail, too. */
+const longest = 5000;
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Lets a server work for so many milliseconds with the program that these words start, and cuts its power so often. */
+/** Lets servers work for so many milliseconds, one after the other, with the program that these words start, and cuts their power so often. */
 export async function losePower(
   cuts: number,
   milliseconds: number,
@@ -41,28 +45,31 @@ export async function losePower(
   fails = true,
 ): Promise<PowerFigures> {
   const disk = new FaultyDisk();
-  const { child, token, url } = await serveOn(disk, program);
+  const written: Written[] = [];
+  const count = { servers: 0, refused: 0, windows: 0 };
   try {
+    let server: Serving | undefined = await serveOn(disk, program);
     const began = disk.position;
-    const written: { readonly uuid: string; readonly at: number }[] = [];
-    let refused = 0;
-    let isOver = false;
-    const write = async (): Promise<void> => {
-      while (!isOver) {
-        const answer = await post(url, token, '/api/customers/', { name: 'Customer' });
-        const at = disk.position;
-        if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
-        else if (answer.status >= 500) refused++;
-        else throw new Error(`A write was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    const end = performance.now() + milliseconds;
+    const windows = fails ? failNowAndThen(disk, end) : pause(milliseconds).then(() => 0);
+    while (performance.now() < end) {
+      server ??= await serveOn(disk, program).catch(() => undefined);
+      if (server?.token === undefined) {
+        // A start that fails, or the login after it, is done again.
+        count.refused++;
+        await killed(server);
+      } else {
+        count.servers++;
+        count.refused += await writeTo(
+          server,
+          disk,
+          written,
+          Math.min(end, performance.now() + longest * Math.random()),
+        );
       }
-    };
-    const clients = Promise.all(Array.from({ length: writers }, write));
-    const windows = await failNowAndThen(disk, fails ? milliseconds : 0);
-    if (!fails) await pause(milliseconds);
-    isOver = true;
-    await clients;
-    child.kill('SIGKILL');
-    await once(child, 'close');
+      server = undefined;
+    }
+    count.windows = await windows;
     const over = disk.position;
     const positions = Array.from({ length: cuts }, () => began + Math.floor((over - began) * Math.random()));
     const after = join(disk.folder, '../after');
@@ -72,11 +79,49 @@ export async function losePower(
       if (present === undefined) damaged++;
       else if (written.some(({ at, uuid }) => at <= cut && !present.has(uuid))) losses++;
     }
-    return { cuts, writes: written.length, refused, windows, losses, damaged };
+    return { cuts, writes: written.length, ...count, losses, damaged };
   } finally {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     disk.remove();
   }
+}
+
+type Serving = Awaited<ReturnType<typeof serveOn>>;
+
+/** What was acknowledged when the trace was so long. */
+interface Written {
+  readonly uuid: string;
+  readonly at: number;
+}
+
+/** Writes until then, or until the server gives up, and ends it. Answers how many writes were refused. */
+async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
+  const { child, token, url } = server;
+  let refused = 0;
+  const write = async (): Promise<void> => {
+    while (performance.now() < end && child.exitCode === null) {
+      const answer = await post(url, token, '/api/customers/', { name: 'Customer' });
+      const at = disk.position;
+      if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
+      else if (answer.status >= 500) refused++;
+      else throw new Error(`A write was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: writers }, write));
+  } finally {
+    await (Math.random() < 0.5 ? killed(server) : stopped(server));
+  }
+  return refused;
+}
+
+async function killed(server: Serving | undefined): Promise<void> {
+  if (server?.child.kill('SIGKILL')) await once(server.child, 'close');
+}
+
+async function stopped({ child }: Serving): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'close');
 }
 
 /** The part of `npm run chaos`. */
@@ -108,8 +153,7 @@ export async function serveOn(
 }
 
 /** Answers how many times syncs failed. */
-async function failNowAndThen(disk: FaultyDisk, milliseconds: number): Promise<number> {
-  const end = performance.now() + milliseconds;
+async function failNowAndThen(disk: FaultyDisk, end: number): Promise<number> {
   let windows = 0;
   while (performance.now() < end) {
     await pause(working * Math.random());
@@ -120,7 +164,6 @@ async function failNowAndThen(disk: FaultyDisk, milliseconds: number): Promise<n
     disk.set(fault, false);
     windows++;
   }
-  await pause(working);
   return windows;
 }
 

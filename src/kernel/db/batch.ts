@@ -10,3 +10,13 @@ export interface Batch {
   failure: unknown;
   readonly timer: NodeJS.Immediate;
 }
+
+/** One without changes, which `commit` ends at the end of this turn; `before`: changes until now. */
+export const newBatch = (before: number, commit: () => void): Batch => ({
+  size: 0,
+  waiting: [],
+  before,
+  isExclusive: false,
+  failure: undefined,
+  timer: setImmediate(commit),
+});

@@ -1,4 +1,4 @@
-/** The thread that moves the write-ahead log, seen from the writer. See src/decisions/checkpoint-thread.md. */
+/** What moves the write-ahead log into the file: a thread, seen from the writer, or commits. See src/decisions/checkpoint-thread.md. */
 import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedThread } from '../native/embedded.ts';
@@ -20,6 +20,8 @@ export interface LogState {
   readonly checkpointed: number;
 }
 
+/** Pages of the log from which on commits move it, where no thread does: SQLite's default, 1,000, took up to 30 ms. */
+const commitPages = 300;
 /** Pages that are in the log alone from which on they are moved, 8 MB: the more, the rarer a page is written that changes again. */
 const longLag = 2000;
 /** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
@@ -30,55 +32,61 @@ const longestLog = 16_000;
 const abandonedLag = 100_000;
 
 /**
- * Has a thread move the write-ahead log into the file of the database. That takes 10 ms and more, and as long as the disk
- * likes; a checkpoint keeps no writer out, but the thread that makes it. The thread starts when it is first needed, and ends
- * after some seconds without writes.
+ * Moves the write-ahead log into the file of the database, which takes 10 ms and more, and as long as the disk likes. A
+ * checkpoint keeps no writer out, but the thread that makes it: in a database that stays open that is one of its own. It starts
+ * when it is first needed, and ends after some seconds without writes. Else commits do it, and not those of SQLite, which
+ * would not tell that a sync has failed.
  *
  * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When it ends it is the thread that
  * moves all of it, however long the log is.
  */
 export class Checkpoints {
-  readonly #order: CheckpointOrder;
+  /** Of the thread, where there is to be one. */
+  #order: CheckpointOrder | undefined;
+  #failed: (error: unknown) => void = () => undefined;
+  /** Whether another program moves the log. */
+  #isLeft = false;
   readonly #look: SQLite.Statement<[], LogState>;
   readonly #move: SQLite.Statement<[], LogState>;
   #thread: Worker | undefined;
   #ended: Promise<void> | undefined;
-  #isOver = false;
   #isBusy = false;
   #waiting: (() => void)[] = [];
   /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
   #asked = { log: 0, lag: Number.POSITIVE_INFINITY };
   /** Whether somebody was reading what was to be moved. */
   #isHeld = false;
-  /** Pages of the log from which on commits move it where this does not; 0: it is left to another program. */
-  readonly #commitPages: number;
 
-  /**
-   * From now on no commit of this handle moves the log. Where none did before, another program does, and this does when that
-   * one seems to have gone. `failed` is told once when no thread can, and commits do it again.
-   */
   constructor(
     private readonly handle: SQLite.Database,
-    addon: Addon | undefined,
-    private readonly failed: (error: unknown) => void,
-    /** Told of a checkpoint that the disk did not let happen; none is asked for while the log may have a hole. */
+    /** Told of a checkpoint that the disk did not let happen; none is made while the log may have a hole. */
     private readonly repair: Pick<LogRepair, 'failed' | 'isBroken'>,
   ) {
-    this.#order = { file: handle.name, addon: addonFile(addon) };
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-    this.#commitPages = Number(handle.pragma('wal_autocheckpoint', { simple: true }));
-    handle.pragma('wal_autocheckpoint = 0');
+  }
+
+  /** From now on a thread moves the log. `failed` is told once when none can, and commits do it again. */
+  useThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
+    this.#order = { file: this.handle.name, addon: addonFile(addon) };
+    this.#failed = failed;
+  }
+
+  /** From now on the log is left to another program; only a thread moves it when that one seems to have gone. */
+  leave(): void {
+    this.#isLeft = true;
   }
 
   /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
   committed(isDone: boolean): void {
-    if (this.#isOver || this.#isBusy || this.repair.isBroken) return;
+    if (this.#isBusy || this.repair.isBroken) return;
     try {
       const { checkpointed, log } = present(this.#look.get());
       const lag = log - checkpointed;
-      const isDue = this.#commitPages === 0 ? lag >= abandonedLag : !isDone || lag >= longLag || log >= longLog;
-      if (isDue) this.#moveLog(log, lag);
+      if (this.#order === undefined) {
+        if (!this.#isLeft && log >= commitPages) this.#move.get();
+      } else if (this.#isLeft ? lag >= abandonedLag : !isDone || lag >= longLag || log >= longLog)
+        this.#moveLog(log, lag, this.#order);
     } catch (error) {
       // What was committed is, and the next commit tries again.
       this.repair.failed(storageError(error));
@@ -101,10 +109,10 @@ export class Checkpoints {
     this.#thread?.ref();
     this.#thread?.postMessage('end');
     await this.#ended;
-    this.#leaveToCommits();
+    this.#order = undefined;
   }
 
-  #moveLog(log: number, lag: number): void {
+  #moveLog(log: number, lag: number, order: CheckpointOrder): void {
     // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
     if (log >= longestLog && !this.#isHeld && lag >= this.#asked.lag / 2) {
       this.#asked.lag = Number.POSITIVE_INFINITY;
@@ -114,15 +122,15 @@ export class Checkpoints {
     this.#asked = { log, lag };
     this.#isBusy = true;
     if (this.#thread) this.#thread.postMessage('checkpoint');
-    else this.#thread = this.#start();
+    else this.#thread = this.#start(order);
   }
 
-  #start(): Worker | undefined {
+  #start(order: CheckpointOrder): Worker | undefined {
     try {
       const thread = new Worker(embeddedThread('kernel/db/checkpoint-thread'), {
         eval: true,
         execArgv: [],
-        workerData: this.#order,
+        workerData: order,
       });
       thread.on('message', (told: 'ready' | (LogState & { readonly code?: string })) => {
         // A sync that fails from now on is told to the thread, too; of one that has failed it does not hear.
@@ -153,14 +161,9 @@ export class Checkpoints {
   }
 
   #giveUp(error: unknown): void {
-    this.#leaveToCommits();
+    this.#order = undefined;
     this.#rest();
-    this.failed(error);
-  }
-
-  #leaveToCommits(): void {
-    this.#isOver = true;
-    if (this.handle.open) this.handle.pragma(`wal_autocheckpoint = ${this.#commitPages}`);
+    this.#failed(error);
   }
 
   #rest(): void {

@@ -1,7 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import { CommitCounts } from '../metrics/commits.ts';
 import type { Addon } from '../native/native.ts';
-import type { Batch } from './batch.ts';
+import { type Batch, newBatch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
 import { LogRepair } from './log-repair.ts';
@@ -29,34 +29,38 @@ export class Database extends Rows {
   readonly #others: OtherWriters;
   #depth = 0;
   #batch: Batch | undefined;
-  #checkpoints: Checkpoints | undefined;
+  readonly #checkpoints: Checkpoints | undefined;
   readonly #log: LogRepair;
   readonly #report: StorageReport;
 
-  private constructor(handle: SQLite.Database, report: StorageReport) {
+  private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {
     super(handle);
     this.#raw = handle;
     this.#report = report;
-    this.#log = new LogRepair(handle, report);
+    this.#log = new LogRepair(handle, addon, report);
+    this.#log.mendFound();
+    this.#checkpoints = handle.memory ? undefined : new Checkpoints(handle, this.#log);
     this.#others = new OtherWriters(handle, () => this.#forget());
   }
 
   /**
-   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old or the file another
-   * program's. `report` is told when the disk fails; without it the process ends where nothing can be stored safely.
+   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old, the file another
+   * program's, or the disk fails. `report` is told when it does later; without it the process ends where nothing can be stored safely.
    */
   static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): Database {
-    const db = new Database(openOwnHandle(file, addon), report);
+    const db = new Database(openOwnHandle(file, addon), addon, report);
     db.define('fold', caseFold);
     return db;
   }
 
-  /**
-   * From now on a thread moves the log into the file: for a database that stays open, to be ended with `stopCheckpoints`.
-   * `failed` is told when no thread can, and commits do it as before.
-   */
+  /** From now on a thread moves the log, until `stopCheckpoints`. `failed` is told when none can, and commits do it as before. */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.#checkpoints = new Checkpoints(this.#raw, addon, failed, this.#log);
+    this.#checkpoints?.useThread(addon, failed);
+  }
+
+  /** From now on commits do not move the log: another program does, or whoever closes the database last. */
+  leaveLog(): void {
+    this.#checkpoints?.leave();
   }
 
   /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
@@ -64,7 +68,7 @@ export class Database extends Rows {
     await this.#checkpoints?.idle();
   }
 
-  /** Resolves when the thread has ended; what is written afterwards, commits move. */
+  /** Resolves when the thread has ended. */
   async stopCheckpoints(): Promise<void> {
     await this.#checkpoints?.stop();
   }
@@ -119,12 +123,9 @@ export class Database extends Rows {
     if (this.#batch?.isExclusive) return this.write(work);
     this.commit();
     this.#raw.pragma('synchronous = NORMAL');
-    let failure: unknown;
     try {
       const result = this.write(work);
-      this.afterCommit((error) => (failure = error));
-      this.commit();
-      if (failure !== undefined) throw failure;
+      this.store();
       return result;
     } finally {
       this.commit();
@@ -204,11 +205,20 @@ export class Database extends Rows {
     this.#checkpoints?.committed(failure === undefined);
   }
 
+  /** Commits the batch now. Throws what made that fail: whoever only calls `commit` does not hear of it. */
+  store(): void {
+    let failure: unknown;
+    this.afterCommit((error) => (failure = error));
+    this.commit();
+    if (failure !== undefined) throw failure;
+  }
+
   /** Runs a script of statements, such as a migration. Not part of any batch. */
   script(text: string): void {
     this.#raw.exec(text);
     this.statements.forgetSchema();
     this.#forget();
+    if (!this.#raw.inTransaction) this.#checkpoints?.committed(true);
   }
 
   /** Reads or sets a pragma that answers one value. */
@@ -224,12 +234,12 @@ export class Database extends Rows {
 
   /**
    * Commits what is pending and closes. Whoever is the last to close moves the log into the file and removes it, if the disk
-   * lets it; others may be writing to it.
+   * lets it. Throws StorageError where the log stays since it may have a hole.
    */
   close(): void {
     if (!this.#raw.open) return;
     this.commit();
-    this.#raw.close();
+    this.#log.close();
   }
 
   #begin(): Batch {
@@ -242,14 +252,7 @@ export class Database extends Rows {
     }
     // From here on nobody else writes.
     this.#others.look();
-    this.#batch = {
-      size: 0,
-      waiting: [],
-      before: this.versions.changes,
-      isExclusive: false,
-      failure: undefined,
-      timer: setImmediate(() => this.commit()),
-    };
+    this.#batch = newBatch(this.versions.changes, () => this.commit());
     return this.#batch;
   }
 

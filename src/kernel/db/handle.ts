@@ -1,12 +1,12 @@
 import { closeSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
+import { syncFolder } from '../place.ts';
 import { codeOf } from '../present.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
-/** In pages of the log: what a commit now and then has to move into the file. SQLite's default, 1,000, took up to 30 ms. */
-export const checkpointPages = 300;
 /** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
 const keptLog = 80_000_000;
 
@@ -38,7 +38,8 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   rejectForeignFile(handle);
   enterWriteAheadLog(handle);
   for (const pragma of [
-    `wal_autocheckpoint = ${checkpointPages}`,
+    // SQLite would tell nobody that the disk has failed: see checkpoints.ts.
+    'wal_autocheckpoint = 0',
     `journal_size_limit = ${keptLog}`,
     'synchronous = FULL',
     'foreign_keys = ON',
@@ -51,6 +52,8 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   ]) {
     handle.pragma(pragma);
   }
+  // The names of the file and its log, which SQLite syncs as well, but not so that it tells of a failure.
+  if (!handle.memory) syncFolder(dirname(handle.name));
   return handle;
 }
 

@@ -18,6 +18,10 @@ export class StorageError extends Error {
   }
 }
 
+/** Whether it is that nothing can be stored, for this reason. */
+export const isFor = (error: unknown, reason: Reason): boolean =>
+  error instanceof StorageError && error.reason === reason;
+
 const reasons: readonly (readonly [RegExp, Reason, string])[] = [
   [/^SQLITE_FULL/, 'full', 'the disk is full'],
   [/^SQLITE_BUSY/, 'busy', 'another process is writing'],

@@ -3,7 +3,7 @@
  * (https://www.sqlite.org/walformat.html#walidxfmt).
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { codeOf } from '../present.ts';
+import { codeOf, present } from '../present.ts';
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
@@ -72,19 +72,38 @@ function readBreak(file: string): Break | undefined {
   return transactions === 0 ? undefined : { pages, transactions };
 }
 
-/** Where the index has the number of pages that checkpoints have moved. */
+/** Where the index has the number of pages of the log that count, and of those that checkpoints have moved. */
+const pagesAt = 16;
 const movedAt = 96;
 
 /**
- * Has the next checkpoint move every page of the log. SQLite counts what checkpoints have moved, and it only ever counts too
- * little after a recovery; nobody may be moving the log meanwhile. Every process has the index mapped and sees it at once.
+ * The index of a log. Every process has it mapped, and sees at once what is written here. It is to be closed when the process
+ * uses the database no more: who closes a file gives up all locks of his process on it, and this one has those of SQLite.
  */
-export function forgetMoved(index: string): void {
-  const descriptor = openSync(index, 'r+');
-  try {
-    writeSync(descriptor, Buffer.alloc(4), 0, 4, movedAt);
-  } finally {
-    closeSync(descriptor);
+export class LogIndex {
+  readonly #descriptor: number;
+
+  constructor(database: string) {
+    this.#descriptor = openSync(`${database}-shm`, 'r+');
+  }
+
+  /** Pages of the log that count; to be asked behind the lock of who writes. */
+  get pages(): number {
+    const number = new Uint32Array(1);
+    readSync(this.#descriptor, number, 0, number.byteLength, pagesAt);
+    return present(number[0]);
+  }
+
+  /**
+   * Has the next checkpoint move every page of the log, unless one is going on that began before. SQLite counts what
+   * checkpoints have moved, and too little does no harm: after a recovery it is 0. To be called behind the lock of who writes.
+   */
+  forgetMoved(): void {
+    writeSync(this.#descriptor, new Uint32Array(1), 0, 4, movedAt);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
   }
 }
 
@@ -95,6 +114,10 @@ export function wholePages(content: Buffer): number {
   while (checksums.hasPage(count) && checksums.isNextWhole(count)) count++;
   return count;
 }
+
+/** The beginning of a log, up to a page. */
+export const upToPage = (content: Buffer, pages: number): Buffer =>
+  content.subarray(0, headerBytes + pages * (frameHeaderBytes + content.readUInt32BE(8)));
 
 /** Each checksum goes on from the one before. */
 class Checksums {

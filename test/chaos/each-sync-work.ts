@@ -1,0 +1,172 @@
+/**
+ * The processes of each-sync.ts: each works on the database in a folder as a server or a command does, and notes what it was
+ * told is stored. It ends by SIGKILL.
+ */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import SQLite from 'better-sqlite3';
+import { Database } from '../../src/kernel/db/database.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { hasSyncFailed } from './faulty-disk.ts';
+
+/** What is done when a sync has failed: nothing, or what takes the knowledge of it away or works without it. */
+export const reactions = ['none', 'kill', 'close', 'beside'] as const;
+
+export interface Work {
+  /** The first process makes the database and does all; one after it, or beside it, writes a little. */
+  readonly part: 'first' | 'after' | 'beside';
+  readonly folder: string;
+  readonly trace: string;
+  /** Where the number of what is stored is noted, with the length of the trace then. */
+  readonly notes: string;
+  readonly reaction: (typeof reactions)[number];
+}
+
+/** Bytes of a page: small, so that many of them are written in no time. */
+const pageBytes = 512;
+
+/** What is stored under a number. */
+export const contentOf = (id: number, pages: number): string =>
+  `${id} `.repeat(pages * pageBytes).slice(0, pages * 450);
+
+async function run(given: Work): Promise<void> {
+  const { folder, part } = given;
+  // The thread of the database keeps no process alive.
+  const alive = setInterval(() => undefined, 1000);
+  const file = join(folder, 'tenantry.db');
+  if (part === 'first') make(file, folder);
+  const worker = new Worker(given, Database.open(file));
+  if (part === 'first') await worker.doAll();
+  else await worker.writeSome();
+  clearInterval(alive);
+  if (part === 'beside') worker.close();
+  else process.kill(process.pid, 'SIGKILL');
+}
+
+function make(file: string, folder: string): void {
+  mkdirSync(folder);
+  const handle = new SQLite(file);
+  handle.pragma(`page_size = ${pageBytes}`);
+  handle.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE item (id INTEGER PRIMARY KEY, pages INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+    CREATE TABLE newest (id INTEGER NOT NULL) STRICT; INSERT INTO newest VALUES (0);
+    CREATE TABLE housekeeping (count INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+    INSERT INTO housekeeping VALUES (0, ''); PRAGMA application_id = ${0x544e5259};`);
+  handle.close();
+}
+
+class Worker {
+  #failures = 0;
+  #hasReacted = false;
+
+  constructor(
+    private readonly work: Work,
+    private readonly db: Database,
+  ) {}
+
+  /** Every step that a log has: its first pages, the start of the thread, a checkpoint in it, a new beginning, one that is in part. */
+  async doAll(): Promise<void> {
+    const { db, work } = this;
+    db.checkpointInThread(undefined, (error) => {
+      throw error;
+    });
+    for (let i = 0; i < 4; i++) await this.#write(1);
+    for (let i = 0; i < 5; i++) await this.#write(480);
+    await db.checkpointed();
+    for (let i = 0; i < 3; i++) await this.#write(1);
+    const reader = new SQLite(join(work.folder, 'tenantry.db'), { readonly: true });
+    reader.exec('BEGIN; SELECT count(*) FROM item');
+    for (let i = 0; i < 5; i++) await this.#write(480);
+    await db.checkpointed();
+    for (let i = 0; i < 2; i++) await this.#write(1);
+    reader.close();
+    for (let i = 0; i < 5; i++) await this.#write(480);
+    await db.checkpointed();
+    for (let i = 0; i < 4; i++) await this.#write(1);
+  }
+
+  async writeSome(): Promise<void> {
+    for (let i = 0; i < 4; i++) await this.#write(1);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  /** Stores something of so many pages, however often that fails, after housekeeping that nobody waits for. */
+  async #write(pages: number): Promise<void> {
+    await this.#react();
+    this.#keepHouse();
+    for (;;) {
+      const id = this.#store(pages);
+      if (id !== undefined) {
+        appendFileSync(this.work.notes, `${statSync(this.work.trace).size} ${id}\n`);
+        break;
+      }
+      if (++this.#failures > 60) throw new Error('It does not recover');
+      await this.#react();
+      await this.#wait();
+    }
+    // The thread is heard.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #store(pages: number): number | undefined {
+    const { db } = this;
+    let id: number | undefined;
+    try {
+      db.write(() => {
+        const stored = db.insert('item', { pages, text: '' });
+        db.update('item', stored, { text: contentOf(stored, pages) });
+        db.run(sql`UPDATE newest SET id = ${stored}`);
+        id = stored;
+      });
+      db.afterCommit((error) => {
+        if (error !== undefined) id = undefined;
+      });
+      db.commit();
+    } catch {
+      return undefined;
+    }
+    return id;
+  }
+
+  #keepHouse(): void {
+    const { db } = this;
+    try {
+      db.writeRelaxed(() => db.run(sql`UPDATE housekeeping SET count = count + 1, text = ${'x'.repeat(1500)}`));
+    } catch {
+      // It is done again by and by.
+    }
+  }
+
+  /** The thread is heard, and as much time passes as there is between two attempts. */
+  async #wait(): Promise<void> {
+    await this.db.checkpointed();
+    const real = performance.now.bind(performance);
+    performance.now = () => real() + 101;
+  }
+
+  async #react(): Promise<void> {
+    const { reaction } = this.work;
+    if (this.#hasReacted || reaction === 'none' || !hasSyncFailed()) return;
+    this.#hasReacted = true;
+    if (reaction === 'kill') process.kill(process.pid, 'SIGKILL');
+    else if (reaction === 'close') {
+      await this.db.stopCheckpoints();
+      try {
+        this.db.close();
+      } finally {
+        process.kill(process.pid, 'SIGKILL');
+      }
+    } else {
+      const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
+      execFileSync(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), JSON.stringify(work)]);
+    }
+  }
+}
+
+const [, started, given] = process.argv;
+if (started === fileURLToPath(import.meta.url)) await run(JSON.parse(given ?? ''));

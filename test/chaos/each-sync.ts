@@ -1,0 +1,173 @@
+/**
+ * Lets each sync of a piece of work fail, one after the other and some at a time, and cuts the power after it: at each sync,
+ * whenever something was acknowledged, and in between. The work, in each-sync-work.ts, has every step of a log. What happens
+ * when the sync has failed is said too: the process goes on, is killed, closes the database, or another one writes beside it.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Database } from '../../src/kernel/db/database.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
+import { contentOf, reactions, type Work } from './each-sync-work.ts';
+import { FaultyDisk } from './faulty-disk.ts';
+import { lostPower, recordEnds } from './lost-power.ts';
+import type { Part } from './part.ts';
+
+export interface EachSyncFigures {
+  /** Pieces of work, in each of which other syncs failed. */
+  readonly runs: number;
+  /** Syncs of one piece of work. */
+  readonly syncs: number;
+  readonly acknowledged: number;
+  readonly cuts: number;
+  readonly losses: number;
+  readonly damaged: number;
+}
+
+/** What is chosen of all that could be done. */
+export interface Choice {
+  readonly reactions: readonly Work['reaction'][];
+  /** How many syncs fail one after the other. */
+  readonly counts: readonly number[];
+  /** Every so many-th sync is the first that fails, from this one on. */
+  readonly step: number;
+  readonly from?: number;
+  /** How often the same record is cut, each time torn otherwise, and at how many moments by chance besides the others. */
+  readonly tearings: number;
+  readonly moments: number;
+}
+
+const program = fileURLToPath(new URL('each-sync-work.ts', import.meta.url));
+
+/** Tells what is not as it must be. */
+type Tell = (text: string) => void;
+
+export function failEachSync(choice: Choice, tell: Tell): EachSyncFigures {
+  const disk = new FaultyDisk();
+  const figures = { runs: 0, syncs: 0, acknowledged: 0, cuts: 0, losses: 0, damaged: 0 };
+  try {
+    figures.syncs = work(disk, 'none').syncs;
+    for (const reaction of choice.reactions)
+      for (const count of choice.counts)
+        for (let first = choice.from ?? 0; first < figures.syncs; first += choice.step) {
+          disk.reset();
+          disk.failSyncs(first, count);
+          const { notes } = work(disk, reaction);
+          const cut = cutPower(disk, notes, choice, (what) =>
+            tell(`${count} syncs from ${first} on, then ${reaction}: ${what}`),
+          );
+          figures.runs++;
+          figures.acknowledged += notes.length;
+          figures.cuts += cut.cuts;
+          figures.losses += cut.losses;
+          figures.damaged += cut.damaged;
+        }
+    return figures;
+  } finally {
+    disk.remove();
+  }
+}
+
+/** What was stored under a number, acknowledged when the trace was so long. */
+interface Note {
+  readonly at: number;
+  readonly id: number;
+}
+
+function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; notes: readonly Note[] } {
+  const file = join(disk.folder, '../notes');
+  rmSync(file, { force: true });
+  const given = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
+  run(disk, { ...given, part: 'first' });
+  const syncs = disk.syncs;
+  run(disk, { ...given, part: 'after', reaction: 'none' });
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return {
+    syncs,
+    notes: lines.map((line) => {
+      const [at = 0, id = 0] = line.split(' ').map(Number);
+      return { at, id };
+    }),
+  };
+}
+
+function run(disk: FaultyDisk, given: Work): void {
+  const { signal, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, JSON.stringify(given)], {
+    env: { PATH: process.env.PATH, ...disk.environment },
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  // What cannot be made on such a disk is not there.
+  if (signal !== 'SIGKILL' && existsSync(given.notes)) throw new Error(`The work ended by itself: ${stderr}`);
+}
+
+function cutPower(
+  disk: FaultyDisk,
+  notes: readonly Note[],
+  choice: Choice,
+  tell: Tell,
+): Omit<EachSyncFigures, 'runs' | 'syncs' | 'acknowledged'> {
+  const figures = { cuts: 0, losses: 0, damaged: 0 };
+  const folder = join(disk.folder, '../after');
+  const ends = recordEnds(disk.trace);
+  const all = ends.map(({ at }) => at);
+  const failed = ends.findIndex(({ hasFailed }) => hasFailed);
+  if (failed < 0 || notes.length === 0) return figures;
+  const after = all.slice(failed);
+  const cuts = [
+    ...ends
+      .slice(failed)
+      .filter(({ operation }) => operation === 'S')
+      .map(({ at }) => at),
+    ...notes.filter(({ at }) => at >= (after[0] as number)).map(({ at }) => at),
+    ...Array.from({ length: choice.moments }, () => after[Math.floor(after.length * Math.random())] as number),
+  ];
+  for (let i = 0; i < choice.tearings; i++)
+    for (const cut of lostPower(disk.trace, cuts, folder)) {
+      figures.cuts++;
+      const problem = missing(
+        join(folder, 'tenantry.db'),
+        notes.filter(({ at }) => at <= cut),
+      );
+      if (problem === undefined) continue;
+      figures[problem.isDamage ? 'damaged' : 'losses']++;
+      tell(`cut at ${cut}: ${problem.what}`);
+    }
+  return figures;
+}
+
+/** What a database lacks after the power came back. */
+function missing(file: string, notes: readonly Note[]): { what: string; isDamage: boolean } | undefined {
+  if (notes.length === 0) return undefined;
+  let db: Database | undefined;
+  try {
+    rejectHeadless(`${file}-wal`);
+    db = Database.open(file);
+    db.pragma('synchronous = OFF');
+    const check = String(db.pragma('integrity_check(1)'));
+    if (check !== 'ok') return { what: check, isDamage: true };
+    const rows = db.all<{ id: number; pages: number; text: string }>(sql`SELECT id, pages, text FROM item`);
+    const torn = rows.find(({ id, pages, text }) => text !== contentOf(id, pages));
+    if (torn) return { what: `the content of ${torn.id} is not whole`, isDamage: true };
+    const present = new Set(rows.map(({ id }) => id));
+    const newest = Number(db.value(sql`SELECT id FROM newest`));
+    if (newest !== Math.max(...present)) return { what: `${newest} is not the newest`, isDamage: true };
+    const lost = notes.filter(({ id }) => !present.has(id));
+    return lost.length === 0 ? undefined : { what: `${lost.map(({ id }) => id)} are lost`, isDamage: false };
+  } catch (error) {
+    return { what: String(error), isDamage: true };
+  } finally {
+    db?.close();
+  }
+}
+
+/** The part of `npm run chaos`. */
+export const syncs: Part = ({ rounds, tell }) => {
+  const step = Math.max(1, Math.round(100 / rounds));
+  const figures = failEachSync({ reactions, counts: [1, 3], step, tearings: 1, moments: 5 }, tell);
+  if (figures.losses + figures.damaged > 0)
+    throw new Error(`Cuts of the power after failed syncs lost acknowledged writes: ${JSON.stringify(figures)}`);
+  return Promise.resolve(figures);
+};
