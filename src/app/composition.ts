@@ -171,6 +171,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       const [fence] = fenceTroubles(db);
       if (purpose === 'command' && fence !== undefined) throw new Error(fence);
       ensureGlobalQuotas(app);
+      db.store();
     });
   return {
     app,
@@ -265,6 +266,6 @@ function issueTokenTo(app: App, username: string): string {
   const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
   if (user === undefined) throw new Error(`There is no active user "${username}"`);
   const token = db.write(() => issueToken(systemContext(app), user, { method: 'operator' }));
-  db.commit();
+  db.store();
   return token;
 }

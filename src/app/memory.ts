@@ -61,9 +61,6 @@ export function memoryOf(app: App): Memory {
 
 /** Throws when the last uses of tokens cannot be stored. */
 export function saveTokenUse({ db, tokenUse }: App): void {
-  let failure: unknown;
   db.write(() => tokenUse.save(db));
-  db.afterCommit((error) => (failure = error));
-  db.commit();
-  if (failure !== undefined) throw failure;
+  db.store();
 }

@@ -13,6 +13,7 @@ import { builtProgram } from '../support/program.ts';
 import { jumpTheClock } from './clock-jumps.ts';
 import { bytes } from './corrupt-bytes.ts';
 import { syncs } from './each-sync.ts';
+import { syncsOfCommands } from './each-sync-commands.ts';
 import { eio } from './failing-disk.ts';
 import { writer } from './foreign-writer.ts';
 import { fuzzRounds } from './fuzz/rounds.ts';
@@ -39,6 +40,7 @@ const parts: Readonly<Record<string, Part>> = {
   eio,
   power: loseNothing,
   syncs,
+  'syncs-of-commands': syncsOfCommands,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
   fuzz: ({ program: [bundle = ''], ...given }) => fuzzRounds({ bundle, ...given }),
 };

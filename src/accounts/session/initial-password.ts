@@ -38,7 +38,7 @@ export async function createFirstUser(app: App, folder: string | undefined): Pro
       password_hash: hash,
     }),
   );
-  db.commit();
+  db.store();
   return file;
 }
 

@@ -20,7 +20,7 @@ export async function addUser(app: App, user: NewUser): Promise<void> {
   if (user.password !== undefined) await requirePassword(app, user, user.password);
   const hash = user.password === undefined ? null : await passwords.hash(user.password);
   db.write(() => createUser(systemContext(app), user, hash));
-  db.commit();
+  db.store();
 }
 
 /** Rejects with a sentence when a password breaks a rule (core.md 4.4). */

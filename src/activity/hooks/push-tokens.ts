@@ -44,7 +44,7 @@ export function sealPlainTokens(app: App): void {
       for (const { id, plain_token: token, uuid } of plain)
         db.update('hook', id, { plain_token: null, ...columnsOf(app, token, uuid) });
     });
-    db.commit();
+    db.store();
   } finally {
     db.pragma('secure_delete = OFF');
   }

@@ -73,7 +73,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
       // Counted again: a quota that was missing has not been counted yet.
       repairDrift(app, drift(app));
     });
-    db.commit();
+    db.store();
   }
   const mended = isRepaired ? ', repaired' : '';
   const problems = [

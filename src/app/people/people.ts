@@ -92,15 +92,12 @@ function change(app: App, user: UserRow, values: UserValues): boolean {
 
 /** Does it and waits until it is on the disk. Throws with a sentence when a rule is broken or nothing can be stored. */
 function stored(app: App, work: () => unknown): void {
-  let failure: unknown;
   try {
     app.db.write(work);
-    app.db.afterCommit((error) => (failure = error));
-    app.db.commit();
+    app.db.store();
   } catch (error) {
     throw error instanceof HttpError ? new Error(sentenceOf(error.body), { cause: error }) : error;
   }
-  if (failure !== undefined) throw failure;
 }
 
 /** What the body of a refused request says (core.md 1.3). */

@@ -128,7 +128,7 @@ export class Fence {
     this.#isFenced = true;
     try {
       db.write(() => db.run(sql`UPDATE deployment SET fenced = ${epoch}`));
-      db.commit();
+      db.store();
     } catch (error) {
       // It is told again after the next start.
       log.error({ err: error }, 'that another server was promoted cannot be stored');

@@ -30,7 +30,7 @@ export async function promote(config: Config, source: string | undefined): Promi
     try {
       migrate(db);
       db.write(() => db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`));
-      db.commit();
+      db.store();
       present(db.pragma('wal_checkpoint(TRUNCATE)'));
       const version = textOf(versionOf(db));
       db.close();

@@ -27,7 +27,7 @@ export function requireKeys(db: Database, secrets: Secrets, source: string): voi
     throw new Error(`${source} does not open what the database holds sealed: it has not the keys of this database`);
   if (check === null) {
     db.write(() => db.run(sql`UPDATE deployment SET key_check = ${secrets.seal(known, owner)}`));
-    db.commit();
+    db.store();
   }
 }
 

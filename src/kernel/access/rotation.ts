@@ -34,6 +34,6 @@ export function sealAnew({ db }: Pick<App, 'db'>, secrets: Secrets): number {
       count += rows.length;
     }
   });
-  db.commit();
+  db.store();
   return count;
 }

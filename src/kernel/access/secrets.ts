@@ -126,13 +126,14 @@ function createKeyFile(file: string, line: string): void {
   writeFileSync(draft, `${line}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(draft, file);
-    syncFolder(dirname(file));
   } catch (error) {
     // A server that found the file of another command may have cleared this draft away.
     if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
+  // Also the name that another command has just given it, before anything is sealed with it.
+  syncFolder(dirname(file));
 }
 
 /** Removes the drafts that commands which were killed have left beside a key file that is there: they hold keys. */

@@ -93,7 +93,7 @@ export class ClockWatch {
       this.#repair(now, this.#sinceSeen(now));
       app.db.update('deployment', 1, { clock_seen: now, clock_jump: null, clock_wait: null });
     });
-    app.db.commit();
+    app.db.store();
   }
 
   #read(): Reading | undefined {

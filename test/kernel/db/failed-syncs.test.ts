@@ -1,7 +1,7 @@
 /** What is safe after a sync has failed: the short form of the part `syncs` of `npm run chaos`, and what goes on. `npm test` built the program before. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ import { failEachSync } from '../../chaos/each-sync.ts';
 import { reactions } from '../../chaos/each-sync-work.ts';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { post, serveOn } from '../../chaos/power.ts';
-import { builtProgram } from '../../support/program.ts';
+import { builtProgram, Program } from '../../support/program.ts';
 
 const syncs = suite('failed syncs');
 // Without a C compiler the runner tells that it was skipped.
@@ -107,6 +107,32 @@ syncs('a log that is written again stays locked: who opens the database then doe
   assert.ok(log > 0 && checkpointed === log, JSON.stringify({ checkpointed, log }));
   db.close();
   rmSync(folder, { recursive: true });
+});
+
+onFaultyDisk('a command says that something is done when it is, and else why it is not', async () => {
+  const disk = new FaultyDisk();
+  const program = new Program(`${disk.folder}-native`);
+  mkdirSync(disk.folder);
+  const data = ['--data', join(disk.folder, 'data')];
+  const run = (...words: string[]): ReturnType<Program['run']> =>
+    program.run([...words, ...data], { env: disk.environment });
+  assert.is((await run('user', 'add', 'bob')).code, 0);
+  const before = disk.syncs;
+  assert.is((await run('token', 'bob')).code, 0);
+  const each = disk.syncs - before;
+  let refused = 0;
+  for (let i = 0; i < each; i++) {
+    disk.failSyncs(disk.syncs + i, 1);
+    const { code, stderr, stdout } = await run('user', 'add', `user${i}`);
+    const isThere = (await run('user', 'show', `user${i}`)).code === 0;
+    assert.equal([code, stdout !== ''], isThere ? [0, true] : [1, false]);
+    if (code === 0) continue;
+    assert.match(stderr, /^tenantry: [^\n]+\n$/m);
+    refused++;
+  }
+  assert.ok(refused > 0);
+  await program.end();
+  disk.remove();
 });
 
 syncs.run();
