@@ -13,7 +13,7 @@ type Node = any;
 
 /**
  * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out what is
- * required, for answers of which the request chose the keys.
+ * required, for answers of which the request chose the keys; what is left of an object may be that of several kinds then.
  */
 function closed(node: Node, partial: boolean): Node {
   if (Array.isArray(node)) return node.map((item) => closed(item, partial));
@@ -22,6 +22,10 @@ function closed(node: Node, partial: boolean): Node {
   const isObject = typeof copy.properties === 'object' && copy.type === 'object';
   if (isObject && copy.additionalProperties === undefined) copy.additionalProperties = false;
   if (isObject && partial) delete copy.required;
+  if (partial && copy.oneOf) {
+    copy.anyOf = copy.oneOf;
+    delete copy.oneOf;
+  }
   return copy;
 }
 

@@ -10,12 +10,11 @@ export function chosenNames(request: Request, names: readonly string[]): readonl
   return chosen.length > 0 ? chosen : undefined;
 }
 
-/** Objects with the members alone that `field=` asks for, where they are not made by a listing. */
-export const withChosen = <T extends object>(request: Request, objects: readonly T[]): readonly Partial<T>[] =>
-  objects.map((object) => {
-    const chosen = chosenNames(request, Object.keys(object));
-    return chosen ? pick(object, chosen) : object;
-  });
+/** Objects with the members alone that `field=` asks for, where they are not made by a listing; known is what any of them has. */
+export function withChosen<T extends object>(request: Request, objects: readonly T[]): readonly Partial<T>[] {
+  const chosen = chosenNames(request, [...new Set(objects.flatMap((object) => Object.keys(object)))]);
+  return chosen ? objects.map((object) => pick(object, chosen)) : objects;
+}
 
 /** The same for JSON texts. */
 export const textsWithChosen = (request: Request, texts: readonly string[]): readonly string[] =>

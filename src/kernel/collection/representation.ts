@@ -143,16 +143,15 @@ export interface Member {
 
 /** The SQL expression of a whole object; members with a condition are left out where it does not hold. */
 export function renderObject(members: readonly Member[]): string {
-  const pieces: Piece[] = [literal('{')];
-  let sure = false;
-  for (const { name, value, shownIf } of members) {
-    const member = [literal(`${sure ? ',' : ''}${JSON.stringify(name)}:`), ...value.pieces];
-    if (shownIf !== undefined && !sure) throw new Error('The first member of a representation must be unconditional');
-    if (shownIf === undefined) pieces.push(...member);
-    else pieces.push(expression(`iif(${shownIf}, ${renderPieces(member)}, '')`));
-    sure = true;
-  }
-  return renderPieces([...pieces, literal('}')]);
+  const pieces: Piece[] = members.flatMap(({ name, value, shownIf }) => {
+    const member = [literal(`,${JSON.stringify(name)}:`), ...value.pieces];
+    return shownIf === undefined ? member : [expression(`iif(${shownIf}, ${renderPieces(member)}, '')`)];
+  });
+  const [first] = pieces;
+  if (first?.kind === 'literal')
+    return renderPieces([literal(`{${first.text.slice(1)}`), ...pieces.slice(1), literal('}')]);
+  // Where the first member may be left out, the comma before the first that is there is cut off.
+  return `concat('{', substr(${renderPieces(pieces)}, 2), '}')`;
 }
 
 /** A value as one SQL expression. */

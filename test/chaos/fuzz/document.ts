@@ -37,7 +37,11 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** Schemas of its body by content type; undefined: it takes none. */
   readonly body: Readonly<Record<string, Schema>> | undefined;
+  /** Names of the members of what it answers, of a list of its objects. */
+  readonly answered: readonly string[];
 }
+
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 
 interface PathItem {
   readonly parameters?: readonly (Parameter & Described)[];
@@ -45,7 +49,8 @@ interface PathItem {
 
 interface RawOperation extends PathItem {
   readonly operationId: string;
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly requestBody?: { readonly content: Content };
+  readonly responses?: Readonly<Record<string, Described & { readonly content?: Content }>>;
 }
 
 /** A year of a world with accounts takes as long as all that comes due in it: no answer is slow for that. */
@@ -84,7 +89,7 @@ export class ApiDocument {
     return Object.entries(item)
       .filter(([, value]) => (value as Partial<RawOperation>).operationId !== undefined)
       .map(([method, value]) => {
-        const { parameters = [], requestBody } = value as RawOperation;
+        const { parameters = [], requestBody, responses } = value as RawOperation;
         const body =
           requestBody &&
           Object.fromEntries(Object.entries(requestBody.content).map(([type, { schema = {} }]) => [type, schema]));
@@ -93,7 +98,16 @@ export class ApiDocument {
           method: method.toUpperCase(),
           parameters: [...shared, ...parameters].map((parameter) => this.resolved<Parameter>(parameter)),
           body,
+          answered: this.#membersOf(
+            this.resolved(responses?.['200'] ?? {}).content?.['application/json']?.schema ?? {},
+          ),
         };
       });
+  }
+
+  #membersOf(given: Schema): string[] {
+    const { items, properties = {}, ...schema } = this.resolved(given);
+    const parts = [items ?? [], schema.anyOf ?? [], schema.oneOf ?? [], schema.allOf ?? []].flat();
+    return [...Object.keys(properties), ...parts.flatMap((part) => this.#membersOf(part))];
   }
 }

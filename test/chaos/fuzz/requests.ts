@@ -105,9 +105,16 @@ class Making {
     const { dice } = this;
     const times = dice.happens(0.1) ? dice.pick([2, 3, 101, 120]) : 1;
     return Array.from({ length: times }, () => {
-      const value = this.#parameterText(schema);
+      const value = this.#chosenMember(name) ?? this.#parameterText(schema);
       return dice.happens(0.02) ? name : `${encodeURIComponent(name)}=${value}`;
     });
+  }
+
+  /** A member of the answer, where the parameter takes their names. */
+  #chosenMember(name: string): string | undefined {
+    const { answered } = this.operation;
+    const isChoice = /^fields?$/.test(name) && answered.length > 0 && !this.#values.isOdd();
+    return isChoice ? encodeURIComponent(this.dice.pick(answered)) : undefined;
   }
 
   #parameterText(schema: Schema): string {

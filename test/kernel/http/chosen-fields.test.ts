@@ -45,4 +45,33 @@ fields('members of customers know it, too, and the history of a quota does not',
   assert.ok(Object.keys(body[0].object).length > 2);
 });
 
+fields('members that are shown to some alone may be all that is asked for', async () => {
+  const carol = fixture.as('carol');
+  const { body: me } = await carol.get('/api/users/?current');
+  const [{ token, url, token_lifetime }] = me;
+  assert.equal((await carol.get(`${url}?field=token`)).body, { token });
+  assert.equal((await carol.get(`${url}?field=is_staff&field=token&field=token_lifetime`)).body, {
+    token_lifetime,
+    token,
+  });
+  assert.equal((await fixture.staff.get(`${url}?field=token`)).body, {});
+  const { body: hidden } = await carol.get('/api/users/?field=is_staff&field=description');
+  assert.equal(new Set(hidden.map((user: Json) => JSON.stringify(user))), new Set(['{}']));
+});
+
+fields('every member that an object has can be asked for alone, by everybody', async () => {
+  const { staff } = fixture;
+  for (const [name, url] of Object.entries<string>((await staff.get('/api/')).body)) {
+    const { body: all } = await staff.get(url);
+    if (!Array.isArray(all) || typeof all[0] !== 'object') continue;
+    for (const member of Object.keys(all[0]))
+      for (const client of [staff, fixture.as('carol')]) {
+        const { status, body } = await client.get(`${url}?field=${encodeURIComponent(member)}`);
+        assert.is(status, 200, `${name} ${member}`);
+        for (const object of body)
+          assert.ok([member, ''].includes(Object.keys(object).join()), `${url} ${member} ${JSON.stringify(object)}`);
+      }
+  }
+});
+
 fields.run();
