@@ -27,20 +27,18 @@ const withoutPort = (entry: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
 
 /**
- * The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). Without a host, or
- * with several headers that name one, the host is empty.
+ * The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). Without a host,
+ * as HTTP/1.0 has it, or with several headers that name one, the host is empty.
  */
 export function targetOf(message: IncomingMessage): { target: string; host: string } {
-  const { url = '/', headers, httpVersion, rawHeaders, socket } = message;
+  const { url = '/', headers, rawHeaders } = message;
   if (namesSeveralHosts(rawHeaders)) return { target: url, host: '' };
   const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
   if (absolute) {
     const [, named = '', path = ''] = absolute;
     return { target: path.replace(/^(?!\/)/, '/'), host: named };
   }
-  // HTTP/1.0 knows no Host header: there, links start with the address that was connected to.
-  const host = headers.host ?? (httpVersion === '1.0' ? authority(socket.localAddress ?? '', socket.localPort) : '');
-  return { target: url, host };
+  return { target: url, host: headers.host ?? '' };
 }
 
 /** Whether there is more than one Host header, of which node:http shows the first only. */
@@ -51,9 +49,6 @@ function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
   return hosts > 1;
 }
-
-const authority = (address: string, port: number | undefined): string =>
-  `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 /** Longer than any name of a host with its port. */
 const longestHost = 300;
