@@ -1,5 +1,6 @@
 import { day, minute, second } from '../clock.ts';
 import { namesOf } from '../names.ts';
+import { withoutCredentials } from '../url.ts';
 import { listenAddress } from './address.ts';
 import { attributeMapping, metadataUrls, redirectAddress } from './saml.ts';
 import {
@@ -238,7 +239,12 @@ export type Config = {
 export type GivenSettings = { readonly [K in SettingName]?: string | Config[K] | undefined };
 
 /** A setting that cannot be read; `message` names the setting and the rule. */
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  /** What was given may stand in the message, but for the credentials in URLs. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(withoutCredentials(message), options);
+  }
+}
 
 export const settingNames: readonly SettingName[] = namesOf(settings);
 

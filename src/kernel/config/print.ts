@@ -1,4 +1,5 @@
 import { second } from '../clock.ts';
+import { withoutCredentials } from '../url.ts';
 import { type SettingName, secretSettings, settings } from './config.ts';
 import { durationUnits } from './setting.ts';
 
@@ -9,10 +10,6 @@ export function printSetting(name: SettingName, value: unknown): string {
   if (secretSettings.has(name) && settings[name].kind !== 'URL') return '********';
   return withoutCredentials(printed(name, value));
 }
-
-/** A text with stars for the user and password in each URL; the password may hold any character but the end of its host. */
-const withoutCredentials = (text: string): string =>
-  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#,|"]*@/gi, '$1********@');
 
 function printed(name: SettingName, value: unknown): string {
   if (Array.isArray(value))

@@ -168,8 +168,9 @@ export const origin = (item: string): void => {
 
 /** Throws with a sentence when an item of a list is not the address of a server. */
 export const serverAddress = (item: string): void => {
-  if (!/^https?:$/.test(urlOf(item)?.protocol ?? ''))
-    throw new Error(`must list http or https URLs, but has "${item}"`);
+  const url = urlOf(item);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new Error(`must list http or https URLs without credentials, but has "${item}"`);
 };
 
 /** The address of a web page, kept without query and the slash at its end. */

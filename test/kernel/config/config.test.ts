@@ -367,6 +367,25 @@ config('no setting is printed with the credentials in its URLs', () => {
   );
 });
 
+config('nor is one that is refused', () => {
+  const url = 'https://user:pass@example.com/';
+  for (const name of [
+    'smtp_url',
+    'peers',
+    'allowed_origins',
+    'trusted_proxies',
+    'link_template_hosts',
+    'hooks_allowed_ports',
+    'saml_idp_metadata_urls',
+    'job_tick',
+  ] as const)
+    assert.not.match(refusal(name, url), 'pass', name);
+  assert.is(
+    refusal('peers', url),
+    '--peers must list http or https URLs without credentials, but has "https://********@example.com/"',
+  );
+});
+
 /** Reads a configuration file of these lines. */
 function fromFile(...lines: string[]): ReturnType<typeof readConfigFile> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-config-'));

@@ -5,6 +5,7 @@ import { readPem } from '../../../kernel/access/service-keys.ts';
 import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
 import { errorOf } from '../../../kernel/present.ts';
+import { withoutCredentials } from '../../../kernel/url.ts';
 import { askOfMetadata } from './ask.ts';
 import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
 
@@ -131,7 +132,7 @@ export class MetadataRefresher {
     // Bound to the certificate: what another one signed is not kept when it is replaced.
     return {
       name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
-      label: url,
+      label: withoutCredentials(url),
       read,
       signer: raw.toString('base64'),
     };
