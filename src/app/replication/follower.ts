@@ -14,9 +14,8 @@ import { epochHeader, exchangeEpochs, sealedEpoch } from './fence.ts';
 import { Primary } from './primary.ts';
 import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
 
-/** Milliseconds that a reader waits for a version, and between two looks. */
+/** Milliseconds that a reader waits for a version. */
 const patience = 3000;
-const pause = 20;
 /** Copies that are kept besides the one that is served: what was begun at one of them may still be going on. */
 const kept = 1;
 
@@ -62,6 +61,8 @@ export class Follower {
   readonly #ending = new AbortController();
   #current: Promise<void> = Promise.resolve();
   #server: Server | undefined;
+  /** Readers that wait for a version: each is called with that of a new copy. */
+  readonly #waiting = new Set<(version: Version) => void>();
   /** When the copy that is served was begun to be made, or found to be current, by the monotonic clock. */
   #asOf: number | undefined;
   #lastFailure: string | undefined;
@@ -150,18 +151,30 @@ export class Follower {
     return app !== undefined && isHalfRunOut(app, authorization, app.clock.now());
   }
 
-  async #wait(wanted: Version): Promise<boolean> {
-    for (const until = performance.now() + patience; performance.now() < until; await sleep(pause))
-      if (hasReached(this.#version(), wanted)) return true;
-    return false;
+  /** Resolves with true when a copy that has the version is served; with false when none has come in time. */
+  #wait(wanted: Version): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (hasCome: boolean): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve(hasCome);
+      };
+      const look = (version: Version): void => {
+        if (hasReached(version, wanted)) end(true);
+      };
+      const timer = setTimeout(() => end(false), patience);
+      this.#waiting.add(look);
+    });
   }
 
-  async #forward(exchange: Exchange, base: string | null): Promise<Answer | number> {
+  async #forward(exchange: Exchange, base: string): Promise<Answer | number> {
     const { address, message, outgoing } = exchange;
     const app = this.#server?.app;
     const further = {
       'X-Forwarded-For': address,
-      'X-Forwarded-Proto': base?.startsWith('https:') ? 'https' : 'http',
+      'X-Forwarded-Proto': base.startsWith('https:') ? 'https' : 'http',
+      // Of what the client says only what counts here: the primary believes it of a follower.
+      'X-Forwarded-Host': new URL(base).host,
       // A primary that another server has taken the place of hears of it.
       ...(app && { [epochHeader]: sealedEpoch(app) }),
     };
@@ -189,6 +202,8 @@ export class Follower {
             throw error;
           });
           this.#copies.removeOld(kept);
+          const version = this.#version();
+          for (const look of this.#waiting) look(version);
         }
         this.#asOf = asOf;
         this.#lastFailure = undefined;

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 /** Milliseconds without a byte after which the primary counts as away. */
 const patience = 60_000;
 
-/** Headers that belong to one connection (RFC 9110 7.6.1), and what was answered already. */
+/** Headers that belong to one connection (RFC 9110 7.6.1), what was answered already, and what X-Forwarded-Host tells. */
 const ofConnection = new Set([
   'connection',
   'expect',
@@ -17,6 +17,7 @@ const ofConnection = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-forwarded-port',
 ]);
 
 /** The server that a follower sends what it does not answer itself. */

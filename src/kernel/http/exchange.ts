@@ -28,9 +28,9 @@ export interface Exchange extends Asked {
 
 /**
  * Looks whether a request is answered elsewhere: resolves with the status that was sent, with an answer to send, or with
- * undefined, as it is at once for most, for what is answered here. The base is null where the request names no host.
+ * undefined, as it is at once for most, for what is answered here.
  */
-export type Elsewhere = (exchange: Exchange, base: string | null) => Promise<Answer | number | undefined> | undefined;
+export type Elsewhere = (exchange: Exchange, base: string) => Promise<Answer | number | undefined> | undefined;
 
 /** Sends an answer, with the headers that every answer has, and writes its line into the log. */
 export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {

@@ -58,6 +58,42 @@ test('a follower answers reads, sends writes to the primary, and a reader who te
   );
 });
 
+test('the primary believes of the client’s address and host only what counts at the follower', async () => {
+  const follower = await follow('--primary', primary.url);
+  for (const [headers, host] of [
+    [{}, new URL(follower.url).host],
+    [{ 'X-Forwarded-Host': 'evil.example.com', 'X-Forwarded-Port': '1' }, new URL(follower.url).host],
+    [{ 'X-Forwarded-For': '192.0.2.1' }, new URL(follower.url).host],
+  ] as const) {
+    const body = JSON.stringify({ name: 'Written at the follower' });
+    const created = await ask(follower.url, '/api/customers/', { method: 'POST', body, headers });
+    assert.is(new URL(((await created.json()) as { url: string }).url).host, host);
+  }
+  const log = await ask(primary.url, '/api/events/?event_type=customer_creation_succeeded');
+  assert.equal(
+    ((await log.json()) as { ip_address: string }[]).map(({ ip_address }) => ip_address),
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  );
+});
+
+test('readers who wait for a version that does not come keep nobody busy', async () => {
+  const follower = await follow('--admin-listen', '127.0.0.1:0');
+  const used = async (): Promise<number> => {
+    const metrics = await (await fetch(`${follower.told.admin}/metrics`)).text();
+    return 1000 * Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]);
+  };
+  const before = await used();
+  const answers = await Promise.all(
+    Array.from({ length: 1000 }, () =>
+      ask(follower.url, '/api/version/', { headers: { 'X-Tenantry-Version': '1-9' } }),
+    ),
+  );
+  assert.equal(new Set(answers.map(({ status }) => status)), new Set([503]));
+  // Looking for it every 20 ms took them 1,260 ms of the processor.
+  const milliseconds = (await used()) - before;
+  assert.ok(milliseconds < 900, `${milliseconds} ms`);
+});
+
 test('without the primary a follower goes on reading, and says 503 to writes and to readers of what it will not get', async () => {
   const follower = await follow('--primary', primary.url);
   await create(primary.url, 'Before');
