@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,8 +6,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
-import { keyFile } from '../../kernel/access/secrets.ts';
+import { areKeysOf } from '../../kernel/access/key-check.ts';
+import { keyFile, secretsOf } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { Database } from '../../kernel/db/database.ts';
 import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/db/snapshot.ts';
 import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
@@ -70,7 +73,7 @@ async function fill(
       () => makeScratch(folder),
       async (scratch) => {
         const copy = join(scratch, databaseFile);
-        const carried = await make(stream, copy, addon).catch((error: unknown) => {
+        const carried = await made(make, stream, copy, addon).catch((error: unknown) => {
           throw new Error(`cannot ${deed}: ${sentence(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
@@ -81,6 +84,20 @@ async function fill(
   } finally {
     unlock();
   }
+}
+
+/** Makes the database, whose secrets the keys that came with it must open: a server would not start with others. */
+async function made(make: MakeDatabase, stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
+  const carried = await make(stream, copy, addon);
+  if (carried.keys === null) return carried;
+  const db = Database.open(copy, addon);
+  try {
+    if (!areKeysOf(db, secretsOf(carried.keys, randomBytes)))
+      throw new Error('The encryption keys in it are not those of its database');
+  } finally {
+    db.close();
+  }
+  return carried;
 }
 
 /** In place of what a killed command has left behind: the lock says that it is nobody's. */

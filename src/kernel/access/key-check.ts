@@ -19,6 +19,13 @@ export const isUnsealed = (db: Database): boolean =>
       db.value(sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL LIMIT 1`) === undefined,
   );
 
+/** Whether keys are those of a database, as far as it says; one of an earlier version does not. */
+export function areKeysOf(db: Database, secrets: Secrets): boolean {
+  const tells = db.value(sql`SELECT 1 FROM pragma_table_info('deployment') WHERE name = 'key_check'`) !== undefined;
+  const check = tells ? readCheck(db) : null;
+  return check === null || opensCheck(secrets, check);
+}
+
 /** Throws with a sentence when these are not the keys of the database; `source` says where they come from. */
 export function requireKeys(db: Database, secrets: Secrets, source: string): void {
   const check = readCheck(db);

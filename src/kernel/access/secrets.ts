@@ -100,6 +100,10 @@ export function openSecrets(
   return new Secrets(readKeyFile(file), random);
 }
 
+/** The keys that the content of a key file lists. Throws with a sentence when a line is no key. */
+export const secretsOf = (content: string, random: (bytes: number) => Buffer): Secrets =>
+  new Secrets(parseKeys(linesIn(content)), random);
+
 /** Throws with a sentence when a file is not one of keys. */
 export const requireKeyFile = (file: string): void => void readKeyFile(file);
 
@@ -115,10 +119,9 @@ function readKeyFile(file: string): EncryptionKey[] {
   return keys;
 }
 
-const linesOf = (file: string): string[] =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
+const linesOf = (file: string): string[] => linesIn(readFileSync(file, 'utf8'));
+
+const linesIn = (content: string): string[] => content.split('\n').filter((line) => line.trim() !== '');
 
 /** Commands that meet in a new folder agree on one key: the file gets its name when it is whole, and only once. */
 function createKeyFile(file: string, line: string): void {

@@ -91,6 +91,24 @@ test('an import makes all or nothing, and says which line is wrong', async () =>
   );
 });
 
+test('an import with other keys than those of its database is refused: no server would start with it', async () => {
+  const [head = '', ...rest] = lines;
+  const withKeys = (keys: string): string => JSON.stringify({ ...JSON.parse(head), keys });
+  const { keys } = JSON.parse(head) as { keys: string };
+  const id = keys.replace(/:.*\n$/, '');
+  for (const [name, other] of [
+    ['other', `other:${Buffer.alloc(32, 1).toString('base64')}\n`],
+    ['same-name', `${id}:${Buffer.alloc(32, 1).toString('base64')}\n`],
+  ] as const) {
+    assert.is(
+      await refusal(name, withKeys(other), ...rest),
+      'tenantry: cannot import standard input: The encryption keys in it are not those of its database\n',
+    );
+    assert.not(existsSync(path(`${name}/secret.key`)));
+  }
+  assert.match(await refusal('garbage', withKeys('garbage'), ...rest), /An encryption key must be an id, a colon and/);
+});
+
 test('a script for PostgreSQL has every table, its rows, and what refers to what', async () => {
   const { stdout } = await run('export', '--to', 'postgres', '--data', path('demo'));
   const users = lines.filter((line) => line.startsWith('{"table":"user",')).length;
