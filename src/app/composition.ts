@@ -161,8 +161,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     samlKeys,
     samlThread: samlThread(),
     initialLink: new InitialLink(),
-    passwordChanged: (username) =>
-      db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
+    passwordChanged: (username) => db.onceStored(() => forgetInitialPassword(folder, username)),
   };
   const expireDue = dueExpiries(app);
   const watch = new ClockWatch(app, clockRules(config));

@@ -28,7 +28,7 @@ export const reactions: Reactions = {
   eventRecorded: (context, event) => {
     queueDeliveries(context, event);
     const { db, eventStreams } = context.app;
-    if (eventStreams.size > 0) db.afterCommit((error) => error === undefined && eventStreams.wake());
+    if (eventStreams.size > 0) db.onceStored(() => eventStreams.wake());
   },
 };
 

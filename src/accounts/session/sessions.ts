@@ -83,7 +83,7 @@ function noteEnd(request: Request, owner: number): void {
   const user = db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${owner}`);
   const isOwn = owner === caller.id;
   record(request, 'auth_logged_out', { ...userContext(user), ...(!isOwn && { ip_address: null }) });
-  if (!isOwn) app.log.info({ user: user.username, by: caller.username }, 'a session is ended');
+  if (!isOwn) db.onceStored(() => app.log.info({ user: user.username, by: caller.username }, 'a session is ended'));
 }
 
 /** POST /api/sessions/end_others/ (core.md 2.7) */

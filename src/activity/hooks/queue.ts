@@ -124,12 +124,10 @@ function limitPending({ app, now }: Context, { id, pending }: Receiver): void {
 }
 
 function wake({ app }: Context, hooks: readonly Receiver[]): void {
-  app.db.afterCommit(
-    (error) =>
-      error === undefined &&
-      app.wakeOutbox(
-        'hooks',
-        hooks.map((hook) => hook.id),
-      ),
+  app.db.onceStored(() =>
+    app.wakeOutbox(
+      'hooks',
+      hooks.map((hook) => hook.id),
+    ),
   );
 }

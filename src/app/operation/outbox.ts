@@ -77,7 +77,7 @@ const retry = action({
     const { app, db, now } = request;
     const ready = name === 'hooks' ? raw(', ready = 1') : raw('');
     db.run(sql`UPDATE ${raw(tables[name])} SET next_attempt = ${now}${ready} WHERE id = ${row}`);
-    db.afterCommit((error) => error === undefined && app.wakeOutbox(name, [queue]));
+    db.onceStored(() => app.wakeOutbox(name, [queue]));
     return {
       status: 202,
       body: outbox.represent(request, id),

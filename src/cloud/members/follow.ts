@@ -178,5 +178,5 @@ export const membersHandler: JobHandler = {
   },
 };
 
-const warn = ({ log }: App, { object: { kind }, uuid }: Differences, reason: string): void =>
-  log.warn({ resource: uuid, kind, reason }, 'members could not follow the roles');
+const warn = ({ db, log }: App, { object: { kind }, uuid }: Differences, reason: string): void =>
+  db.onceStored(() => log.warn({ resource: uuid, kind, reason }, 'members could not follow the roles'));

@@ -58,7 +58,8 @@ export const measureHandler: JobHandler = {
     const { app } = context;
     const resource = nextResource(app, job);
     if (!resource) return removeJob(app.db, job.id);
-    app.log.warn({ resource: resource.uuid, kind: resource.kind, reason: text }, 'usages could not be measured');
+    const { kind, uuid } = resource;
+    app.db.onceStored(() => app.log.warn({ resource: uuid, kind, reason: text }, 'usages could not be measured'));
     goOn(context, job, resource);
   },
 };

@@ -157,6 +157,6 @@ export function createSettings(
   createQuotas(request, 'settings', id, app.catalogue.type(type).quotas.settings, {}, true);
   queueSync(request, id);
   if (isSimulated(backendUrl))
-    app.log.warn({ settings: uuid, type }, 'new settings are simulated: no provider is called');
+    db.onceStored(() => app.log.warn({ settings: uuid, type }, 'new settings are simulated: no provider is called'));
   return id;
 }

@@ -74,7 +74,7 @@ export function failSync(context: Context, id: number, text: string): void {
   const { db, log } = context.app;
   db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
   const { name, type, uuid } = settings;
-  log.warn({ settings: uuid, type, name, reason: text }, 'synchronisation failed');
+  db.onceStored(() => log.warn({ settings: uuid, type, name, reason: text }, 'synchronisation failed'));
   evaluateServices(context, settings, false);
 }
 

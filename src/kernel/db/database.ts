@@ -13,10 +13,9 @@ import { endProcess, type StorageReport } from './storage-report.ts';
 
 /**
  * The database: what it answers, and the one way to change anything.
- *
  * All changes of one turn of the event loop form one transaction, the batch, which begins with the first change and is
  * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
- * Whoever must not speak before the change is safe waits with `settled`. See src/decisions/group-commit.md.
+ * Whoever must not speak before the change is safe waits with `afterCommit`. See src/decisions/group-commit.md.
  */
 export class Database extends Rows {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
@@ -96,7 +95,7 @@ export class Database extends Rows {
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
-    const before = this.versions.changes;
+    const [before, waiting] = [this.versions.changes, batch.waiting.length];
     if (this.#depth === 0) batch.size++;
     this.#exec('SAVEPOINT work');
     this.#depth++;
@@ -105,6 +104,7 @@ export class Database extends Rows {
       this.#exec('RELEASE work');
       return result;
     } catch (error) {
+      batch.waiting.length = waiting;
       this.#rollBack(batch, error, this.versions.changes !== before);
       throw storageError(error);
     } finally {
@@ -176,10 +176,15 @@ export class Database extends Rows {
     if (this.#raw.open) this.#raw.pragma(`busy_timeout = ${milliseconds}`);
   }
 
-  /** Calls back when everything changed so far is on disk (with the error when it could not be), or at once when nothing is pending. */
+  /** Calls back when all changes so far are on disk, with the error when they could not be, or at once when none is pending. */
   afterCommit(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
     else callback();
+  }
+
+  /** Calls back when the work that asks for it is on disk, and never if it does not come so far. */
+  onceStored(callback: () => void): void {
+    this.afterCommit((error) => error === undefined && callback());
   }
 
   /** Commits the batch now instead of at the end of the turn; not in the middle of whole work. */
@@ -232,10 +237,7 @@ export class Database extends Rows {
     return this.#raw.serialize();
   }
 
-  /**
-   * Commits what is pending and closes. Whoever is the last to close moves the log into the file and removes it, if the disk
-   * lets it. Throws StorageError where the log stays since it may have a hole.
-   */
+  /** Commits what is pending and closes; who is last moves the log into the file. Throws StorageError where the log stays, as it may have a hole. */
   close(): void {
     if (!this.#raw.open) return;
     this.commit();

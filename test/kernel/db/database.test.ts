@@ -71,6 +71,37 @@ database(
   },
 );
 
+database('what is to be done once work is stored is not done when it is undone', async () => {
+  const heard: string[] = [];
+  db.write(() => db.onceStored(() => heard.push(`stored ${committed()}`)));
+  assert.throws(() =>
+    db.write(() => {
+      db.onceStored(() => heard.push('undone'));
+      db.write(() => db.onceStored(() => heard.push('undone within')));
+      throw new Error('no');
+    }),
+  );
+  db.write(() => {
+    add('kept');
+    assert.throws(() =>
+      db.write(() => {
+        db.onceStored(() => heard.push('undone alone'));
+        throw new Error('no');
+      }),
+    );
+  });
+  assert.equal(heard, []);
+  await settled();
+  assert.equal(heard, ['stored kept']);
+  db.script('CREATE TABLE part (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  db.write(() => {
+    db.insert('part', { item: 99 });
+    db.onceStored(() => heard.push('of a commit that failed'));
+  });
+  assert.match(((await settled()) as Error).message, /FOREIGN KEY/);
+  assert.equal(heard, ['stored kept']);
+});
+
 database('a failing piece of work rolls back alone', async () => {
   db.write(() => add('before'));
   assert.throws(
