@@ -115,6 +115,14 @@ test('the secret stands in the mail and nowhere else: not in answers, lists, eve
   rmSync(data, { recursive: true });
 });
 
+test('the uuid, too, is random in all of its 122 bits: the time of the invitation tells nothing of it', async () => {
+  await begin();
+  const uuids: string[] = [];
+  for (let i = 0; i < 4; i++) uuids.push((await invite()).uuid);
+  for (const uuid of uuids) assert.match(uuid, /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
+  assert.is(new Set(uuids.map((uuid) => uuid.slice(0, 8))).size, 4, uuids.join());
+});
+
 test('accept and check take the secret in the place of the uuid; every other call takes the uuid alone', async () => {
   await begin();
   await invite();

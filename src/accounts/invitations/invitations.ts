@@ -1,4 +1,4 @@
-import { newUuid } from '../../kernel/access/app.ts';
+import { randomUuid } from '../../kernel/access/app.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
@@ -162,7 +162,7 @@ export const invitations = collection<InvitationRow>()({
       const { config, db, now } = request;
       const { customer, customer_role = null, project, project_role = null, ...rest } = values;
       const id = db.insert('invitation', {
-        uuid: newUuid(request.app),
+        uuid: randomUuid(request.app),
         ...rest,
         project_id: project ?? null,
         project_role,

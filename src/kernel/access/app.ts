@@ -99,6 +99,14 @@ export const systemContext = (app: App): Context => ({ app, actor: null, address
 /** A new object's uuid: 32 lower-case hex digits. */
 export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);
 
+/** A uuid of 122 random bits (version 4): of what somebody who knows it may use, such as an invitation. */
+export function randomUuid(app: App): string {
+  const bytes = app.random(16);
+  bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x40;
+  bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
+  return bytes.toString('hex');
+}
+
 /**
  * Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side.
  * See src/decisions/ordered-uuids.md.
