@@ -339,7 +339,12 @@ function embedded(modules) {
 const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-common', 'aws4', 'sax', 'prom-client'];
 
 /** Programs of threads, by their paths below src, which src/kernel/native/embedded.ts lists, too. */
-const threads = ['kernel/db/checkpoint-thread', 'kernel/db/snapshot-thread', 'accounts/session/saml/thread'];
+const threads = [
+  'kernel/db/checkpoint-thread',
+  'kernel/db/snapshot-thread',
+  'kernel/access/reading-thread',
+  'accounts/session/saml/thread',
+];
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
 async function carriedComments(esbuild, program, modules, notices) {

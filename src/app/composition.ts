@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
 import { EventStreams } from '../activity/events/streams.ts';
@@ -11,6 +11,7 @@ import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
 import { InitialLink } from '../kernel/access/initial-link.ts';
 import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
+import { ReadingThread } from '../kernel/access/long-reads.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { Request } from '../kernel/access/request.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
@@ -32,10 +33,11 @@ import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
+import { sqliteAddon } from '../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import { openData, type Purpose } from './data-folder.ts';
+import { databaseFile, openData, type Purpose } from './data-folder.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { BackupFolder } from './operation/backup-folder.ts';
 import type { Surroundings } from './operation/deployment.ts';
@@ -157,6 +159,10 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     reactions,
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
+    readingThread:
+      folder !== undefined && purpose === 'serve'
+        ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
+        : undefined,
     ...(memory ? copyOf(memory.limits) : rateLimits()),
     samlKeys,
     samlThread: samlThread(),

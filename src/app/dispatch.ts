@@ -1,21 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../kernel/access/app.ts';
-import { Request } from '../kernel/access/request.ts';
-import { authenticate } from '../kernel/access/tokens.ts';
-import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
+import type { Request } from '../kernel/access/request.ts';
+import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import { Allowance } from '../kernel/db/lately.ts';
+import type { PutOffReads } from '../kernel/db/put-off.ts';
 import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
-import { HttpError, invalid, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
+import { HttpError, invalid } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
 import type { Admission } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
-import { encoded, json, type Reply } from '../kernel/http/reply.ts';
-import type { Match, Router } from '../kernel/http/router.ts';
+import { encoded, type Reply } from '../kernel/http/reply.ts';
+import type { Router } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { verify } from '../kernel/verification.ts';
+import { Course } from './course.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { nextVersion, textOf, versionHeader } from './replication/version.ts';
 import { dueExpiries } from './schedule/expiries.ts';
@@ -36,10 +36,6 @@ export interface Dispatcher {
   /** What is said when what was answered could not be saved: what reads is read again. */
   unsaved(incoming: IncomingRequest, error: unknown): Answer;
 }
-
-/** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
-const patience = 10_000;
-const pause = 20;
 
 const allowOf = memoised(allowed);
 
@@ -91,7 +87,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
         const operation = course.operation();
         const act = (asked: Request, prepared: unknown): Answer =>
-          course.answer(perform(operation, asked, prepared), ignoredBy(operation, asked));
+          course.answer(perform(operation, asked, prepared, course.reads), ignoredBy(operation, asked));
         if (!operation.prepare && !incoming.isMultipart) return act(refusing(operation, request), undefined);
         // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
         return prepare(operation, refusing(operation, request)).then(
@@ -118,77 +114,6 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
       }
     },
   };
-}
-
-/** A request on its way to its operation, with what the log and every answer say of it. */
-class Course {
-  readonly route: string;
-  readonly hidesPath: boolean;
-  caller: string | undefined;
-
-  constructor(
-    private readonly app: App,
-    private readonly incoming: IncomingRequest,
-    private readonly match: Match<Endpoint> | undefined,
-    readonly allow: string,
-    private readonly expireDue: (now: number) => void,
-  ) {
-    this.route = match?.endpoint.path ?? '';
-    this.hidesPath = match?.endpoint.hidesPath ?? this.route.includes('/:secret/');
-  }
-
-  /** The request as of now, with its caller, and the endpoint it asks. Throws 401, 404. */
-  enter(): { endpoint: Endpoint; request: Request } {
-    const { app, incoming, match } = this;
-    const now = app.clock.now();
-    app.db.catchUp();
-    this.expireDue(now);
-    const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
-    const actor = isProtected && !this.#isServedWithoutToken(now) ? authenticate(app, incoming, now) : null;
-    this.caller = actor?.uuid;
-    if (!match) throw notFound();
-    return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
-  }
-
-  #isServedWithoutToken(now: number): boolean {
-    const { app, incoming, match } = this;
-    if (!match?.endpoint.servesWithoutToken || incoming.headers.authorization !== undefined) return false;
-    return match.endpoint.servesWithoutToken(new Request(app, incoming, match.params, null, now));
-  }
-
-  /** The operation of a path that is there. Throws 405. */
-  operation(): Operation {
-    const { method } = this.incoming;
-    const served = method === 'HEAD' ? 'GET' : method;
-    const operation = isMethod(served) ? this.match?.endpoint.operations[served] : undefined;
-    if (!operation) throw new HttpError(405, { detail: `Method "${method}" not allowed.` });
-    return operation;
-  }
-
-  answer(reply: Reply, ignored?: string): Answer {
-    return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
-  }
-
-  /** Tries again while another process writes, outside of the turn, so that nobody else waits. */
-  patiently(work: () => Answer | Promise<Answer>, until = performance.now() + patience): Answer | Promise<Answer> {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof StorageError) || error.reason !== 'busy' || performance.now() > until)
-        return this.refuse(error);
-      return sleep(pause).then(() => this.patiently(work, until));
-    }
-  }
-
-  /** What an error comes to. */
-  refuse(error: unknown): Answer {
-    if (error instanceof StorageError && error.reason !== 'broken')
-      return this.refuse(error.reason === 'full' ? outOfStorage() : writerBusy());
-    if (error instanceof HttpError) return this.answer(json(error.body, error.status, error.headers));
-    const { id } = this.incoming;
-    this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');
-    return this.answer(json({ detail: 'Internal server error.', request_id: id }, 500));
-  }
 }
 
 /** What must happen before the transaction: reading a multipart body, hashing a password. */
@@ -218,15 +143,17 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
   return reply;
 }
 
+type Performing = (operation: Operation, request: Request, prepared: unknown, reads?: PutOffReads) => Reply;
+
 /**
  * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
- * since the same caller was told it. See src/decisions/remembered-answers.md.
+ * since the same caller was told it. See src/decisions/remembered-answers.md. Throws PutOff where it takes long to read.
  */
-function performer({ config, db, metrics }: App): (operation: Operation, request: Request, prepared: unknown) => Reply {
+function performer({ config, db, metrics }: App): Performing {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
   const asked = new Allowance(mostAsked).map<string, true>(() => 1);
   const { answers, texts } = metrics.caches;
-  return (operation, request, prepared) => {
+  return (operation, request, prepared, putOff) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return db.write(() => {
@@ -254,7 +181,10 @@ function performer({ config, db, metrics }: App): (operation: Operation, request
       return known;
     }
     answers.misses++;
-    const { result: reply, reads } = db.versions.observe(() => handle(operation, request, prepared));
+    const { result: reply, reads } = db.versions.observe(() =>
+      db.puttingOff(putOff, () => handle(operation, request, prepared)),
+    );
+    if (putOff?.isOutdated) return reply;
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {

@@ -69,6 +69,7 @@ export async function startEngine(
     app.deployment.examination.close();
     app.deployment.backups?.close();
     await app.samlThread.close();
+    await app.readingThread?.close();
     await db.stopCheckpoints();
     close();
   };

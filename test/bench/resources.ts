@@ -17,7 +17,8 @@ import { catalogue } from '../support/catalogue.ts';
 import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 
-const size: Size = { name: '1,000', customers: 1000, users: 2000 };
+/** Its places. */
+export const size: Size = { name: '1,000', customers: 1000, users: 2000 };
 const usual = 100_000;
 
 interface Figure {
@@ -66,7 +67,7 @@ const numbers = (n: number): string =>
   `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
 /** A service of every type for every customer, linked to all its projects, and resources spread over them. */
-function fill({ clock, db }: App, count: number): void {
+export function fill({ clock, db }: App, count: number): void {
   const now = clock.now();
   const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
   const types = [...new Set(kinds.map((name) => name.split('.')[0] as string))];

@@ -3,7 +3,7 @@ import { second } from '../../kernel/clock.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
 import { selected } from './filters.ts';
-import { count, isByTime, type Selection, times } from './query-plan.ts';
+import { counts, countsBefore, isByTime, type Selection } from './query-plan.ts';
 
 interface Count {
   /** UNIX timestamp in seconds. */
@@ -18,36 +18,43 @@ export function countHistory(request: Request): Count[] {
     () => selected(request),
   );
   const ascending = [...new Set(points)].sort((a, b) => a - b);
-  const counts = isByTime(selection)
+  const before = isByTime(selection)
     ? countedBetween(request, selection, ascending)
     : countedOnce(request, selection, ascending);
-  return points.map((point) => ({ point, object: { count: counts.get(point) ?? 0 } }));
+  return points.map((point) => ({ point, object: { count: before.get(point) ?? 0 } }));
 }
 
 /** Every range between two points is counted by itself, so that no event is counted twice. */
 function countedBetween({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
-  const counts = new Map<number, number>();
   const latest = selection.to ?? Infinity;
-  let [sum, from] = [0, selection.from];
+  const ranges: { readonly point: number; readonly within: Selection }[] = [];
+  let { from } = selection;
   for (const point of ascending) {
     const to = Math.min(point * second, latest);
-    if (from === undefined || to > from) {
-      sum += count(db, { ...selection, from, to });
-      from = to;
-    }
-    counts.set(point, sum);
+    if (from !== undefined && to <= from) continue;
+    ranges.push({ point, within: { ...selection, from, to } });
+    from = to;
   }
-  return counts;
+  const found = counts(
+    db,
+    ranges.map(({ within }) => within),
+  );
+  const between = new Map(ranges.map(({ point }, i) => [point, found[i] ?? 0]));
+  const before = new Map<number, number>();
+  let sum = 0;
+  for (const point of ascending) {
+    sum += between.get(point) ?? 0;
+    before.set(point, sum);
+  }
+  return before;
 }
 
 /** Where looking at a range costs as much as looking at everything, everything is looked at once. */
 function countedOnce({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
-  const at = Float64Array.from(times(db, selection)).sort();
-  let before = 0;
-  return new Map(
-    ascending.map((point) => {
-      while ((at[before] ?? Infinity) < point * second) before++;
-      return [point, before];
-    }),
+  const before = countsBefore(
+    db,
+    selection,
+    ascending.map((point) => point * second),
   );
+  return new Map(ascending.map((point, i) => [point, before[i] ?? 0]));
 }

@@ -122,16 +122,50 @@ function smallest(db: Database, leads: readonly Predicate[]): Predicate | undefi
 const size = (db: Database, ways: readonly IndexScan[]): number =>
   ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
 
-/** The number of events of a selection, within a further range. */
-export function count(db: Database, { conditions, ways, ...range }: Selection): number {
+/** The number of events of a selection. */
+export function count(db: Database, selection: Selection): number {
+  const { conditions, from, to, ways } = selection;
   if (ways.length === 0) return 0;
-  const counts = ways.map((way) => counted(way, conditions, range));
-  return db.count(sql`SELECT ${join(counts, ' + ')}`);
+  const isAll = ways[0] === log && conditions.length === 0 && from === undefined && to === undefined;
+  return isAll ? db.rowsIn('event') : db.count(countOf(selection));
 }
 
-/** The times of all events of a selection, in microseconds. */
-export const times = (db: Database, { conditions, ways, ...range }: Selection): number[] =>
-  ways.flatMap((way) => db.values<number>(sql`SELECT ${raw(way.at)} ${entries(way, conditions, range, true)}`));
+/** The numbers of events of some selections that lead by the same ways. */
+export function counts(db: Database, selections: readonly Selection[]): number[] {
+  db.foresee(selections.filter(({ ways }) => ways.length > 0).map(countOf));
+  return selections.map((selection) => count(db, selection));
+}
+
+const countOf = ({ conditions, ways, ...range }: Selection): Sql =>
+  sql`SELECT ${join(
+    ways.map((way) => counted(way, conditions, range)),
+    ' + ',
+  )}`;
+
+/** How many events of a selection there were before each of some ascending times, in microseconds; everything is looked at once. */
+export function countsBefore(
+  db: Database,
+  { conditions, ways, ...range }: Selection,
+  ascending: readonly number[],
+): number[] {
+  const between = ascending.map(() => 0);
+  for (const way of ways) {
+    const place = placeAmong(raw(way.at), ascending, 0, ascending.length);
+    const found = sql`SELECT ${place} AS place, count(*) AS count ${entries(way, conditions, range, true)} GROUP BY 1`;
+    for (const { place, count } of db.all<{ place: number; count: number }>(found))
+      if (place < between.length) between[place] = (between[place] ?? 0) + count;
+  }
+  for (const i of between.keys()) between[i] = (between[i] ?? 0) + (between[i - 1] ?? 0);
+  return between;
+}
+
+/** How many of the ascending values from one place to another a column is not below, as an expression that halves them. */
+function placeAmong(column: Sql, ascending: readonly number[], from: number, to: number): Sql {
+  if (from === to) return raw(String(from));
+  const middle = (from + to) >> 1;
+  const [below, above] = [placeAmong(column, ascending, from, middle), placeAmong(column, ascending, middle + 1, to)];
+  return sql`iif(${column} < ${ascending[middle] ?? 0}, ${below}, ${above})`;
+}
 
 /** Whether ranges of time are found, one by one, without looking at what is outside of them. */
 export const isByTime = ({ isDivisible, ways }: Selection): boolean => isDivisible && ways.every((way) => way.parts);
@@ -198,7 +232,9 @@ function cheapest(
   // A part is read on until enough of its entries fulfil the conditions.
   const merge = parts > mostParts || !isDivisible ? Infinity : Math.min(parts * depth * (found / total), found * 2);
   // Walking reads whole events, with their context, where the ways read the few numbers of an index.
-  const logged = db.scalar<number>(sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1`);
+  const { logged } = db.one<{ logged: number }>(
+    sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1 AS logged`,
+  );
   const walk = 4 * depth * (logged / total) * Math.max(1, whole.length);
   return merge <= Math.min(walk, found) ? 'merge' : walk < found ? 'walk' : 'gather';
 }

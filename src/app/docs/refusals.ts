@@ -143,7 +143,7 @@ export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operat
     413: operation.input !== undefined,
     415: operation.input !== undefined,
     429: false,
-    503: operation.input !== undefined,
+    503: operation.input !== undefined || operation.paginated === true,
     ...operation.refusals,
   };
   const isPossible: Readonly<Record<string, boolean>> = possible;

@@ -65,7 +65,7 @@ const pageOfKind = (
       conditions: [visible.condition(request.caller, request.config)],
       filters,
       kinds: [typed],
-      represent: (ids) => listing.represent(request, ids),
+      represent: (ids) => listing.representMany(request, ids),
     }),
 });
 
@@ -123,7 +123,7 @@ export function representResources(request: Request, ids: readonly number[]): st
   const texts = new Map<number, string>();
   for (const kind of new Set(kinds.values())) {
     const own = ids.filter((id) => kinds.get(id) === kind);
-    const shown = collectionOf(request.app.catalogue.kind(kind)).listing.represent(request, own);
+    const shown = collectionOf(request.app.catalogue.kind(kind)).listing.representMany(request, own);
     for (const [i, id] of own.entries()) texts.set(id, present(shown[i]));
   }
   return ids.flatMap((id) => texts.get(id) ?? []);

@@ -242,7 +242,7 @@ export function resourcePage(
     conditions: readonly Sql[];
     filters: Filters;
     kinds: readonly TypedKind[];
-    represent: (ids: readonly number[]) => string[];
+    represent: (ids: readonly number[]) => readonly string[];
   },
 ): Reply {
   const { db, query } = request;
@@ -251,9 +251,10 @@ export function resourcePage(
   const from = sql`FROM resource r${order.joins} WHERE ${condition}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const ids = db.values<number>(
+  const found = db.values<number>(
     sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`,
   );
+  const ids = db.remaining(found, 'resource', 'r', condition);
   return document(
     `[${list.represent(ids).join(',')}]`,
     pageHeaders(page, total, request.url, query),

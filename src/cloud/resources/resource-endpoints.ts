@@ -40,7 +40,7 @@ function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: 
             ],
             filters: {},
             kinds: [listed],
-            represent: (ids) => items.listing.represent(request, ids, { detail: 0 }),
+            represent: (ids) => items.listing.representMany(request, ids, { detail: 0 }),
           }),
       },
     },

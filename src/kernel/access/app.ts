@@ -10,6 +10,7 @@ import type { Resolver } from '../net/resolver.ts';
 import { present } from '../present.ts';
 import type { Actor, Caller } from './caller.ts';
 import type { InitialLink } from './initial-link.ts';
+import type { ReadingThread } from './long-reads.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Guards, Reactions } from './reactions.ts';
@@ -62,6 +63,8 @@ export interface App {
   readonly webhookFailures: RateLimit;
   /** How often a link that sets a password is asked for from a network. */
   readonly passwordResets: RateLimit;
+  /** What reads for long without keeping others waiting; undefined where the data is in memory. */
+  readonly readingThread: ReadingThread | undefined;
   /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
   readonly samlKeys: ServiceKeys | undefined;
   /** What checks the messages of single sign-on. */

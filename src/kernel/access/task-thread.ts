@@ -17,6 +17,9 @@ export class TaskError extends Error {
   }
 }
 
+/** A task that did not end in time. */
+export class OverdueTask extends TaskError {}
+
 /** Tasks that wait; more are turned away. */
 const waitingAtMost = 64;
 /** Milliseconds without a task after which the thread ends. */
@@ -26,6 +29,8 @@ const patience = 30_000;
 export interface TaskTerms {
   readonly holder: string;
   readonly milliseconds: number;
+  /** Asked when its turn has come; what is not wanted any more is not begun. Default: it is. */
+  readonly isWanted?: () => boolean;
 }
 
 /**
@@ -37,6 +42,8 @@ export class TaskThread {
   #isBusy = false;
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
+  /** The end of the thread before this one: what cannot be broken off goes on until then. */
+  #ending: Promise<unknown> | undefined;
   readonly #waiting = new Turns(waitingAtMost);
 
   constructor(
@@ -44,10 +51,17 @@ export class TaskThread {
     private readonly program: () => string,
     /** What somebody is told whose task finds no place among those that wait. */
     private readonly crowded: () => Error,
+    /** What its program finds as workerData. */
+    private readonly order?: unknown,
   ) {}
 
-  /** What the thread makes of a task, both of which are copied. Rejects with TaskError, and with `crowded`. */
-  async run<T>(task: unknown, { holder, milliseconds }: TaskTerms): Promise<T> {
+  /**
+   * What the thread makes of a task, both of which are copied; undefined for one that is not wanted any more. Rejects with
+   * TaskError, and with `crowded`.
+   */
+  run<T>(task: unknown, terms: TaskTerms & { readonly isWanted: () => boolean }): Promise<T | undefined>;
+  run<T>(task: unknown, terms: TaskTerms): Promise<T>;
+  async run<T>(task: unknown, { holder, isWanted, milliseconds }: TaskTerms): Promise<T | undefined> {
     if (this.#isBusy)
       await new Promise<void>((begin, reject) =>
         this.#waiting.add(holder, { begin, giveWay: () => reject(this.crowded()) }),
@@ -55,7 +69,7 @@ export class TaskThread {
     this.#isBusy = true;
     clearTimeout(this.#idle);
     try {
-      return await this.#perform<T>(task, milliseconds);
+      return isWanted && !isWanted() ? undefined : await this.#perform<T>(task, milliseconds);
     } finally {
       this.#isBusy = false;
       const next = this.#waiting.next();
@@ -91,7 +105,7 @@ export class TaskThread {
       const stop = (): void => fail(new Error('the thread that it was given to has ended'));
       // Its memory goes with the thread, too.
       const limit = setTimeout(() => {
-        settle(() => reject(new TaskError('it takes too long')));
+        settle(() => reject(new OverdueTask('it takes too long')));
         void this.#end();
       }, milliseconds);
       thread.on('message', take).on('error', fail).on('exit', stop);
@@ -106,14 +120,15 @@ export class TaskThread {
     const forget = (): void => {
       if (this.#thread === starting) this.#thread = undefined;
     };
-    const starting = new Promise<Worker>((resolve, reject) => {
-      const thread = new Worker(this.program(), { eval: true, execArgv: [] });
+    const start = (resolve: (thread: Worker) => void, reject: (error: unknown) => void): void => {
+      const thread = new Worker(this.program(), { eval: true, execArgv: [], workerData: this.order });
       const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
       thread.once('message', () => resolve(thread));
       thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
       // Before whoever has a task there is told, who may have another one.
       thread.on('error', forget).on('exit', forget);
-    });
+    };
+    const starting = Promise.resolve(this.#ending).then(() => new Promise<Worker>(start));
     starting.catch(forget);
     return starting;
   }
@@ -121,7 +136,12 @@ export class TaskThread {
   async #end(): Promise<void> {
     const starting = this.#thread;
     this.#thread = undefined;
-    const thread = await starting?.catch(() => undefined);
-    await thread?.terminate();
+    if (!starting) return;
+    const ending = starting.then(
+      (thread) => thread.terminate(),
+      () => undefined,
+    );
+    this.#ending = ending;
+    await ending;
   }
 }

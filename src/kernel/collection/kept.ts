@@ -75,7 +75,8 @@ export class KeptObjects {
     const viewer = viewerOf(request);
     const known = ids.map((id) => texts?.byId(viewer, id));
     const missing = ids.filter((_, i) => known[i] === undefined);
-    const made = missing.length === 0 ? [] : this.#make(request, missing, texts, viewer);
+    const make = (some: readonly number[]): Reply[] => this.#make(request, some, texts, viewer);
+    const made = missing.length === 0 ? [] : request.db.inSteps(this.query, missing, make);
     let next = 0;
     return ids.map((id, i) => {
       const reply = known[i];

@@ -4,7 +4,7 @@ import type { Request } from '../access/request.ts';
 import { Allowance } from '../db/lately.ts';
 import { all, type Sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
-import { pageHeaders, pageOf } from '../http/page.ts';
+import { type Page, pageHeaders, pageOf } from '../http/page.ts';
 import { document, type Reply, secret } from '../http/reply.ts';
 import { chosenNames } from './chosen.ts';
 import type { Fields } from './field.ts';
@@ -82,12 +82,18 @@ export class Listing {
     );
     const { text, values } = condition;
     const texts = this.#pageTexts(text, order);
-    const total = text === 'TRUE' ? db.rowsIn(this.spec.table) : db.count({ text: texts.count, values });
+    const idsOf = ({ offset, size }: Page): Sql => ({ text: texts.ids, values: [...values, size, offset] });
+    const isAll = text === 'TRUE';
+    const hoped = pageOf(query, Number.POSITIVE_INFINITY);
+    // The last page is known when the total is.
+    if (!isAll && Number.isFinite(hoped.offset)) db.foresee([{ text: texts.count, values }, idsOf(hoped)]);
+    const total = isAll ? db.rowsIn(this.spec.table) : db.count({ text: texts.count, values });
     const page = pageOf(query, total);
-    const ids = db.remembered({ text: texts.ids, values: [...values, page.size, page.offset] });
+    const found = db.remembered(idsOf(page), isAll ? page.offset + page.size : undefined);
+    const ids = db.remaining(found, this.spec.table, this.spec.alias, condition);
     const headers = pageHeaders(page, total, request.url, query);
     if (this.#kept && this.#isKept(request)) return this.#kept.page(request, ids, headers);
-    const rows = this.represent(request, ids, parameters);
+    const rows = this.representMany(request, ids, parameters);
     return this.answer(request, `[${rows.join(',')}]`, { headers });
   }
 
@@ -148,6 +154,11 @@ export class Listing {
       ...parameters,
       ids: JSON.stringify(ids),
     });
+  }
+
+  /** The same for a page, in steps. Throws PutOff. */
+  representMany(request: Request, ids: readonly number[], parameters?: Parameters): readonly string[] {
+    return request.db.inSteps(this.#query(request), ids, (some) => this.represent(request, some, parameters));
   }
 
   /** The JSON text of the object with this id, which must be there. */

@@ -19,6 +19,16 @@ export interface Access {
   readonly changes: readonly Part[];
   /** The table whose number of rows grows (1) or shrinks (-1) by as many as the statement says it has changed. */
   readonly counted: { readonly table: Part; readonly sign: 1 | -1 } | undefined;
+  /** What it goes through row by row. */
+  readonly walks: readonly Walk[];
+  /** Whether it sorts what it finds before it answers any of it. */
+  readonly sorts: boolean;
+}
+
+/** A table, by itself or by an index, that a statement goes through: from an end of it, or within a range or a few. */
+export interface Walk {
+  readonly table: string;
+  readonly isWhole: boolean;
 }
 
 /** A table or an index, by the number of the page at which it starts. */
@@ -29,6 +39,8 @@ interface Tree {
   readonly isTable: boolean;
   /** Whether its columns are read by their place in the table. */
   readonly isPlain: boolean;
+  /** Whether it is an index of some rows alone. */
+  readonly isPartial: boolean;
 }
 
 interface Opcode {
@@ -75,6 +87,7 @@ export class Accesses {
         columns: named === undefined ? all : all.filter((column) => named.has(column)),
         isTable,
         isPlain: isTable && !/WITHOUT\s+ROWID/i.test(sql ?? ''),
+        isPartial: !isTable && /\)\s*WHERE\b/i.test(sql ?? ''),
       });
     }
     this.#virtual = schema.filter(({ sql }) => /^CREATE VIRTUAL TABLE/i.test(sql ?? '')).map(({ name }) => name);
@@ -107,7 +120,28 @@ export class Accesses {
     const named = isVirtual ? this.#virtual.filter((name) => text.includes(name)) : [];
     for (const name of named) reads.add(name);
     if (program.some(({ opcode }) => opcode === 'VUpdate')) written.push(...named);
-    return { reads: [...reads].map(partOf), ...changesOf(text, written) };
+    return {
+      reads: [...reads].map(partOf),
+      ...changesOf(text, written),
+      walks: [...this.#walksOf(program), ...named.map((table) => ({ table, isWhole: false }))],
+      sorts: program.some(({ opcode }) => opcode === 'Sort' || opcode === 'SorterSort'),
+    };
+  }
+
+  /** By the steps of its loops: of what is found by its key, there is no next one. */
+  #walksOf(program: readonly Opcode[]): Walk[] {
+    const cursors = new Map<number, Tree>();
+    const ranged = new Set<number>();
+    const walks: Walk[] = [];
+    for (const { opcode, p1, p2, p3 } of program) {
+      const opened = p3 === 0 && opensTree.test(opcode) ? this.#trees.get(p2) : undefined;
+      if (opened) cursors.set(p1, opened);
+      if (/^(Rewind|Last)$/.test(opcode)) ranged.delete(p1);
+      if (/^Seek[GL][ET]$/.test(opcode)) ranged.add(p1);
+      const tree = /^(Next|Prev|Count)$/.test(opcode) ? cursors.get(p1) : undefined;
+      if (tree) walks.push({ table: tree.table, isWhole: !ranged.has(p1) && !tree.isPartial });
+    }
+    return walks;
   }
 
   /** Those of every table, in their places in its rows, in which generated ones that are not stored have none. */

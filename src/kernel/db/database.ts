@@ -22,7 +22,6 @@ export class Database extends Rows {
   rollbackCount = 0;
   /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
   trouble: StorageError | undefined;
-  /** What is counted of commits. */
   readonly commits = new CommitCounts();
   readonly #raw: SQLite.Database;
   readonly #others: OtherWriters;
@@ -95,6 +94,8 @@ export class Database extends Rows {
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
+    // Who writes is not begun anew.
+    this.putOffReads = undefined;
     const [before, waiting] = [this.versions.changes, batch.waiting.length];
     if (this.#depth === 0) batch.size++;
     this.#exec('SAVEPOINT work');
@@ -252,7 +253,6 @@ export class Database extends Rows {
     } catch (error) {
       throw storageError(error);
     }
-    // From here on nobody else writes.
     this.#others.look();
     this.#batch = newBatch(this.versions.changes, () => this.commit());
     return this.#batch;

@@ -2,11 +2,13 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import { type Part, partOf } from './access.ts';
+import { answerKey, LongReads, PutOff, type PutOffReads, type Question, Steps } from './put-off.ts';
 import { Remembered } from './remembered.ts';
+import { RowCounts } from './row-counts.ts';
 import { watchRows } from './row-watch.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
 import { type Kept, Statements } from './statements.ts';
-import { Versions } from './versions.ts';
+import { type Basis, Versions } from './versions.ts';
 
 type Watch = Parameters<typeof watchRows> extends [unknown, ...infer Rest] ? Rest : never;
 type Named = Readonly<Record<string, Value>>;
@@ -18,15 +20,21 @@ const queryBytes = 8 * 1024 * 1024;
 export class Reader {
   /** What has changed, committed or pending, that of other processes included as far as it has been noticed. */
   readonly versions = new Versions();
+  /** Which reads take long. */
+  readonly long: LongReads;
   protected readonly statements: Statements;
+  /** Those of the request that reads at this moment. */
+  protected putOffReads: PutOffReads | undefined;
   readonly #handle: SQLite.Database;
   readonly #queries = new Remembered<readonly number[]>(this.versions, queryBytes);
-  readonly #rowCounts = new Map<Part, number>();
-  #countsAsOf = -1;
+  readonly #rowCounts: RowCounts;
+  readonly #steps = new Steps();
 
   constructor(handle: SQLite.Database) {
     this.#handle = handle;
     this.statements = new Statements(handle);
+    this.long = new LongReads(this.statements, this.versions);
+    this.#rowCounts = new RowCounts(this.statements, this.versions, this.long);
   }
 
   /** Makes a pure function of one text available in SQL; null stays null. */
@@ -43,9 +51,69 @@ export class Reader {
     );
   }
 
+  /**
+   * Runs work whose long reads are put off until `reads` has their answers. `get`, `one`, `named` and `valuesNow` read at once.
+   * Throws PutOff.
+   */
+  puttingOff<T>(reads: PutOffReads | undefined, work: () => T): T {
+    const outer = this.putOffReads;
+    this.putOffReads = reads;
+    reads?.begin();
+    try {
+      return work();
+    } finally {
+      this.putOffReads = outer;
+    }
+  }
+
+  /** Those of the ids of a table that fulfil a condition now; all of them where nothing has changed since they were found. */
+  remaining(ids: readonly number[], table: string, alias: string, { text, values }: Sql): readonly number[] {
+    if (!this.isOutdated) return ids;
+    return this.valuesNow<number>({
+      text: `SELECT ${alias}.id FROM json_each(?) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value WHERE ${text}`,
+      values: [JSON.stringify(ids), ...values],
+    });
+  }
+
+  /** Whether the work under way has been told something that is no longer so. */
+  get isOutdated(): boolean {
+    return this.putOffReads?.isOutdated ?? false;
+  }
+
+  /**
+   * Puts off all of these queries for numbers that are not known, where one of them takes long: they are answered as of one
+   * moment. `visits` is how many rows they look at where they need not sort. Throws PutOff.
+   */
+  foresee(queries: readonly Sql[], visits?: number): void {
+    const reads = this.putOffReads;
+    if (!reads?.isOpen) return;
+    const unknown = queries
+      .map((query) => ({ kept: this.statements.values(query.text), query }))
+      .filter(
+        ({ kept, query }) => !this.#queries.get(answerKey(kept, query.values)) && !reads.has(asked(kept, query.values)),
+      );
+    if (unknown.some(({ kept, query }) => this.long.has(kept, query.values, visits)))
+      throw new PutOff(unknown.map(({ kept, query }) => asked(kept, query.values)));
+  }
+
+  /** Whether the answer to a question is remembered. */
+  isRemembered({ isPlucked, text, values }: Question): boolean {
+    return isPlucked && this.#queries.get(answerKey(this.statements.values(text), values)) !== undefined;
+  }
+
+  /** The answer to a question that is found from now on is so as long as this is current. */
+  basisOf(question: Question): Basis {
+    return this.versions.basis([question.reads ?? this.statements.accessOf(this.#statementOf(question)).reads]);
+  }
+
+  /** The thread took so many milliseconds for a question. */
+  tookInThread(question: Question, milliseconds: number): void {
+    this.long.took(this.#statementOf(question), question.values, milliseconds, true);
+  }
+
   /** All rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
-    return this.#noted(this.statements.rows<Row>(query.text)).all(query.values);
+    return this.#read(this.statements.rows<Row>(query.text), query.values);
   }
 
   /** The first column of every row of a query, one by one: what was found before one fails is not lost. */
@@ -74,17 +142,34 @@ export class Reader {
 
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
-    return this.#noted(this.statements.values<T>(query.text)).get(query.values);
+    const kept = this.statements.values<T>(query.text);
+    return this.putOffReads ? this.#read(kept, query.values)[0] : this.#noted(kept).get(query.values);
   }
 
   /** The first column of every row. */
   values<T = Value>(query: Sql): T[] {
+    return this.#read(this.statements.values<T>(query.text), query.values);
+  }
+
+  /** The same, read at once. */
+  valuesNow<T = Value>(query: Sql): T[] {
     return this.#noted(this.statements.values<T>(query.text)).all(query.values);
   }
 
   /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
   named<T = Value>(text: string, values: Named): T[] {
     return this.#noted(this.statements.values<T>(text)).all(values);
+  }
+
+  /**
+   * What `make` makes of each of these ids, of which every one is there, by a query of this text: of many in steps, between
+   * which others have a turn. Throws PutOff.
+   */
+  inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[] {
+    const reads = this.putOffReads;
+    if (!reads) return make(ids);
+    const basis = (): Basis => this.versions.basis([this.readsOf(text)]);
+    return this.#steps.run(text, reads, reads.progress<T>(text, basis, this.versions), ids, make);
   }
 
   /** What the query of this text reads. */
@@ -100,18 +185,21 @@ export class Reader {
     return present(this.remembered(query)[0]);
   }
 
-  /** The numbers that a query answers, remembered while what it reads stays the same. */
-  remembered(query: Sql): readonly number[] {
+  /**
+   * The numbers that a query answers, remembered while what it reads stays the same; `visits` is how many rows it looks at
+   * where it need not sort.
+   */
+  remembered(query: Sql, visits?: number): readonly number[] {
     const statement = this.statements.values<number>(query.text);
-    const key = `${statement.number} ${query.values.length === 0 ? '' : JSON.stringify(query.values)}`;
+    const key = answerKey(statement, query.values);
     const known = this.#queries.get(key);
     if (known)
       verify(
         () => query.text,
         () => known,
-        () => this.values(query),
+        () => this.valuesNow(query),
       );
-    return known ?? this.#remember(key, statement, query);
+    return known ?? this.#remember(key, statement, query, visits);
   }
 
   /** How many rows a table has, counted once: what comes and goes is added and taken away. */
@@ -120,20 +208,8 @@ export class Reader {
     const query = sql`SELECT count(*) FROM ${raw(table)}`;
     // Of a view, nothing says what comes and goes.
     if (!this.readsOf(query.text).includes(part)) return this.count(query);
-    const count = (): number => this.scalar<number>(query);
-    const known = this.#counted().get(part);
-    if (known !== undefined) {
-      this.versions.note([part]);
-      verify(
-        () => `The number of rows in ${table}`,
-        () => known,
-        count,
-      );
-      return known;
-    }
-    const counted = count();
-    this.#counted().set(part, counted);
-    return counted;
+    this.versions.note([part]);
+    return this.#rowCounts.of(table, part, this.putOffReads);
   }
 
   /**
@@ -148,26 +224,37 @@ export class Reader {
 
   /** A statement has changed this many rows. */
   protected changed(kept: Kept, count: number): void {
-    const { changes, counted } = this.statements.accessOf(kept);
-    const counts = this.#counted();
-    const known = counted && counts.get(counted.table);
-    for (const part of changes) counts.delete(part);
-    if (counted && known !== undefined) counts.set(counted.table, known + counted.sign * count);
-    this.versions.changed(changes);
+    const access = this.statements.accessOf(kept);
+    this.#rowCounts.changed(access, count);
+    this.versions.changed(access.changes);
   }
 
-  #remember(key: string, statement: Kept<number>, query: Sql): readonly number[] {
+  #remember(key: string, statement: Kept<number>, { values }: Sql, visits?: number): readonly number[] {
     const { reads } = this.statements.accessOf(statement);
-    const values = this.#noted(statement).all(query.values);
-    return this.#queries.set(key, values, [reads], 2 * key.length + 8 * values.length);
+    const found = this.#read(statement, values, visits);
+    if (this.isOutdated) return found;
+    return this.#queries.set(key, found, [reads], 2 * key.length + 8 * found.length);
   }
 
-  #counted(): Map<Part, number> {
-    if (this.#countsAsOf !== this.versions.generation) {
-      this.#rowCounts.clear();
-      this.#countsAsOf = this.versions.generation;
-    }
-    return this.#rowCounts;
+  /** What the statement answers, which may be put off. Throws PutOff. */
+  #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number): T[] {
+    const { statement } = kept;
+    const reads = this.putOffReads;
+    if (!reads) return this.#noted(kept).all(values);
+    const question = asked(kept, values);
+    const found = reads.take(question, this.versions);
+    this.#noted(kept);
+    // Who wrote the text of a statement knows what it answers, to the thread as well: hence the cast.
+    if (found) return found as T[];
+    if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question)) throw new PutOff([question]);
+    const started = performance.now();
+    const rows = statement.all(values);
+    this.long.took(kept, values, performance.now() - started, false);
+    return rows;
+  }
+
+  #statementOf({ isPlucked, text }: Question): Kept {
+    return isPlucked ? this.statements.values(text) : this.statements.rows(text);
   }
 
   /** The statement, of which is noted what it reads. */
@@ -176,3 +263,5 @@ export class Reader {
     return kept.statement;
   }
 }
+
+const asked = ({ isPlucked, text }: Kept, values: Sql['values']): Question => ({ text, values, isPlucked });

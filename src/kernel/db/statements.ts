@@ -6,6 +6,8 @@ import { type Access, Accesses } from './access.ts';
 export interface Kept<T = unknown> {
   readonly statement: SQLite.Statement<unknown[], T>;
   readonly text: string;
+  /** Whether it answers the first column of its rows alone. */
+  readonly isPlucked: boolean;
   /** Names it among all of this program, in fewer letters. */
   readonly number: number;
   access: Access | undefined;
@@ -29,12 +31,12 @@ export class Statements {
 
   /** A statement that answers whole rows. */
   rows<Row>(text: string): Kept<Row> {
-    return answering(this.#rows.get(text) ?? keep(this.#rows, text, this.handle.prepare(text)));
+    return answering(this.#rows.get(text) ?? keep(this.#rows, text, this.handle.prepare(text), false));
   }
 
   /** A statement that answers the first column of its rows. */
   values<T>(text: string): Kept<T> {
-    return answering(this.#values.get(text) ?? keep(this.#values, text, this.handle.prepare(text).pluck()));
+    return answering(this.#values.get(text) ?? keep(this.#values, text, this.handle.prepare(text).pluck(), true));
   }
 
   /** What a statement reads and changes. */
@@ -74,9 +76,9 @@ export class Statements {
 /** Only whoever wrote the text of a statement knows what it answers: hence the cast. */
 const answering = <T>(kept: Kept): Kept<T> => kept as Kept<T>;
 
-function keep(statements: Map<string, Kept>, text: string, statement: SQLite.Statement): Kept {
+function keep(statements: Map<string, Kept>, text: string, statement: SQLite.Statement, isPlucked: boolean): Kept {
   if (statements.size >= keptAtMost) statements.delete(present(statements.keys().next().value));
-  const kept = { statement, text, number: ++count, access: undefined };
+  const kept = { statement, text, isPlucked, number: ++count, access: undefined };
   statements.set(text, kept);
   return kept;
 }

@@ -68,6 +68,14 @@ export const outOfStorage = (): HttpError => new HttpError(507, { detail: 'Out o
 export const writerBusy = (): HttpError =>
   new HttpError(503, { detail: 'The data is being written by another process. Try again.' }, retryAfter(second));
 
+/** 503: so much that takes long is being read already. */
+export const tooManyReads = (): HttpError =>
+  new HttpError(503, { detail: 'Too many long lists are being read at once. Try again.' }, retryAfter(second));
+
+/** 503: what was asked for could not be read within the time that anything may take. */
+export const readTooLong = (): HttpError =>
+  new HttpError(503, { detail: 'Reading this takes too long. Ask for less of it.' });
+
 const retryAfter = (wait: number): Readonly<Record<string, string>> => ({
   'Retry-After': String(Math.max(1, Math.ceil(wait / second))),
 });

@@ -213,6 +213,7 @@ export class HttpServer {
       });
       isWaiting = true;
     };
+    incoming.isGone = () => exchange.outgoing.destroyed;
     this.#guard(exchange, () => {
       const answer = this.#options.answer(incoming);
       if (answer instanceof Promise) answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));

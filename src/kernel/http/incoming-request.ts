@@ -16,6 +16,8 @@ const noContent = Buffer.alloc(0);
 export class IncomingRequest {
   readonly path: string;
   readonly query: Query;
+  /** Whether nobody waits for the answer any more. */
+  isGone: () => boolean = () => false;
   /** The raw body; null when it was larger than the limit. */
   #content: Buffer | null = noContent;
   #body: Body | ListBody | HttpError | undefined;

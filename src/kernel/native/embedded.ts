@@ -47,7 +47,11 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
 }
 
 /** The programs of threads, by their paths below src; build.mjs has the same list. */
-export type ThreadName = 'kernel/db/checkpoint-thread' | 'kernel/db/snapshot-thread' | 'accounts/session/saml/thread';
+export type ThreadName =
+  | 'kernel/db/checkpoint-thread'
+  | 'kernel/db/snapshot-thread'
+  | 'kernel/access/reading-thread'
+  | 'accounts/session/saml/thread';
 
 /** The text of the program of a thread. */
 export function embeddedThread(name: ThreadName): string {

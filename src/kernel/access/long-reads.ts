@@ -1,0 +1,80 @@
+/** Has a thread answer what takes long to read. See src/decisions/reading-thread.md. */
+import type { Database } from '../db/database.ts';
+import type { Found, PutOffReads, Question } from '../db/put-off.ts';
+import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
+import type { Log } from '../log.ts';
+import { embeddedThread } from '../native/embedded.ts';
+import type { Addon } from '../native/native.ts';
+import { type AddonFile, addonFile } from '../native/thread-addon.ts';
+import { OverdueTask, TaskThread } from './task-thread.ts';
+
+/** What the thread is given when it starts. */
+export interface ReadingOrder {
+  readonly file: string;
+  readonly addon: AddonFile | undefined;
+}
+
+/** The thread that reads the file of a database while the program goes on; it starts with the first read that takes long. */
+export class ReadingThread {
+  /** Milliseconds that the reads of one turn may take. */
+  readonly milliseconds: number = 60_000;
+  readonly #thread: TaskThread;
+
+  constructor(
+    private readonly db: Database,
+    private readonly log: Log,
+    file: string,
+    addon: Addon | undefined,
+  ) {
+    const order: ReadingOrder = { file, addon: addonFile(addon) };
+    this.#thread = new TaskThread(() => embeddedThread('kernel/access/reading-thread'), tooManyReads, order);
+  }
+
+  /**
+   * Resolves when `reads` has the answers to these questions, as of a moment from now on. What has been written by now is
+   * committed before. Nothing is read for whom `isGone` says has gone. Rejects with 503.
+   */
+  async answer(reads: PutOffReads, questions: readonly Question[], isGone: () => boolean): Promise<void> {
+    const { db } = this;
+    if (!(await committed(db))) return reads.answered(questions);
+    let bases: ReturnType<Database['basisOf']>[] = [];
+    const isWanted = (): boolean => {
+      // The client did not wait.
+      if (isGone()) throw readTooLong();
+      if (questions.every((question) => db.isRemembered(question))) return false;
+      bases = questions.map((question) => db.basisOf(question));
+      return true;
+    };
+    const task = questions.map(({ isPlucked, text, values }) => ({ isPlucked, text, values }));
+    try {
+      const found = await this.#thread.run<readonly Found[]>(task, {
+        holder: reads.holder,
+        milliseconds: this.milliseconds,
+        isWanted,
+      });
+      if (!found) return;
+      for (const [i, { milliseconds }] of found.entries()) {
+        const question = questions[i];
+        if (question) db.tookInThread(question, milliseconds);
+      }
+      reads.answered(questions, found, bases);
+    } catch (error) {
+      if (error instanceof HttpError) throw error;
+      if (error instanceof OverdueTask) throw readTooLong();
+      this.log.warn(
+        { err: error },
+        'the thread that reads cannot answer: it is read at once, which keeps others waiting',
+      );
+      reads.answered(questions);
+    }
+  }
+
+  /** Resolves when the thread has ended. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}
+
+/** Resolves when what is pending is committed, as the thread sees nothing else; whether it could be. */
+const committed = (db: Database): Promise<boolean> =>
+  new Promise((resolve) => db.afterCommit((error) => resolve(error === undefined)));

@@ -1,0 +1,28 @@
+/** The program of the thread that reads for long: see reads.ts. See src/decisions/reading-thread.md. */
+import { workerData } from 'node:worker_threads';
+import { openHandle } from '../db/handle.ts';
+import type { Found, Question } from '../db/put-off.ts';
+import { caseFold } from '../db/sql.ts';
+import { Statements } from '../db/statements.ts';
+import { loadAgain } from '../native/thread-addon.ts';
+import type { ReadingOrder } from './long-reads.ts';
+import { serveTasks } from './task-server.ts';
+
+const { addon, file }: ReadingOrder = workerData;
+const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true, readonly: true });
+for (const pragma of ['temp_store = MEMORY', 'cache_size = -16384', 'mmap_size = 0', 'trusted_schema = OFF'])
+  handle.pragma(pragma);
+handle.function('fold', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? caseFold(text) : null));
+const statements = new Statements(handle);
+
+function answer({ isPlucked, text, values }: Question): Found {
+  const started = performance.now();
+  const { statement } = isPlucked ? statements.values(text) : statements.rows(text);
+  const rows = statement.all(values);
+  return { rows, milliseconds: performance.now() - started };
+}
+
+/** All of them as of one moment. */
+const answerAll = handle.transaction((questions: readonly Question[]) => questions.map(answer));
+
+serveTasks((questions: readonly Question[]) => answerAll(questions));

@@ -1,0 +1,241 @@
+/** What takes long to read is read by a thread, and answered as before. See src/decisions/reading-thread.md. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { demo } from '../../src/app/demo/demo.ts';
+import type { ReadingThread } from '../../src/kernel/access/long-reads.ts';
+import { PutOff, PutOffReads } from '../../src/kernel/db/put-off.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
+import { HttpError } from '../../src/kernel/http/error.ts';
+import { present } from '../../src/kernel/present.ts';
+import type { Client, Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
+import { targetsOf } from '../support/targets.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-long-'));
+const { test, fixture } = suiteWithServer('What takes long to read', { ephemeral: false, data: folder });
+
+const thread = (): ReadingThread => present(fixture.server.app.readingThread);
+
+test.before(async () => {
+  largeAbove(1e9);
+  await demo(fixture.server.app);
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** From now on tables with more rows than this are large, and nothing is remembered. */
+function largeAbove(rows: number): void {
+  const { db } = fixture.server.app;
+  Object.assign(db.long, { manyRows: rows });
+  db.versions.changedAll();
+}
+
+/** Whether a list is that of one vendor, of which there are many alike. */
+const isOfVendor = (target: string): boolean =>
+  fixture.server.app.catalogue.types.some(({ prefix }) => target.startsWith(`/api/${prefix}-`));
+
+/** Calls `between` once, when the thread has answered and the request has not been looked at anew. */
+function afterReading(between: () => Promise<unknown>): void {
+  const reading = thread();
+  const answer = reading.answer.bind(reading);
+  reading.answer = async (...asked) => {
+    reading.answer = answer;
+    await answer(...asked);
+    await between();
+  };
+}
+
+const namesIn = ({ body }: { readonly body: Json }): string[] => body.map(({ name }: { name: string }) => name);
+
+/** What the list of customers shows for a name. */
+const named = async (client: Client, name: string): Promise<[total: string | null, names: string[]]> => {
+  const answer = await client.get(`/api/customers/?name=${name}`);
+  return [answer.headers.get('X-Result-Count'), namesIn(answer)];
+};
+
+test('every list, filter and order is answered the same by the thread as without it', async () => {
+  const user = fixture.server.app.db.scalar<string>(
+    raw(`SELECT u.username FROM customer_role r JOIN user u ON u.id = r.user_id
+      WHERE r.role = 'owner' AND NOT u.is_staff GROUP BY u.id ORDER BY count(*) DESC, u.id LIMIT 1`),
+  );
+  let asked = 0;
+  const reading = thread();
+  const answer = reading.answer.bind(reading);
+  reading.answer = (...questions) => {
+    asked++;
+    return answer(...questions);
+  };
+  const people = await Promise.all(
+    ['admin', user].map(async (username) => {
+      const token = fixture.server.issueToken(username);
+      return { token, targets: (await targetsOf(fixture.url, token)).filter((target) => !isOfVendor(target)) };
+    }),
+  );
+  const all = async (): Promise<string[]> => {
+    const answers: string[] = [];
+    for (const { targets, token } of people)
+      for (const target of targets) {
+        const told = await fetch(fixture.url + target, { headers: { Authorization: `Token ${token}` } });
+        const pages = ['X-Result-Count', 'Link'].map((name) => told.headers.get(name));
+        answers.push(`${target} ${told.status} ${pages.join(' ')} ${await told.text()}`);
+      }
+    return answers;
+  };
+  const plain = await all();
+  assert.is(asked, 0);
+  largeAbove(0);
+  const read = await all();
+  reading.answer = answer;
+  assert.equal(
+    read.filter((text, i) => text !== plain[i]),
+    [],
+  );
+  assert.ok(plain.length > 500 && asked > 300, `${plain.length} answers, ${asked} reads`);
+});
+
+test('others are answered while the thread reads, and what is written then is not forgotten', async () => {
+  largeAbove(0);
+  let first: string[] = [];
+  afterReading(async () => {
+    const made = await fixture.customer('Long and new');
+    first = [...first, (await fixture.staff.get(made.url)).body.name];
+  });
+  // As of the moment at which the thread read it.
+  assert.equal(await named(fixture.staff, 'Long'), ['0', []]);
+  assert.equal(first, ['Long and new']);
+  assert.equal(await named(fixture.staff, 'Long'), ['1', ['Long and new']]);
+  assert.equal(await named(fixture.staff, 'Long'), ['1', ['Long and new']]);
+});
+
+test('a write is seen by whoever asks after it was acknowledged', async () => {
+  largeAbove(0);
+  const { url } = await fixture.customer('Renamed 0');
+  for (let i = 1; i <= 20; i++) {
+    await fixture.staff.patch(url, { name: `Renamed ${i}` });
+    assert.equal(await named(fixture.staff, 'Renamed'), ['1', [`Renamed ${i}`]]);
+  }
+});
+
+test('what is deleted while the thread reads is left out', async () => {
+  const made = [await fixture.customer('Gone 1'), await fixture.customer('Gone 2')];
+  largeAbove(0);
+  afterReading(() => fixture.staff.delete(made[0].url));
+  assert.equal(namesIn(await fixture.staff.get('/api/customers/?name=Gone')), ['Gone 2']);
+});
+
+test('a role that ends while the thread reads shows nothing more, nor does one that has just ended by the clock', async () => {
+  const owner = await fixture.user('long.owner');
+  const client = fixture.as('long.owner');
+  const [early, late] = [await fixture.customer('Ends 1'), await fixture.customer('Ends 2')];
+  const end = new Date(fixture.clock.now() / 1000 + 3_600_000).toISOString();
+  await fixture.grant(early, owner, 'owner', end);
+  const { url } = await fixture.grant(late, owner, 'owner');
+  largeAbove(0);
+  assert.equal(await named(client, 'Ends'), ['2', ['Ends 1', 'Ends 2']]);
+  fixture.clock.advance(3600);
+  assert.equal(await named(client, 'Ends'), ['1', ['Ends 2']]);
+  largeAbove(0);
+  afterReading(async () => assert.is((await fixture.staff.delete(url)).status, 204));
+  assert.equal(namesIn(await client.get('/api/customers/?name=End')), []);
+});
+
+test('a token that is revoked while the thread reads is not served', async () => {
+  await fixture.user('long.visitor');
+  const client = fixture.as('long.visitor');
+  largeAbove(0);
+  afterReading(async () => {
+    fixture.server.app.db.write(() =>
+      fixture.server.app.db.run(raw('DELETE FROM token WHERE id = (SELECT max(id) FROM token)')),
+    );
+    fixture.server.app.db.commit();
+    fixture.server.app.db.versions.changedAll();
+  });
+  assert.is((await client.get('/api/customers/?name=e')).status, 401);
+});
+
+test('rows are counted once, whatever comes and goes while the thread counts', async () => {
+  const total = async (): Promise<number> =>
+    Number((await fixture.staff.get('/api/customers/')).headers.get('X-Result-Count'));
+  largeAbove(1e9);
+  const before = await total();
+  largeAbove(0);
+  let made: Json;
+  afterReading(async () => {
+    made = await fixture.customer('Counted');
+  });
+  assert.is(await total(), before + 1);
+  largeAbove(0);
+  afterReading(() => fixture.staff.delete(made.url));
+  // One of both moments, and afterwards the number of now.
+  assert.ok([before, before + 1].includes(await total()));
+  assert.is(await total(), before);
+});
+
+/** Keeps the thread busy for a second or some. */
+const busy = {
+  text: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000000) SELECT count(*) FROM n',
+  values: [],
+  isPlucked: true,
+};
+const never = (): boolean => false;
+
+test('more reads than may wait are refused, and nothing is read for clients that have gone', async () => {
+  largeAbove(0);
+  const { db } = fixture.server.app;
+  const working = thread().answer(new PutOffReads('somebody'), [busy], never);
+  const leaving = new AbortController();
+  const headers = { Authorization: `Token ${fixture.staff.token}` };
+  const ask = (i: number): Promise<Response> =>
+    fetch(`${fixture.url}/api/customers/?name=wait${i}`, { headers, signal: leaving.signal });
+  const waiting = Array.from({ length: 64 }, (_, i) => ask(i).catch(() => undefined));
+  // The one of whoever waits for most is refused: it is all the same person.
+  const refused = await Promise.race([...waiting, ...[64, 65].map((i) => ask(i))]);
+  assert.is(refused?.status, 503);
+  assert.is(refused?.headers.get('Retry-After'), '1');
+  assert.equal(await refused?.json(), { detail: 'Too many long lists are being read at once. Try again.' });
+  leaving.abort();
+  let read = 0;
+  const took = db.tookInThread.bind(db);
+  db.tookInThread = (...told) => {
+    read++;
+    took(...told);
+  };
+  await Promise.all([working, ...waiting]);
+  await thread().answer(new PutOffReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
+  db.tookInThread = took;
+  assert.is(read, 2, 'the busy one, and the last one');
+});
+
+test('a read that takes too long is given up, and the next one has a thread again', async () => {
+  const reading = thread();
+  Object.assign(reading, { milliseconds: 20 });
+  const error: unknown = await reading.answer(new PutOffReads('somebody'), [busy], never).catch((thrown) => thrown);
+  Object.assign(reading, { milliseconds: 60_000 });
+  assert.instance(error, HttpError);
+  assert.equal((error as HttpError).status, 503);
+  assert.equal((error as HttpError).body, { detail: 'Reading this takes too long. Ask for less of it.' });
+  largeAbove(0);
+  assert.equal(await named(fixture.staff, 'Renamed'), ['1', ['Renamed 20']]);
+});
+
+test('what the thread cannot read is read without it', async () => {
+  largeAbove(0);
+  const { db } = fixture.server.app;
+  const reads = new PutOffReads('somebody');
+  const query = sql`SELECT country_name(country) FROM customer ORDER BY 1 LIMIT 1`;
+  const now = db.values(query);
+  const read = (): unknown => db.puttingOff(reads, () => db.values(query));
+  const putOff = (() => {
+    try {
+      return read();
+    } catch (error) {
+      return error;
+    }
+  })();
+  assert.instance(putOff, PutOff);
+  await thread().answer(reads, (putOff as PutOff).questions, never);
+  assert.equal(read(), now);
+});
+
+test.run();

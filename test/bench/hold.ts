@@ -1,0 +1,243 @@
+/**
+ * How long the event loop is held in large worlds: a million customers, a log of ten million events, 200,000 resources. The server is
+ * the built program. Before every round something is written, so that no count is remembered.
+ *
+ *   npm run bench -- --only hold                      all three; copies of 10 and 8 GB, half an hour the first time
+ *   npm run bench -- --only hold --size 2000000       a smaller log
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { createServer } from '../../src/app/server.ts';
+import { targetsOf } from '../support/targets.ts';
+import { ask } from './ask.ts';
+import { logFile, rareWord, seedLog } from './events-seed.ts';
+import { dataFolder } from './processes.ts';
+import { judged, median, row } from './report.ts';
+import { fill, size as placesOfResources } from './resources.ts';
+import { huge, type Person, seed, seedDigest, tokenOf } from './seed.ts';
+import { seeded } from './worlds.ts';
+
+/** Milliseconds for which nothing may hold the event loop. */
+const target = 20;
+const rounds = 5;
+const usualLog = 10_000_000;
+const resources = 200_000;
+
+interface Figure {
+  readonly what: string;
+  /** Milliseconds until the answer. */
+  readonly answers: readonly number[];
+  /** Milliseconds for which the event loop was held. */
+  readonly held: readonly number[];
+}
+
+/** Requests by what they are, as these people. */
+interface Questions {
+  readonly people: readonly Person[];
+  readonly asked: readonly (readonly [what: string, target: string])[];
+}
+
+const ofCustomers: Questions = {
+  people: ['staff', 'owner'],
+  asked: [
+    ['Customers, first page', '/api/customers/'],
+    ['Customers, page of 300', '/api/customers/?page_size=300'],
+    ['Customers, page 5,000', '/api/customers/?page=5000'],
+    ['Customers, last page', '/api/customers/?page=last'],
+    ['Customers by a part of the name', '/api/customers/?name=Rail%2000#'],
+    ['Customers in the order of their names', '/api/customers/?o=name'],
+    ['Projects, first page', '/api/projects/'],
+    ['Projects by a part of the name', '/api/projects/?name=house%20100#'],
+    ['Users, first page', '/api/users/'],
+    ['Users by a part of the name', '/api/users/?full_name=Tam'],
+  ],
+};
+const ofEvents: Questions = {
+  people: ['staff', 'owner'],
+  asked: [
+    ['Events, first page', '/api/events/'],
+    ['Events, page of 300', '/api/events/?page_size=300'],
+    ['Events, page 5,000', '/api/events/?page=5000'],
+    ['Events, last page', '/api/events/?page=last'],
+    ['Events, search for a rare word', `/api/events/?search=${rareWord}`],
+    ['Events, search for a frequent word', '/api/events/?search=customer'],
+    ['Events of one type', '/api/events/?event_type=role_granted'],
+    ['Events of a type, counted', '/api/events/count/?event_type=role_granted'],
+    [
+      'Events of anybody, counted at 100 points',
+      '/api/events/count/history/?start=1577836800&end=1587836800&points_count=100',
+    ],
+    [
+      'Events of a search, counted at 100 points',
+      '/api/events/count/history/?start=1577836800&end=1587836800&points_count=100&search=customer',
+    ],
+  ],
+};
+const ofResources: Questions = {
+  people: ['staff', 'owner'],
+  asked: [
+    ['Resources, first page', '/api/resources/'],
+    ['Resources, page of 300', '/api/resources/?page_size=300'],
+    ['Resources, page 5,000', '/api/resources/?page=5000'],
+    ['Resources by tag', '/api/resources/?tag=team:7'],
+    ['Resources by a part of the name', '/api/resources/?name=source-1#'],
+    ['Resources in the order of their SLA', '/api/resources/?o=-actual_sla'],
+    ['Resources, counted', '/api/resources/count/'],
+  ],
+};
+
+/** Measures every world inside `folder`; `events` is the length of the log. */
+export async function run(
+  folder: string,
+  bundle: string,
+  tell: (text: string) => void,
+  events = usualLog,
+): Promise<string> {
+  const figures: Figure[] = [];
+  const measure = async (database: string, questions: Questions): Promise<void> => {
+    const data = dataFolder(join(folder, 'hold'), database);
+    try {
+      figures.push(...(await measured(data, bundle, questions, tell)));
+    } finally {
+      rmSync(data, { recursive: true });
+    }
+  };
+  tell('A million customers …');
+  await measure(await seeded(folder, huge, tell), ofCustomers);
+  tell(`${events.toLocaleString('en')} events …`);
+  const log = logFile(folder, events);
+  await seedLog(log, events);
+  await measure(log, ofEvents);
+  tell(`${resources.toLocaleString('en')} resources …`);
+  await measure(await resourcesFile(folder), ofResources);
+  return table(figures);
+}
+
+/** The database of the world with many resources, made where it is not there. */
+async function resourcesFile(folder: string): Promise<string> {
+  const file = join(folder, `resources-${resources}-${seedDigest()}.db`);
+  if (existsSync(file)) return file;
+  const places = join(folder, `resources-${seedDigest()}.db`);
+  await seed(places, placesOfResources);
+  const data = dataFolder(`${file}.partial`, places);
+  const server = await createServer({ data, port: 0, log_level: 'silent' });
+  fill(server.app, resources);
+  await server.close();
+  renameSync(join(data, 'tenantry.db'), file);
+  rmSync(data, { recursive: true });
+  return file;
+}
+
+/** Asks everything of a server with this data: the questions in rounds, then every list once by each of its parameters. */
+export async function measured(
+  data: string,
+  bundle: string,
+  { asked, people }: Questions,
+  tell: (text: string) => void,
+): Promise<Figure[]> {
+  const process_ = fork(bundle, ['serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
+    execArgv: ['--require', fileURLToPath(new URL('hold-meter.cjs', import.meta.url))],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  try {
+    const [line] = (await once(process_.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString().split('\n')[0] ?? '') as { url: string };
+    const server: Metered = { url, process: process_ };
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const figures = asked.flatMap(([what, path]) =>
+      people.map((person) => ({
+        what: `${what}, as ${person}`,
+        path,
+        person,
+        answers: [] as number[],
+        held: [] as number[],
+      })),
+    );
+    for (let round = 0; round < rounds; round++) {
+      await write(server, round);
+      for (const { answers, held, path, person } of figures) {
+        const one = await once_(server, path.replace('#', String(round)), person);
+        answers.push(one.answer);
+        held.push(one.held);
+      }
+    }
+    const walked: { path: string; answer: number; held: number }[] = [];
+    for (const person of people) {
+      for (const path of await targetsOf(url, tokenOf(person))) {
+        const one = await once_(server, path, person);
+        walked.push({ path: `${path} as ${person}`, ...one });
+        if (one.held > target)
+          tell(`${path} as ${person}: held ${one.held.toFixed(1)} ms, answered in ${one.answer.toFixed(0)} ms`);
+      }
+    }
+    const worst = walked.reduce((a, b) => (b.held > a.held ? b : a));
+    return [
+      ...figures,
+      {
+        what: `Every list there, by each filter and order: ${walked.length} requests; the worst: ${worst.path}`,
+        answers: walked.map(({ answer }) => answer),
+        held: walked.map(({ held }) => held),
+      },
+    ];
+  } finally {
+    process_.kill('SIGTERM');
+    if (process_.exitCode === null) await once(process_, 'exit');
+  }
+}
+
+interface Metered {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
+/** Milliseconds for which the event loop was held since the last time. */
+async function heldBy({ process: child }: Metered): Promise<number> {
+  child.send('held');
+  const [{ heldAtMost }] = (await once(child, 'message')) as [{ heldAtMost: number }];
+  return heldAtMost;
+}
+
+async function once_(server: Metered, path: string, person: Person): Promise<{ answer: number; held: number }> {
+  await heldBy(server);
+  const started = performance.now();
+  const { body, status } = await ask(server.url, { method: 'GET', target: path, token: tokenOf(person) });
+  const answer = performance.now() - started;
+  if (status >= 500 && status !== 503) throw new Error(`${path} was answered ${status}: ${body}`);
+  return { answer, held: await heldBy(server) };
+}
+
+/** Makes a customer, with its events, by which counts are forgotten. */
+async function write(server: Metered, round: number): Promise<void> {
+  const { body, status } = await ask(server.url, {
+    method: 'POST',
+    target: '/api/customers/',
+    token: tokenOf('staff'),
+    body: JSON.stringify({ name: `Held ${round}` }),
+  });
+  if (status !== 201) throw new Error(`a customer was answered ${status}: ${body}`);
+}
+
+function table(figures: readonly Figure[]): string {
+  const rows = figures.map(({ answers, held, what }) => {
+    const worst = Math.max(...held);
+    return row([
+      what,
+      `${median(answers).toFixed(1)} / ${Math.max(...answers).toFixed(1)} ms`,
+      `${worst.toFixed(1)} ms`,
+      judged({ text: `≤ ${target} ms`, met: worst <= target }),
+    ]);
+  });
+  const head = ['Request', 'Answered after, median / worst', 'Loop held at most', 'Target'];
+  return [row(head), row([':--', '--:', '--:', ':--']), ...rows].join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , kind, data = '', bundle = ''] = process.argv;
+  const questions = { customers: ofCustomers, events: ofEvents, resources: ofResources }[String(kind)];
+  if (!questions) throw new Error('customers, events or resources');
+  console.log(table(await measured(data, bundle, questions, (text) => process.stderr.write(`${text}\n`))));
+}
