@@ -2,7 +2,6 @@ import type { App } from '../kernel/access/app.ts';
 import type { Request } from '../kernel/access/request.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import { Allowance } from '../kernel/db/lately.ts';
-import type { PutOffReads } from '../kernel/db/put-off.ts';
 import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
@@ -87,7 +86,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
         const operation = course.operation();
         const act = (asked: Request, prepared: unknown): Answer =>
-          course.answer(perform(operation, asked, prepared, course.reads), ignoredBy(operation, asked));
+          course.answer(perform(operation, asked, prepared, course), ignoredBy(operation, asked));
         if (!operation.prepare && !incoming.isMultipart) return act(refusing(operation, request), undefined);
         // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
         return prepare(operation, refusing(operation, request)).then(
@@ -143,7 +142,7 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
   return reply;
 }
 
-type Performing = (operation: Operation, request: Request, prepared: unknown, reads?: PutOffReads) => Reply;
+type Performing = (operation: Operation, request: Request, prepared: unknown, course?: Pick<Course, 'reads'>) => Reply;
 
 /**
  * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
@@ -153,7 +152,7 @@ function performer({ config, db, metrics }: App): Performing {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
   const asked = new Allowance(mostAsked).map<string, true>(() => 1);
   const { answers, texts } = metrics.caches;
-  return (operation, request, prepared, putOff) => {
+  return (operation, request, prepared, course) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return db.write(() => {
@@ -181,6 +180,7 @@ function performer({ config, db, metrics }: App): Performing {
       return known;
     }
     answers.misses++;
+    const putOff = course?.reads;
     const { result: reply, reads } = db.versions.observe(() =>
       db.puttingOff(putOff, () => handle(operation, request, prepared)),
     );
