@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import type { Right } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Fields, NewValues, WritableField } from '../../kernel/collection/field.ts';
 import type { Filters } from '../../kernel/collection/filter.ts';
@@ -160,7 +161,7 @@ export interface ResourceKind<F extends Fields = Fields> {
     isGone: boolean,
   ) => void;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
-  readonly creationDenialReason?: (request: Request, values: CommonValues) => string | undefined;
+  readonly creationRight?: Right<CommonValues>;
   /**
    * Checks a creation and says what the row and the driver get. Throws 400 and 409.
    * A method, so that kinds with whatever fields stand in one list.
@@ -179,8 +180,8 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly deletionRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Why it can neither be deleted nor unlinked now, whatever its state: the text of the 409, or undefined. */
   readonly removalRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
-  /** Who may delete, where it is not everybody who may change; the text of the 403, or undefined. */
-  readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Who may delete, where it is not everybody who may change. */
+  readonly deletionRight?: Right<ResourceRow>;
   /** Flags of a deletion, read from the query. */
   readonly deletionFlags?: Readonly<Record<string, boolean>>;
   /** Time limits in minutes where they are not the common ones. */
@@ -267,8 +268,8 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly states?: readonly string[];
   /** Needed runtime states; default any. */
   readonly runtimeStates?: readonly string[];
-  /** Who may, where it is not everybody who may change: the text of the 403, or undefined. */
-  readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Who may, where it is not everybody who may change. */
+  readonly right?: Right<ResourceRow>;
   /** Further conditions: the text of the 409, or undefined. */
   readonly refusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */

@@ -2,7 +2,7 @@ import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { type Right, rightUnlessDenied } from '../../kernel/access/right.ts';
+import { narrowed, type Right, rightUnlessDenied, staff } from '../../kernel/access/right.ts';
 import { type Action, action } from '../../kernel/collection/action.ts';
 import type { Parent } from '../../kernel/collection/collection.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
@@ -12,7 +12,7 @@ import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { ActionPlan, ResourceAction } from '../catalogue/type.ts';
+import type { ActionPlan, ResourceAction, ResourceKind } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { unlinkingReason } from './changes.ts';
 import { placedDeltas } from './counting.ts';
@@ -55,8 +55,16 @@ const refusalReason =
       : undefined;
   };
 
-const rightOf = ({ denialReason }: ResourceAction): Right<ResourceRow> =>
-  denialReason ? rightUnlessDenied(resourceWriters, denialReason) : resourceWriters;
+const rightOf = ({ right }: ResourceAction): Right<ResourceRow> =>
+  right ? narrowed(resourceWriters, right) : resourceWriters;
+
+/** Who unlinks: nobody who may not delete. */
+const unlinkersOf = ({ deletionRight }: ResourceKind): Right<ResourceRow> =>
+  deletionRight === staff
+    ? staff
+    : deletionRight
+      ? rightUnlessDenied(unlinkers, deletionRight.denialReason)
+      : unlinkers;
 
 const answerShape = (answer: ResourceAction['answer']): JsonSchema =>
   objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
@@ -133,7 +141,7 @@ const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> 
   action({
     ...common(on, 'unlink'),
     isDestructive: true,
-    right: typed.kind.deletionDenialReason ? rightUnlessDenied(unlinkers, typed.kind.deletionDenialReason) : unlinkers,
+    right: unlinkersOf(typed.kind),
     refusalReason: (request, row) => unlinkingReason(request, typed, row),
     output: { status: 204 },
     run: (request, row) => {

@@ -1,7 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { rightUnlessDenied } from '../../kernel/access/right.ts';
+import { narrowed } from '../../kernel/access/right.ts';
 import { messageShape, type Values } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
@@ -78,9 +78,9 @@ export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: Resour
 
 /** Deletions of a kind: accepted, and done by a job; from Erred the row goes whatever the provider says. */
 export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
-  const { deletionFlags = {}, deletionDenialReason } = typed.kind;
+  const { deletionFlags = {}, deletionRight } = typed.kind;
   return {
-    right: deletionDenialReason ? rightUnlessDenied(resourceWriters, deletionDenialReason) : resourceWriters,
+    right: deletionRight ? narrowed(resourceWriters, deletionRight) : resourceWriters,
     refusalReason: (request, row) => deletionReason(request, typed, row),
     flags: deletionFlags,
     output: { status: 202, shape: messageShape },

@@ -1,7 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import { type QuotaDelta, requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { rightUnlessDenied, rightVia } from '../../kernel/access/right.ts';
+import { narrowed, rightVia } from '../../kernel/access/right.ts';
 import type { CollectionSpec } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import type { NewValues } from '../../kernel/collection/field.ts';
@@ -63,6 +63,8 @@ const placeAsRow = ({ place }: NewOfKind): ResourcePlace => ({
   project_id: place.project,
 });
 
+const placeWriters = rightVia(placeAsRow, resourceWriters);
+
 /** Creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
 export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
   const { kind, type } = typed;
@@ -80,9 +82,12 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
       if (message !== '') throw invalid({ service_project_link: [message] });
       return { values, place, acceptance: kind.accept?.(request, values, place) ?? { row: {} } };
     },
-    rightWith: rightUnlessDenied(rightVia(placeAsRow, resourceWriters), (request, { values }) =>
-      kind.creationDenialReason?.(request, values),
-    ),
+    rightWith: kind.creationRight
+      ? narrowed(
+          placeWriters,
+          rightVia(({ values }: NewOfKind) => values, kind.creationRight),
+        )
+      : placeWriters,
     run: (request, { acceptance, place, values }) => {
       const told: PlainValues = values;
       const key = injectedKey(request, told.ssh_public_key);

@@ -72,6 +72,10 @@ export const rightVia = <T, S>(subjectOf: (given: T, request: Request) => S, ove
 export const rightUnlessDenied = <G, S extends G>(granted: Right<G>, denial: Denial<S>): Right<S> =>
   new Right(granted.words, (request, subject) => granted.denialReason(request, subject) ?? denial(request, subject));
 
+/** The right of those who have one and a narrower one, in whose words it is told. */
+export const narrowed = <G, S extends G>(granted: Right<G>, narrower: Right<S>): Right<S> =>
+  rightUnlessDenied(granted, narrower.denialReason).as(narrower.words);
+
 /** The right of everybody who has one of these. */
 export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
   right(rights.map(({ words }) => words).join('; '), (request, subject) =>

@@ -213,6 +213,28 @@ docs('every operation tells who may call it, and its refusals with a body', () =
   }
 });
 
+docs('who may call what fewer may than change the resource is told so', () => {
+  const told = (path: string, method: string): string => document.paths[path][method].description;
+  assert.equal(
+    [
+      told('/api/openstack-tenants/{key}/set_quotas/', 'post'),
+      told('/api/openstack-tenants/', 'post'),
+      told('/api/openstack-tenants/{key}/', 'delete'),
+      told('/api/openstack-tenants/{key}/unlink/', 'post'),
+      told('/api/jira-projects/{key}/', 'delete'),
+      told('/api/jira-projects/{key}/unlink/', 'post'),
+    ],
+    [
+      'Staff.',
+      'Staff; on private settings owners of the customer, managers and administrators of the project.',
+      'Staff; owners of the customer; managers and administrators of the project on private settings, on shared ones with the setting manager_can_manage_tenants.',
+      'Staff; owners of the customer on private settings.',
+      'Staff.',
+      'Staff.',
+    ].map((words) => `Who may call it: ${words}`),
+  );
+});
+
 docs('every parameter of a list is there: filters, orderings, pages, keys', () => {
   const { parameters } = document.paths['/api/customers/'].get;
   const names = parameters.map((parameter: Json) => resolved(parameter).name);

@@ -105,6 +105,6 @@ export const project = resourceKind({
   accept,
   quotaDeltas: () => ({}),
   actions: [],
-  deletionDenialReason: staff.denialReason,
+  deletionRight: staff,
   isImportable: true,
 });

@@ -86,7 +86,7 @@ export const tenantActions: readonly ResourceAction[] = [
     name: 'set_quotas',
     fields: quotaFields,
     example: { instances: 40, vcpu: 80, ram: 163_840, storage: 2_048_000 },
-    denialReason: staff.denialReason,
+    right: staff,
     answer: { detail: 'Quota update has been scheduled' },
   },
   resourceAction({

@@ -1,6 +1,6 @@
 import { embeddedQuotas } from '../../../activity/quotas/embedded.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { forbiddenText } from '../../../kernel/access/right.ts';
+import { Right, right } from '../../../kernel/access/right.ts';
 import { ownsCustomer } from '../../../kernel/access/rights.ts';
 import { readOnly, readOnlyList, writeOnly } from '../../../kernel/collection/field.ts';
 import { computedValue, constant } from '../../../kernel/collection/representation.ts';
@@ -148,12 +148,24 @@ function accept(request: Request, values: NewResource<typeof fields>, place: Res
 const isShared = ({ db }: Pick<Request, 'db'>, settings: number): boolean =>
   db.value(sql`SELECT shared FROM service_settings WHERE id = ${settings}`) === 1;
 
-/** Owners delete tenants of shared settings, managers and administrators only where the deployment lets them. */
-function deletionDenialReason(request: Request, tenant: ResourceRow): string | undefined {
-  const { caller, config, db } = request;
-  if (caller.isStaff || config.manager_can_manage_tenants || !isShared(request, tenant.settings_id)) return undefined;
-  return ownsCustomer(db, caller, tenant.customer_id) ? undefined : forbiddenText;
-}
+/** Who makes tenants: on shared settings staff. */
+const makers = new Right<{ readonly service_project_link: number }>(
+  'staff; on private settings owners of the customer, managers and administrators of the project',
+  (request, { service_project_link: link }) =>
+    request.caller.isStaff || !placeOf(request, link).isShared
+      ? undefined
+      : 'You do not have permissions to create tenant in this project using selected service.',
+);
+
+/** Who deletes tenants of shared settings: owners; managers and administrators only where the deployment lets them. */
+const removers = right<ResourceRow>(
+  'staff; owners of the customer; managers and administrators of the project on private settings, on shared ones with the setting manager_can_manage_tenants',
+  (request, { customer_id: customer, settings_id: settings }) =>
+    request.caller.isStaff ||
+    request.config.manager_can_manage_tenants ||
+    !isShared(request, settings) ||
+    ownsCustomer(request.db, request.caller, customer),
+);
 
 /** Names of the kinds in a tenant as refusals write them, in order. */
 const contents = [
@@ -185,17 +197,14 @@ export const tenant = resourceKind({
   isCreatable: true,
   pushes: ['name', 'description'],
   shownSecrets: ['user_password'],
-  creationDenialReason: (request, values) =>
-    request.caller.isStaff || !placeOf(request, values.service_project_link).isShared
-      ? undefined
-      : 'You do not have permissions to create tenant in this project using selected service.',
+  creationRight: makers,
   accept,
   checkUpdate: (request, row, { name }) =>
     name !== undefined && rejectTakenName(request, settingsOf(request, row.settings_id), name, row.id),
   quotaDeltas: () => ({ service: { tenant_count: 1 } }),
   quotas: firstLimits,
   quotasAreBackend: true,
-  deletionDenialReason,
+  deletionRight: removers,
   removalRefusalReason,
   takesAlong: (row) => sql`r.parent_id = ${row.id}`,
   limits: { delete: 25 },
