@@ -142,6 +142,7 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
   return reply;
 }
 
+/** With a course, what takes long to read is put off. */
 type Performing = (operation: Operation, request: Request, prepared: unknown, course?: Pick<Course, 'reads'>) => Reply;
 
 /**

@@ -7,6 +7,8 @@
  *                                    or `decisions`: what each trick of src/decisions is worth
  *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour the first time
+ *   npm run bench -- --only hold     for how long the event loop is held in large worlds; copies of ten and eight gigabytes, an hour the
+ *                                    first time; `--size` makes the log of events smaller
  *   npm run bench -- --only events --size 10000000       a larger log than two million events
  *   npm run bench -- --only resources --size 200000      more resources than 100,000
  *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
@@ -26,6 +28,7 @@ import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureFixture } from './fixture.ts';
 import { run as measureGrowth } from './growth.ts';
+import { run as measureHold } from './hold.ts';
 import { run as measureHooks } from './hooks.ts';
 import {
   type Bare,
@@ -57,7 +60,7 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'console', 'growth', 'decisions'],
+  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'console', 'growth', 'hold', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -212,5 +215,6 @@ if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await 
 if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
 // It takes too long and too much room for a benchmark of everything.
 if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
+if (options.only === 'hold') print(await measureHold(folder, bundle, tell, count));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));
 if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, tell));

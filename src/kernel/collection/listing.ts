@@ -84,10 +84,13 @@ export class Listing {
     const texts = this.#pageTexts(text, order);
     const idsOf = ({ offset, size }: Page): Sql => ({ text: texts.ids, values: [...values, size, offset] });
     const isAll = text === 'TRUE';
-    const hoped = pageOf(query, Number.POSITIVE_INFINITY);
-    // The last page is known when the total is.
-    if (!isAll && Number.isFinite(hoped.offset)) db.foresee([{ text: texts.count, values }, idsOf(hoped)]);
-    const total = isAll ? db.rowsIn(this.spec.table) : db.count({ text: texts.count, values });
+    const total = isAll
+      ? db.rowsIn(this.spec.table)
+      : db.count({ text: texts.count, values }, () => {
+          const hoped = pageOf(query, Number.POSITIVE_INFINITY);
+          // Which page is the last one is known when the total is.
+          return Number.isFinite(hoped.offset) ? [idsOf(hoped)] : [];
+        });
     const page = pageOf(query, total);
     const found = db.remembered(idsOf(page), isAll ? page.offset + page.size : undefined);
     const ids = db.remaining(found, this.spec.table, this.spec.alias, condition);

@@ -46,8 +46,8 @@ const mostTimes = 30;
 export class PutOffReads {
   /** Whether something has been told that is no longer so: what is made from it is not to be remembered. */
   isOutdated = false;
-  readonly #answers = new Map<string, { readonly rows: readonly unknown[]; readonly basis: Basis } | 'none'>();
-  readonly #begun = new Map<string, Progress<unknown>>();
+  #answers: Map<string, { readonly rows: readonly unknown[]; readonly basis: Basis } | 'none'> | undefined;
+  #begun: Map<string, Progress<unknown>> | undefined;
   #times = 0;
   #started = 0;
   #hasStepped = false;
@@ -76,12 +76,12 @@ export class PutOffReads {
 
   /** Whether a question has been asked. */
   has(question: Question): boolean {
-    return this.#answers.has(keyOf(question));
+    return this.#answers?.has(keyOf(question)) ?? false;
   }
 
   /** The answer to a question, if there is one. */
   take(question: Question, versions: Versions): readonly unknown[] | undefined {
-    const answer = this.#answers.size === 0 ? undefined : this.#answers.get(keyOf(question));
+    const answer = this.#answers?.get(keyOf(question));
     if (answer === undefined || answer === 'none') return undefined;
     if (!versions.isCurrent(answer.basis)) this.isOutdated = true;
     return answer.rows;
@@ -90,9 +90,10 @@ export class PutOffReads {
   /** How far what has this name has come; nothing yet, as of `basis`, when it is first asked for. */
   progress<T>(name: string, basis: () => Basis, versions: Versions): Progress<T> {
     // Whoever gives something a name knows what it is: hence the cast.
-    const known = this.#begun.get(name) as Progress<T> | undefined;
+    const known = this.#begun?.get(name) as Progress<T> | undefined;
     if (known && !versions.isCurrent(known.basis)) this.isOutdated = true;
     const progress = known ?? { made: new Map(), basis: basis() };
+    this.#begun ??= new Map();
     this.#begun.set(name, progress);
     return progress;
   }
@@ -100,6 +101,7 @@ export class PutOffReads {
   /** Takes what the thread has found as of `bases`; without it the questions are answered at once. */
   answered(questions: readonly Question[], found?: readonly Found[], bases: readonly Basis[] = []): void {
     this.#times++;
+    this.#answers ??= new Map();
     for (const [i, question] of questions.entries()) {
       const [rows, basis] = [found?.[i]?.rows, bases[i]];
       this.#answers.set(keyOf(question), rows && basis ? { rows, basis } : 'none');
@@ -155,7 +157,7 @@ const mostChanges = 1000;
  */
 export class LongReads {
   /** Of a large table there are more rows than this. */
-  readonly manyRows: number = 5000;
+  readonly manyRows: number = 10_000;
   readonly #short = new Allowance(mostKnown).map<string, true>(() => 1);
   readonly #large = new Set<string>();
   readonly #small = new Map<string, number>();

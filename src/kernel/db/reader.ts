@@ -80,20 +80,13 @@ export class Reader {
     return this.putOffReads?.isOutdated ?? false;
   }
 
-  /**
-   * Puts off all of these queries for numbers that are not known, where one of them takes long: they are answered as of one
-   * moment. `visits` is how many rows they look at where they need not sort. Throws PutOff.
-   */
-  foresee(queries: readonly Sql[], visits?: number): void {
+  /** Puts off all of these queries for numbers that are not known, where one of them takes long: at once, not one by one. Throws PutOff. */
+  foresee(queries: readonly Sql[]): void {
     const reads = this.putOffReads;
     if (!reads?.isOpen) return;
-    const unknown = queries
-      .map((query) => ({ kept: this.statements.values(query.text), query }))
-      .filter(
-        ({ kept, query }) => !this.#queries.get(answerKey(kept, query.values)) && !reads.has(asked(kept, query.values)),
-      );
-    if (unknown.some(({ kept, query }) => this.long.has(kept, query.values, visits)))
-      throw new PutOff(unknown.map(({ kept, query }) => asked(kept, query.values)));
+    const unknown = this.#unknown(queries, reads);
+    if (unknown.some(({ text, values }) => this.long.has(this.statements.values(text), values)))
+      throw new PutOff(unknown);
   }
 
   /** Whether the answer to a question is remembered. */
@@ -179,17 +172,18 @@ export class Reader {
 
   /**
    * The number that a counting query answers, remembered while what it reads stays the same: counting a large table costs
-   * more than the page that is shown of it. See src/decisions/remembered-answers.md.
+   * more than the page that is shown of it. Where it is put off, queries that will be asked `also` are answered as of the same
+   * moment. See src/decisions/remembered-answers.md. Throws PutOff.
    */
-  count(query: Sql): number {
-    return present(this.remembered(query)[0]);
+  count(query: Sql, also?: () => readonly Sql[]): number {
+    return present(this.remembered(query, undefined, also)[0]);
   }
 
   /**
    * The numbers that a query answers, remembered while what it reads stays the same; `visits` is how many rows it looks at
    * where it need not sort.
    */
-  remembered(query: Sql, visits?: number): readonly number[] {
+  remembered(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
     const statement = this.statements.values<number>(query.text);
     const key = answerKey(statement, query.values);
     const known = this.#queries.get(key);
@@ -199,7 +193,7 @@ export class Reader {
         () => known,
         () => this.valuesNow(query),
       );
-    return known ?? this.#remember(key, statement, query, visits);
+    return known ?? this.#remember(key, statement, query, visits, also);
   }
 
   /** How many rows a table has, counted once: what comes and goes is added and taken away. */
@@ -229,15 +223,21 @@ export class Reader {
     this.versions.changed(access.changes);
   }
 
-  #remember(key: string, statement: Kept<number>, { values }: Sql, visits?: number): readonly number[] {
+  #remember(
+    key: string,
+    statement: Kept<number>,
+    { values }: Sql,
+    visits: number | undefined,
+    also: (() => readonly Sql[]) | undefined,
+  ): readonly number[] {
     const { reads } = this.statements.accessOf(statement);
-    const found = this.#read(statement, values, visits);
+    const found = this.#read(statement, values, visits, also);
     if (this.isOutdated) return found;
     return this.#queries.set(key, found, [reads], 2 * key.length + 8 * found.length);
   }
 
   /** What the statement answers, which may be put off. Throws PutOff. */
-  #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number): T[] {
+  #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const { statement } = kept;
     const reads = this.putOffReads;
     if (!reads) return this.#noted(kept).all(values);
@@ -246,11 +246,19 @@ export class Reader {
     this.#noted(kept);
     // Who wrote the text of a statement knows what it answers, to the thread as well: hence the cast.
     if (found) return found as T[];
-    if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question)) throw new PutOff([question]);
+    if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question))
+      throw new PutOff([question, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
     const rows = statement.all(values);
     this.long.took(kept, values, performance.now() - started, false);
     return rows;
+  }
+
+  /** The questions that these queries for numbers come to, as far as they are not answered. */
+  #unknown(queries: readonly Sql[], reads: PutOffReads): Question[] {
+    return queries
+      .map(({ text, values }) => ({ text, values, isPlucked: true }))
+      .filter((question) => !this.isRemembered(question) && !reads.has(question));
   }
 
   #statementOf({ isPlucked, text }: Question): Kept {
