@@ -2,21 +2,22 @@
  * The processes of each-sync.ts: each works on the database in a folder as a server or a command does, and notes what it was
  * told is stored. It ends by SIGKILL.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { Database } from '../../src/kernel/db/database.ts';
+import { takeSnapshot } from '../../src/kernel/db/snapshot.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 
-/** What is done when a sync has failed: nothing, or what takes the knowledge of it away or works without it. */
-export const reactions = ['none', 'kill', 'close', 'beside'] as const;
+/** What is done when a sync has failed: nothing, or what takes the knowledge of it away or works without it. A backup is made after a kill. */
+export const reactions = ['none', 'kill', 'close', 'beside', 'backup'] as const;
 
 export interface Work {
-  /** The first process makes the database and does all; one after it, or beside it, writes a little. */
-  readonly part: 'first' | 'after' | 'beside';
+  /** The first process makes the database and does all; one after it, or beside it, writes a little, or makes a backup. */
+  readonly part: 'first' | 'after' | 'beside' | 'backup';
   readonly folder: string;
   readonly trace: string;
   /** Where the number of what is stored is noted, with the length of the trace then. */
@@ -27,6 +28,12 @@ export interface Work {
 /** Bytes of a page: small, so that many of them are written in no time. */
 const pageBytes = 512;
 
+/** Rows that are changed over and over, each on a page of its own. */
+const marks = 40;
+
+/** Two of them, which what is stored under a number is noted in. */
+export const marksOf = (id: number): readonly number[] => [id % marks, (7 * id + 3) % marks];
+
 /** What is stored under a number. */
 export const contentOf = (id: number, pages: number): string =>
   `${id} `.repeat(pages * pageBytes).slice(0, pages * 450);
@@ -36,6 +43,10 @@ async function run(given: Work): Promise<void> {
   // The thread of the database keeps no process alive.
   const alive = setInterval(() => undefined, 1000);
   const file = join(folder, 'tenantry.db');
+  if (part === 'backup') {
+    takeSnapshot(file, join(folder, 'backup'), undefined);
+    process.kill(process.pid, 'SIGKILL');
+  }
   if (part === 'first') make(file, folder);
   const worker = new Worker(given, Database.open(file));
   if (part === 'first') await worker.doAll();
@@ -51,7 +62,9 @@ function make(file: string, folder: string): void {
   handle.pragma(`page_size = ${pageBytes}`);
   handle.exec(`PRAGMA journal_mode = WAL;
     CREATE TABLE item (id INTEGER PRIMARY KEY, pages INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
-    CREATE TABLE newest (id INTEGER NOT NULL) STRICT; INSERT INTO newest VALUES (0);
+    CREATE TABLE mark (number INTEGER PRIMARY KEY, item INTEGER NOT NULL, filling TEXT NOT NULL) STRICT;
+    WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${marks - 1})
+      INSERT INTO mark SELECT i, 0, '${'x'.repeat(pageBytes - 100)}' FROM n;
     CREATE TABLE housekeeping (count INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
     INSERT INTO housekeeping VALUES (0, ''); PRAGMA application_id = ${0x544e5259};`);
   handle.close();
@@ -120,7 +133,7 @@ class Worker {
       db.write(() => {
         const stored = db.insert('item', { pages, text: '' });
         db.update('item', stored, { text: contentOf(stored, pages) });
-        db.run(sql`UPDATE newest SET id = ${stored}`);
+        for (const mark of marksOf(stored)) db.run(sql`UPDATE mark SET item = ${stored} WHERE number = ${mark}`);
         id = stored;
       });
       db.afterCommit((error) => {
@@ -153,7 +166,7 @@ class Worker {
     const { reaction } = this.work;
     if (this.#hasReacted || reaction === 'none' || !hasSyncFailed()) return;
     this.#hasReacted = true;
-    if (reaction === 'kill') process.kill(process.pid, 'SIGKILL');
+    if (reaction === 'kill' || reaction === 'backup') process.kill(process.pid, 'SIGKILL');
     else if (reaction === 'close') {
       await this.db.stopCheckpoints();
       try {
@@ -163,7 +176,8 @@ class Worker {
       }
     } else {
       const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
-      execFileSync(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), JSON.stringify(work)]);
+      // One that is refused has written nothing that counts.
+      spawnSync(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), JSON.stringify(work)]);
     }
   }
 }

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
-import { contentOf, reactions, type Work } from './each-sync-work.ts';
+import { contentOf, marksOf, reactions, type Work } from './each-sync-work.ts';
 import { FaultyDisk } from './faulty-disk.ts';
-import { lostPower, recordEnds } from './lost-power.ts';
+import { lostPower, type RecordEnd, recordEnds } from './lost-power.ts';
 import type { Part } from './part.ts';
 
 export interface EachSyncFigures {
@@ -34,7 +34,7 @@ export interface Choice {
   /** Every so many-th sync is the first that fails, from this one on. */
   readonly step: number;
   readonly from?: number;
-  /** How often the same record is cut, each time torn otherwise, and at how many moments by chance besides the others. */
+  /** How often the same moment is cut, each time torn otherwise; and at how many by chance, of all and of those at which the log is moved. */
   readonly tearings: number;
   readonly moments: number;
 }
@@ -82,6 +82,7 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
   const given = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
   run(disk, { ...given, part: 'first' });
   const syncs = disk.syncs;
+  if (reaction === 'backup' && existsSync(file)) run(disk, { ...given, part: 'backup', reaction: 'none' });
   run(disk, { ...given, part: 'after', reaction: 'none' });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return {
@@ -93,14 +94,18 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
   };
 }
 
+/** Runs a process to its end. A start that is refused, for the sync that fails is one of its own, is done again. */
 function run(disk: FaultyDisk, given: Work): void {
-  const { signal, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, JSON.stringify(given)], {
-    env: { PATH: process.env.PATH, ...disk.environment },
-    encoding: 'utf8',
-    timeout: 30_000,
-  });
-  // What cannot be made on such a disk is not there.
-  if (signal !== 'SIGKILL' && existsSync(given.notes)) throw new Error(`The work ended by itself: ${stderr}`);
+  for (let attempt = 1; ; attempt++) {
+    const { signal, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, JSON.stringify(given)], {
+      env: { PATH: process.env.PATH, ...disk.environment },
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    // What cannot be made on such a disk is not there.
+    if (signal === 'SIGKILL' || !existsSync(given.notes)) return;
+    if (attempt === 10 || !/EIO|SQLITE_IOERR/.test(stderr)) throw new Error(`The work ended by itself: ${stderr}`);
+  }
 }
 
 function cutPower(
@@ -112,18 +117,17 @@ function cutPower(
   const figures = { cuts: 0, losses: 0, damaged: 0 };
   const folder = join(disk.folder, '../after');
   const ends = recordEnds(disk.trace);
-  const all = ends.map(({ at }) => at);
   const failed = ends.findIndex(({ hasFailed }) => hasFailed);
   if (failed < 0 || notes.length === 0) return figures;
-  const after = all.slice(failed);
+  const after = ends.slice(failed);
+  const isMoved = ({ operation, path }: RecordEnd): boolean => operation === 'W' && path.endsWith('.db');
+  const some = (records: readonly RecordEnd[]): readonly RecordEnd[] =>
+    records.length === 0 ? [] : Array.from({ length: choice.moments }, () => pick(records));
+  const begun = after[0]?.at ?? 0;
   const cuts = [
-    ...ends
-      .slice(failed)
-      .filter(({ operation }) => operation === 'S')
-      .map(({ at }) => at),
-    ...notes.filter(({ at }) => at >= (after[0] as number)).map(({ at }) => at),
-    ...Array.from({ length: choice.moments }, () => after[Math.floor(after.length * Math.random())] as number),
-  ];
+    ...[...after.filter(({ operation }) => operation === 'S'), ...some(after), ...some(after.filter(isMoved))],
+    ...notes.filter(({ at }) => at >= begun),
+  ].map(({ at }) => at);
   for (let i = 0; i < choice.tearings; i++)
     for (const cut of lostPower(disk.trace, cuts, folder)) {
       figures.cuts++;
@@ -137,6 +141,8 @@ function cutPower(
     }
   return figures;
 }
+
+const pick = <T>(choices: readonly T[]): T => choices[Math.floor(choices.length * Math.random())] as T;
 
 /** What a database lacks after the power came back. */
 function missing(file: string, notes: readonly Note[]): { what: string; isDamage: boolean } | undefined {
@@ -152,8 +158,11 @@ function missing(file: string, notes: readonly Note[]): { what: string; isDamage
     const torn = rows.find(({ id, pages, text }) => text !== contentOf(id, pages));
     if (torn) return { what: `the content of ${torn.id} is not whole`, isDamage: true };
     const present = new Set(rows.map(({ id }) => id));
-    const newest = Number(db.value(sql`SELECT id FROM newest`));
-    if (newest !== Math.max(...present)) return { what: `${newest} is not the newest`, isDamage: true };
+    const newest = new Map([...present].sort((a, b) => a - b).flatMap((id) => marksOf(id).map((mark) => [mark, id])));
+    const other = db
+      .all<{ number: number; item: number }>(sql`SELECT number, item FROM mark`)
+      .find(({ item, number }) => item !== (newest.get(number) ?? 0));
+    if (other) return { what: `mark ${other.number} is of ${other.item}`, isDamage: true };
     const lost = notes.filter(({ id }) => !present.has(id));
     return lost.length === 0 ? undefined : { what: `${lost.map(({ id }) => id)} are lost`, isDamage: false };
   } catch (error) {

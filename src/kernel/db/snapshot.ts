@@ -5,6 +5,7 @@
  * its own carries what stands beside the database in the data folder, and another application id keeps a server from
  * taking the file for its database, with a key missing.
  */
+import { existsSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { codeOf, errorOf, present } from '../present.ts';
@@ -39,10 +40,17 @@ export interface Carried {
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   try {
-    using(file, addon, (handle) => {
-      if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
-      handle.prepare('VACUUM INTO ?').run(copy);
-    });
+    // A log that nobody else has open may have a hole, and stays for whoever serves the database: see log-repair.ts.
+    const options = { readonly: existsSync(`${file}-wal`) };
+    using(
+      file,
+      addon,
+      (handle) => {
+        if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
+        handle.prepare('VACUUM INTO ?').run(copy);
+      },
+      options,
+    );
   } catch (error) {
     throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
   }
@@ -73,8 +81,13 @@ export function unpackBackup(copy: string, newest: number, addon: Addon | undefi
   });
 }
 
-function using<T>(file: string, addon: Addon | undefined, use: (handle: SQLite.Database) => T): T {
-  const handle = openHandle(file, addon, { fileMustExist: true });
+function using<T>(
+  file: string,
+  addon: Addon | undefined,
+  use: (handle: SQLite.Database) => T,
+  options?: SQLite.Options,
+): T {
+  const handle = openHandle(file, addon, { ...options, fileMustExist: true });
   try {
     return use(handle);
   } finally {
