@@ -62,7 +62,9 @@ export class Primary {
     const send = this.#agent instanceof SecureAgent ? secureRequest : plainRequest;
     // A target in absolute form is meant for this server.
     const path = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/^(?!\/)/, '/');
-    const headers = [...endToEnd(message, further), ...Object.entries(further).flat()];
+    // A body is told as one by the same means: without, its bytes would be the next request of the connection, whoever's it is.
+    const framing = message.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
+    const headers = [...endToEnd(message, further), ...Object.entries(further).flat(), ...framing];
     return new Promise((resolve, reject) => {
       const sent = send(this.url + path, { agent: this.#agent, method, headers, timeout: patience });
       sent.on('response', resolve);
@@ -75,13 +77,17 @@ export class Primary {
   }
 }
 
-/** The headers of a message that are for its receiver, names and values in turns; without those that are given otherwise. */
+/**
+ * The headers of a message that are for its receiver, names and values in turns; without those that are given otherwise. What
+ * tells the length of its body is, whatever the message says.
+ */
 function endToEnd({ headers, rawHeaders }: IncomingMessage, others: Readonly<Record<string, string>> = {}): string[] {
   const named = `${headers.connection ?? ''},${Object.keys(others).join()}`.toLowerCase().split(/\s*,\s*/);
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name = '', value = ''] = rawHeaders.slice(i, i + 2);
-    if (!ofConnection.has(name.toLowerCase()) && !named.includes(name.toLowerCase())) kept.push(name, value);
+    const lower = name.toLowerCase();
+    if (lower === 'content-length' || !(ofConnection.has(lower) || named.includes(lower))) kept.push(name, value);
   }
   return kept;
 }

@@ -1,5 +1,7 @@
 /** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -74,6 +76,38 @@ test('the primary believes of the client’s address and host only what counts a
     ((await log.json()) as { ip_address: string }[]).map(({ ip_address }) => ip_address),
     ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
   );
+});
+
+test('no body becomes a request of its own at the primary, however its length is told', async () => {
+  const follower = await follow('--primary', primary.url);
+  const { hostname, port } = new URL(follower.url);
+  const head = `Host: x\r\nAuthorization: Token ${token}\r\nContent-Type: application/json\r\n`;
+  const hidden = `POST /api/customers/ HTTP/1.1\r\n${head}Content-Length: 19\r\n\r\n{"name":"Smuggled"} `;
+  const chunk = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`;
+  const version = 'X-Tenantry-Version: 9-9\r\n';
+  for (const request of [
+    `DELETE /api/customers/x/ HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
+    `DELETE /api/customers/x/ HTTP/1.1\r\n${head}Connection: Content-Length\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+    `GET /api/customers/ HTTP/1.1\r\n${head}${version}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
+    `OPTIONS /api/customers/ HTTP/1.1\r\n${head}${version}Connection: content-length\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+  ]) {
+    const socket = connect(Number(port), hostname);
+    socket.write(request);
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
+    assert.match(String(answer), /^HTTP\/1\.1 (404|200) /, request);
+    socket.destroy();
+  }
+  const chunked = `{"name":"In chunks"}`;
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /api/customers/ HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n14\r\n${chunked}\r\n0\r\n\r\n`,
+  );
+  assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 201 /);
+  socket.destroy();
+  const names = ((await (await ask(primary.url, '/api/customers/')).json()) as { name: string }[]).map(
+    ({ name }) => name,
+  );
+  assert.equal(names, ['In chunks']);
 });
 
 test('readers who wait for a version that does not come keep nobody busy', async () => {
