@@ -20,6 +20,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/db/copy.ts';
 import { placeNew } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data-folder.ts';
 
 const run = promisify(execFile);
@@ -123,9 +124,10 @@ export class Copies {
       await run(program, ['restore', '-o', draft, source], { timeout: longestRestore, ...(signal && { signal }) });
     } catch (error) {
       const told = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
-      throw new Error(`${program} restore ${source}: ${told || errorOf(error).message.split('\n')[0]}`, {
-        cause: error,
-      });
+      // The command in the error itself names the source with its credentials.
+      throw new Error(
+        withoutCredentials(`${program} restore ${source}: ${told || errorOf(error).message.split('\n')[0]}`),
+      );
     }
     const sum = createHash('sha256');
     await pipeline(createReadStream(draft), sum);

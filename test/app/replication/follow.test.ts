@@ -146,6 +146,15 @@ test('without the primary a follower goes on reading, and says 503 to writes and
   assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-1' } })).status, 200);
 });
 
+test('a source that cannot be copied is told without its credentials', async () => {
+  const source = 'sftp://backup:hush-hush@127.0.0.1:1/replica';
+  const words = ['serve', '--port', '0', '--follow', source, '--data', 'copy', '--litestream-program', 'false'];
+  const { code, stderr, stdout } = await program.run(words);
+  assert.equal([code, stdout], [1, '']);
+  assert.match(stderr, 'cannot follow sftp://********@127.0.0.1:1/replica: false restore sftp://********@127.0.0.1:1/');
+  assert.not.match(stderr, 'hush-hush');
+});
+
 test('a follower without a primary only reads', async () => {
   const follower = await follow();
   const answer = await create(follower.url, 'Nowhere');
