@@ -94,8 +94,6 @@ export class Database extends Rows {
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
-    // Who writes is not begun anew.
-    this.putOffReads = undefined;
     const [before, waiting] = [this.versions.changes, batch.waiting.length];
     if (this.#depth === 0) batch.size++;
     this.#exec('SAVEPOINT work');

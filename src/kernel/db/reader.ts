@@ -24,7 +24,7 @@ export class Reader {
   readonly long: LongReads;
   protected readonly statements: Statements;
   /** Those of the request that reads at this moment. */
-  protected putOffReads: PutOffReads | undefined;
+  #putOffReads: PutOffReads | undefined;
   readonly #handle: SQLite.Database;
   readonly #queries = new Remembered<readonly number[]>(this.versions, queryBytes);
   readonly #rowCounts: RowCounts;
@@ -56,13 +56,13 @@ export class Reader {
    * Throws PutOff.
    */
   puttingOff<T>(reads: PutOffReads | undefined, work: () => T): T {
-    const outer = this.putOffReads;
-    this.putOffReads = reads;
+    const outer = this.#putOffReads;
+    this.#putOffReads = reads;
     reads?.begin();
     try {
       return work();
     } finally {
-      this.putOffReads = outer;
+      this.#putOffReads = outer;
     }
   }
 
@@ -77,12 +77,12 @@ export class Reader {
 
   /** Whether the work under way has been told something that is no longer so. */
   get isOutdated(): boolean {
-    return this.putOffReads?.isOutdated ?? false;
+    return this.#putOffReads?.isOutdated ?? false;
   }
 
   /** Puts off all of these queries for numbers that are not known, where one of them takes long: at once, not one by one. Throws PutOff. */
   foresee(queries: readonly Sql[]): void {
-    const reads = this.putOffReads;
+    const reads = this.#putOffReads;
     if (!reads?.isOpen) return;
     const unknown = this.#unknown(queries, reads);
     if (unknown.some(({ text, values }) => this.long.has(this.statements.values(text), values)))
@@ -136,7 +136,7 @@ export class Reader {
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
     const kept = this.statements.values<T>(query.text);
-    return this.putOffReads ? this.#read(kept, query.values)[0] : this.#noted(kept).get(query.values);
+    return this.#putOffReads ? this.#read(kept, query.values)[0] : this.#noted(kept).get(query.values);
   }
 
   /** The first column of every row. */
@@ -159,7 +159,7 @@ export class Reader {
    * which others have a turn. Throws PutOff.
    */
   inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[] {
-    const reads = this.putOffReads;
+    const reads = this.#putOffReads;
     if (!reads) return make(ids);
     const basis = (): Basis => this.versions.basis([this.readsOf(text)]);
     return this.#steps.run(text, reads, reads.progress<T>(text, basis, this.versions), ids, make);
@@ -203,7 +203,7 @@ export class Reader {
     // Of a view, nothing says what comes and goes.
     if (!this.readsOf(query.text).includes(part)) return this.count(query);
     this.versions.note([part]);
-    return this.#rowCounts.of(table, part, this.putOffReads);
+    return this.#rowCounts.of(table, part, this.#putOffReads);
   }
 
   /**
@@ -218,6 +218,8 @@ export class Reader {
 
   /** A statement has changed this many rows. */
   protected changed(kept: Kept, count: number): void {
+    // Who has written is not begun anew.
+    this.#putOffReads = undefined;
     const access = this.statements.accessOf(kept);
     this.#rowCounts.changed(access, count);
     this.versions.changed(access.changes);
@@ -239,7 +241,7 @@ export class Reader {
   /** What the statement answers, which may be put off. Throws PutOff. */
   #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const { statement } = kept;
-    const reads = this.putOffReads;
+    const reads = this.#putOffReads;
     if (!reads) return this.#noted(kept).all(values);
     const question = asked(kept, values);
     const found = reads.take(question, this.versions);
