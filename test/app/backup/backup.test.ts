@@ -95,7 +95,7 @@ test('a backup made beside a busy server has every write that was acknowledged b
   // Told when it is waited for, below.
   writing.catch(() => undefined);
   for (const file of ['first', 'second']) {
-    await pause(300);
+    for (const count = acknowledged.length; acknowledged.length === count; ) await pause(100);
     const before = [...acknowledged];
     assert.equal(await run(['backup', file]), { code: 0, stdout: written(path(file)), stderr: '' });
     assert.ok(before.length > 0 && acknowledged.length > before.length, 'writes went on meanwhile');
