@@ -80,4 +80,34 @@ accesses('what may change a row in place of a new one is not counted', () => {
   assert.is(of('INSERT OR REPLACE INTO shelf (id) VALUES (1)').sign, undefined);
 });
 
+/** What a query walks through, the whole of it with a star, and whether it sorts. */
+const walks = (text: string): string => {
+  const { sorts, walks: found } = new Accesses(handle).of(text);
+  return [...found.map(({ isWhole, table }) => (isWhole ? `${table}*` : table)), ...(sorts ? ['sorted'] : [])].join(
+    ' ',
+  );
+};
+
+accesses('what is found by a key is not walked through', () => {
+  assert.is(walks('SELECT name FROM shelf WHERE id = ?'), '');
+  assert.is(walks("SELECT count FROM word WHERE word = 'x'"), '');
+  assert.is(walks('SELECT name FROM json_each(@ids) i CROSS JOIN shelf s ON s.id = i.value'), '');
+});
+
+accesses('a table is walked through whole, or within a range of an index or of its keys', () => {
+  assert.is(walks('SELECT count(*) FROM shelf'), 'shelf*');
+  assert.is(walks("SELECT id FROM book WHERE title LIKE 'x%' LIMIT 10"), 'book*');
+  assert.is(walks('SELECT id FROM book ORDER BY title LIMIT 10'), 'book* sorted');
+  assert.is(walks('SELECT id FROM book ORDER BY id DESC LIMIT 10'), 'book*');
+  assert.is(walks('SELECT id FROM book WHERE shelf_id = ?'), 'book');
+  assert.is(walks('SELECT id FROM book WHERE id > ?'), 'book');
+  assert.is(walks("SELECT word FROM word WHERE word > 'x'"), 'word');
+  assert.is(walks('SELECT b.id FROM shelf s CROSS JOIN book b ON b.shelf_id = s.id'), 'book shelf*');
+});
+
+accesses('an index of some rows alone is no whole table, nor are the words of a text', () => {
+  assert.is(walks('SELECT name FROM shelf WHERE closed IS NULL ORDER BY name'), 'shelf');
+  assert.is(walks("SELECT rowid FROM words WHERE words MATCH 'x'"), 'words');
+});
+
 accesses.run();
