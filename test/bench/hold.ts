@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -100,6 +100,8 @@ export async function run(
   const figures: Figure[] = [];
   const measure = async (database: string, questions: Questions): Promise<void> => {
     const data = dataFolder(join(folder, 'hold'), database);
+    // What opens the secrets of a world that has some.
+    if (existsSync(keyOf(database))) copyFileSync(keyOf(database), join(data, 'secret.key'));
     try {
       figures.push(...(await measured(data, bundle, questions, tell)));
     } finally {
@@ -117,6 +119,8 @@ export async function run(
   return table(figures);
 }
 
+const keyOf = (database: string): string => `${database}.key`;
+
 /** The database of the world with many resources, made where it is not there. */
 async function resourcesFile(folder: string): Promise<string> {
   const file = join(folder, `resources-${resources}-${seedDigest()}.db`);
@@ -127,6 +131,7 @@ async function resourcesFile(folder: string): Promise<string> {
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   fill(server.app, resources);
   await server.close();
+  renameSync(join(data, 'secret.key'), keyOf(file));
   renameSync(join(data, 'tenantry.db'), file);
   rmSync(data, { recursive: true });
   return file;

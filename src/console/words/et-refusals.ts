@@ -149,6 +149,11 @@ export const refusals: Words = {
   'Invalid token. Token string should not contain spaces.': 'Vigane pääsuluba: selles on tühikuid.',
   'Invalid token header. Token string should not contain invalid characters.':
     'Vigane pääsuluba: selles on keelatud märke.',
+  'Invalid Host header.': 'Vigane Host-päis.',
+  'Invalid request target.': 'Vigane päringu aadress.',
+  'Too many long lists are being read at once. Try again.':
+    'Korraga loetakse liiga palju pikki loendeid. Proovi uuesti.',
+  'Reading this takes too long. Ask for less of it.': 'Selle lugemine võtab liiga kaua. Küsi sellest vähem.',
   'This server only reads.': 'See server ei võta muudatusi vastu.',
   'The primary server cannot be reached. Try again.': 'Põhiserverit ei saa kätte. Proovi uuesti.',
   'Another server has been promoted in the place of this one, which takes no changes.':

@@ -27,7 +27,7 @@ onFaultyDisk(
   () => {
     const told: string[] = [];
     const { acknowledged, cuts } = failEachSync(
-      { reactions, counts: [1], from: 24, step: 100, tearings: 1, moments: 5 },
+      { reactions, counts: [1], from: 24, step: 100, tearings: 1, moments: 2 },
       (text) => told.push(text),
     );
     assert.equal(told, []);
