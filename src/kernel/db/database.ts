@@ -13,8 +13,8 @@ import { endProcess, type StorageReport } from './storage-report.ts';
 
 /**
  * The database: what it answers, and the one way to change anything.
- * All changes of one turn of the event loop form one transaction, the batch, which begins with the first change and is
- * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
+ * All changes of one turn of the event loop, and of the next ones while each brings several, form one transaction, the batch,
+ * which begins with the first change and is committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
  * Whoever must not speak before the change is safe waits with `afterCommit`. See src/decisions/group-commit.md.
  */
 export class Database extends Rows {

@@ -5,7 +5,7 @@ let watches = 0;
 
 /**
  * Makes temporary triggers that call back with the ids of the objects that a changed row is told of in. `rules` has for each
- * table the id, or a SELECT of ids, with `row.` for the columns of the row; `read` the columns (`table.column`) that matter.
+ * table the id, with a WHERE if not every row has one, or a SELECT of ids, with `row.` for the columns of the row; `read` the columns (`table.column`) that matter.
  * Cascades of foreign keys count, too. See src/decisions/kept-texts.md.
  */
 export function watchRows(
@@ -28,7 +28,9 @@ export function watchRows(
       const what = verb === 'UPDATE' ? `UPDATE OF ${columns.join(', ')}` : verb;
       const calls = rows.map((row) => {
         const of = ids.replaceAll('row.', `${row}.`);
-        return /^SELECT\b/.test(of) ? `SELECT ${name}(id) FROM (${of});` : `SELECT ${name}(${of});`;
+        if (/^SELECT\b/.test(of)) return `SELECT ${name}(id) FROM (${of});`;
+        const [id, where] = of.split(/ (?=WHERE )/);
+        return `SELECT ${name}(${id}) ${where ?? ''};`;
       });
       handle.exec(
         `CREATE TEMP TRIGGER ${name}_${table}_${verb} AFTER ${what} ON main.${table} BEGIN ${calls.join(' ')} END`,

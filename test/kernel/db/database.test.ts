@@ -37,6 +37,8 @@ database('the file is in WAL mode with full synchronisation and foreign keys', (
   );
 });
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 database('nobody changes anything outside write', () => {
   assert.throws(() => add('x'), /A change outside Database.write/);
   assert.throws(() => db.run(sql`DELETE FROM item`), /A change outside Database.write/);
@@ -50,6 +52,23 @@ database('all changes of one turn of the event loop are committed together at it
   assert.equal(committed(), []);
   await settled();
   assert.equal(committed(), ['one', 'two']);
+});
+
+database('what the next turns bring is committed with it, as long as each brings several', async () => {
+  const counts: number[] = [];
+  const turns = [2, 3, 1, 1];
+  for (const pieces of turns) {
+    for (let piece = 0; piece < pieces; piece++) db.write(() => add(`${counts.length}.${piece}`));
+    await turn();
+    counts.push(committed().length);
+  }
+  assert.equal(counts, [0, 0, 6, 7]);
+});
+
+database('a turn that brings very many is committed at its end', async () => {
+  for (let piece = 0; piece < 32; piece++) db.write(() => add(String(piece)));
+  await turn();
+  assert.is(committed().length, 32);
 });
 
 database(
@@ -276,8 +295,6 @@ database(
     assert.is(setbacks(), 1, 'not committed');
   },
 );
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 database('whole work is one transaction over many turns of the event loop', async () => {
   const answer = await db.whole(async () => {
