@@ -149,7 +149,7 @@ export const customers = collection<CustomerRow>()({
     customer_role: 'row.customer_id',
     project: 'row.customer_id',
     project_role: 'SELECT customer_id AS id FROM project WHERE id = row.project_id',
-    quota: "iif(row.scope_kind = 'customer', row.scope_id, NULL)",
+    quota: "row.scope_id WHERE row.scope_kind = 'customer'",
   },
   described: () => true,
   filters: {

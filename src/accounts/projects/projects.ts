@@ -135,7 +135,7 @@ export const projectsWith = (services: Json) =>
       customer: 'SELECT id FROM project WHERE customer_id = row.id',
       customer_role: 'SELECT id FROM project WHERE customer_id = row.customer_id',
       project_role: 'row.project_id',
-      quota: "iif(row.scope_kind = 'project', row.scope_id, NULL)",
+      quota: "row.scope_id WHERE row.scope_kind = 'project'",
     },
     described: () => true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },

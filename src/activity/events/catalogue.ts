@@ -138,7 +138,34 @@ export const typesOfGroups = (groups: readonly string[]): EventTypeName[] =>
 
 /** The text of an event: values replace `{key}` once; what they contain is never read as a placeholder. */
 export function messageOf(type: EventTypeName, values: Readonly<Record<string, string>>): string {
-  return catalogue[type].message
-    .replace(/\[([^\]{]*)\{(\w+)\}([^\]]*)\]/g, (part, _before, key: string) => (values[key] ? part.slice(1, -1) : ''))
-    .replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? '');
+  const { message } = catalogue[type];
+  let parts = partsOf.get(message);
+  if (!parts) {
+    parts = split(message);
+    partsOf.set(message, parts);
+  }
+  let text = '';
+  for (const { after, before, isOptional, key } of parts) {
+    const value = key === undefined ? '' : (values[key] ?? '');
+    if (value !== '' || !isOptional) text += before + value + after;
+  }
+  return text;
 }
+
+/** Of a message: a value between texts, which are left out with it if it is optional. */
+interface Part {
+  readonly before: string;
+  readonly key: string | undefined;
+  readonly after: string;
+  readonly isOptional: boolean;
+}
+
+const partsOf = new Map<string, readonly Part[]>();
+
+const split = (message: string): Part[] =>
+  [...message.matchAll(/\[([^\]{]*)\{(\w+)\}([^\]]*)\]|([^[{]*)\{(\w+)\}|[^[{]+|[[{]/g)].map(
+    ([all, inside = '', optional, after = '', before = '', key]) =>
+      optional === undefined
+        ? { before: key === undefined ? all : before, key, after: '', isOptional: false }
+        : { before: inside, key: optional, after, isOptional: true },
+  );

@@ -87,8 +87,10 @@ export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly Q
   const texts = added(demands)
     .filter(({ delta }) => delta > 0)
     .flatMap(({ delta, id, name, scope }) => {
-      const quota = quotaOf(app.db, scope, id, name);
-      if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
+      const quota = app.db.get<Pick<QuotaRow, 'limit' | 'usage'>>(sql`
+        SELECT "limit", usage FROM quota
+        WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name} AND "limit" <> -1 AND usage + ${delta} > "limit"`);
+      if (!quota) return [];
       return [
         {
           name,

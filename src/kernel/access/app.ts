@@ -125,5 +125,7 @@ export function newUuids(app: App, count: number): string[] {
     random[i + 2] = (random.readUInt8(i + 2) & 0x3f) | 0x80;
   }
   const digits = random.toString('hex');
-  return Array.from({ length: count }, (_, i) => time + digits.slice(20 * i, 20 * i + 20));
+  const uuids: string[] = [];
+  for (let at = 0; at < digits.length; at += 20) uuids.push(time + digits.slice(at, at + 20));
+  return uuids;
 }

@@ -10,9 +10,10 @@ export function changesOf(row: object, columns: Given): Record<string, Value> {
 }
 
 /** Values of a body as they are stored: booleans become 0 and 1. */
-export const storedValues = (values: Given): Record<string, Value> =>
-  Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : value]],
-    ),
-  );
+export function storedValues(values: Given): Record<string, Value> {
+  const stored: Record<string, Value> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) stored[name] = typeof value === 'boolean' ? Number(value) : value;
+  }
+  return stored;
+}

@@ -72,10 +72,7 @@ function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules
       ? [v.check((text: string) => text === '' || isTooLong(text, max) || pattern[0].test(text), pattern[1])]
       : []),
   ];
-  return steps.reduce<v.GenericSchema<unknown, string>>(
-    (schema, step) => v.pipe(schema, step),
-    v.string(messages.string),
-  );
+  return v.pipe(v.string(messages.string), ...steps);
 }
 
 /** Numbers are accepted as text and become it (core.md 1.5). */

@@ -84,9 +84,11 @@ export function kindName(value: unknown): string {
   return value === null ? 'NoneType' : 'dict';
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 function decode(content: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+    return decoder.decode(content);
   } catch {
     throw parseError('invalid UTF-8');
   }
