@@ -44,7 +44,12 @@ export async function run(
       tell(`${of.title} …`);
       lines.push(await line(of, worlds, load));
     }
-    const head = ['Requests a second', ...sizes.map(({ name }) => `${name} customers`), 'of 100', 'Target'];
+    const head = [
+      'Requests a second',
+      ...sizes.map(({ name }) => `${name} customers`),
+      'of 100',
+      'Target of the largest',
+    ];
     return [row(head), row(head.map((_, i) => (i === 0 ? ':--' : '--:'))), ...lines].join('\n');
   } finally {
     await Promise.all([load.stop(), ...worlds.map(({ server }) => server.stop())]);
@@ -55,7 +60,9 @@ export async function run(
 async function line(of: Case, worlds: readonly Grown[], load: Load): Promise<string> {
   const speeds: number[][] = worlds.map(() => []);
   for (let round = 0; round <= rounds; round++) {
-    for (const [i, { server, world }] of worlds.entries()) {
+    const inTurn = [...worlds.entries()];
+    // Whoever is asked first in a round is so in every second one.
+    for (const [i, { server, world }] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,
         requests: of.requests(world),
@@ -69,7 +76,7 @@ async function line(of: Case, worlds: readonly Grown[], load: Load): Promise<str
   const [first = [], ...others] = speeds;
   const ratios = others.map((these) => median(these.map((speed, i) => speed / (first[i] as number))));
   const { ofSmaller = 0 } = of;
-  const met = ratios.every((ratio) => ratio >= ofSmaller);
+  const met = (ratios.at(-1) as number) >= ofSmaller;
   return row([
     of.title,
     ...speeds.map((these) => Math.round(median(these)).toLocaleString('en')),
