@@ -43,6 +43,14 @@ interface Tree {
   readonly isPartial: boolean;
 }
 
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly rootpage: number;
+  readonly sql: string | null;
+}
+
 interface Opcode {
   readonly opcode: string;
   readonly p1: number;
@@ -66,30 +74,17 @@ export function partOf(name: string): Part {
 
 /** Tells what statements access, by the schema of one database as it is when it is first asked. */
 export class Accesses {
+  readonly #schema = new Map<number, SchemaRow>();
+  /** Those that were asked for: a start asks for a few. */
   readonly #trees = new Map<number, Tree>();
+  readonly #columns = new Map<string, readonly string[]>();
   readonly #virtual: readonly string[];
 
   constructor(private readonly handle: SQLite.Database) {
     const schema = handle
-      .prepare<[], { type: string; name: string; tbl_name: string; rootpage: number; sql: string | null }>(
-        'SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY type DESC',
-      )
+      .prepare<[], SchemaRow>('SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY type DESC')
       .all();
-    const columns = this.#columns();
-    for (const { type, tbl_name, rootpage, sql } of schema) {
-      if (type !== 'table' && type !== 'index') continue;
-      const isTable = type === 'table';
-      const all = columns.get(tbl_name) ?? [];
-      // An index that SQLite made itself has no text: it is one of the table's keys.
-      const named = isTable || sql === null ? undefined : new Set(sql.match(/\w+/g));
-      this.#trees.set(rootpage, {
-        table: tbl_name,
-        columns: named === undefined ? all : all.filter((column) => named.has(column)),
-        isTable,
-        isPlain: isTable && !/WITHOUT\s+ROWID/i.test(sql ?? ''),
-        isPartial: !isTable && /\)\s*WHERE\b/i.test(sql ?? ''),
-      });
-    }
+    for (const row of schema) if (row.type === 'table' || row.type === 'index') this.#schema.set(row.rootpage, row);
     this.#virtual = schema.filter(({ sql }) => /^CREATE VIRTUAL TABLE/i.test(sql ?? '')).map(({ name }) => name);
   }
 
@@ -100,7 +95,7 @@ export class Accesses {
     const written: string[] = [];
     const cursors = new Map<number, Tree>();
     for (const { opcode, p1, p2, p3 } of program) {
-      const tree = p3 === 0 && opensTree.test(opcode) ? this.#trees.get(p2) : undefined;
+      const tree = p3 === 0 && opensTree.test(opcode) ? this.#treeAt(p2) : undefined;
       if (opcode !== 'OpenWrite' && tree) {
         cursors.set(p1, tree);
         reads.add(tree.table);
@@ -113,7 +108,7 @@ export class Accesses {
         if (read && column !== undefined) reads.add(`${read.table}.${column}`);
       }
       // A table can be emptied without being opened.
-      const cleared = opcode === 'Clear' && p2 === 0 ? this.#trees.get(p1) : undefined;
+      const cleared = opcode === 'Clear' && p2 === 0 ? this.#treeAt(p1) : undefined;
       if (cleared) written.push(cleared.table);
     }
     const isVirtual = program.some(({ opcode }) => opcode === 'VOpen' || opcode === 'VUpdate');
@@ -134,7 +129,7 @@ export class Accesses {
     const ranged = new Set<number>();
     const walks: Walk[] = [];
     for (const { opcode, p1, p2, p3 } of program) {
-      const opened = p3 === 0 && opensTree.test(opcode) ? this.#trees.get(p2) : undefined;
+      const opened = p3 === 0 && opensTree.test(opcode) ? this.#treeAt(p2) : undefined;
       if (opened) cursors.set(p1, opened);
       if (/^(Rewind|Last)$/.test(opcode)) ranged.delete(p1);
       if (/^Seek[GL][ET]$/.test(opcode)) ranged.add(p1);
@@ -144,16 +139,36 @@ export class Accesses {
     return walks;
   }
 
-  /** Those of every table, in their places in its rows, in which generated ones that are not stored have none. */
-  #columns(): ReadonlyMap<string, readonly string[]> {
-    const columns = new Map<string, string[]>();
-    for (const { table, name } of this.handle
-      .prepare<[], { table: string; name: string }>(
-        `SELECT s.name AS "table", x.name FROM main.sqlite_schema s, pragma_table_xinfo(s.name) x
-         WHERE s.type = 'table' AND x.hidden <> 2 ORDER BY s.name, x.cid`,
-      )
-      .iterate())
-      columns.set(table, [...(columns.get(table) ?? []), name]);
+  #treeAt(page: number): Tree | undefined {
+    const row = this.#schema.get(page);
+    const known = row && this.#trees.get(page);
+    if (!row || known) return known;
+    const { sql, tbl_name: table, type } = row;
+    const isTable = type === 'table';
+    const all = this.#columnsOf(table);
+    // An index that SQLite made itself has no text: it is one of the table's keys.
+    const named = isTable || sql === null ? undefined : new Set(sql.match(/\w+/g));
+    const tree = {
+      table,
+      columns: named === undefined ? all : all.filter((column) => named.has(column)),
+      isTable,
+      isPlain: isTable && !/WITHOUT\s+ROWID/i.test(sql ?? ''),
+      isPartial: !isTable && /\)\s*WHERE\b/i.test(sql ?? ''),
+    };
+    this.#trees.set(page, tree);
+    return tree;
+  }
+
+  /** Those of a table, in their places in its rows, in which generated ones that are not stored have none. */
+  #columnsOf(table: string): readonly string[] {
+    let columns = this.#columns.get(table);
+    if (!columns) {
+      columns = this.handle
+        .prepare<[string], string>('SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 2 ORDER BY cid')
+        .pluck()
+        .all(table);
+      this.#columns.set(table, columns);
+    }
     return columns;
   }
 }
