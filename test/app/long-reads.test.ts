@@ -154,6 +154,45 @@ test('a token that is revoked while the thread reads is not served', async () =>
   assert.is((await client.get('/api/customers/?name=e')).status, 401);
 });
 
+/** Runs work, and answers the questions that the thread was asked meanwhile. */
+async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
+  const asked: string[][] = [];
+  const reading = thread();
+  const answer = reading.answer.bind(reading);
+  reading.answer = (reads, questions, isGone) => {
+    asked.push(questions.map(({ text }) => text));
+    return answer(reads, questions, isGone);
+  };
+  try {
+    await work();
+  } finally {
+    reading.answer = answer;
+  }
+  return asked;
+}
+
+test('a search that first enters the words of new events is read by the thread as well', async () => {
+  largeAbove(0);
+  await fixture.customer('Zirconium');
+  const search = async (): Promise<void> =>
+    assert.is((await fixture.staff.get('/api/events/?search=Zirconium')).headers.get('X-Result-Count'), '1');
+  const asked = await askedDuring(search);
+  assert.ok(asked.flat().some((text) => text.includes('event_words MATCH')));
+});
+
+test('short reads of a large table go to the thread together when there are many of them', async () => {
+  const { db } = fixture.server.app;
+  const queries = [1, 2, 3, 4].map((size) => sql`SELECT count(*) FROM event WHERE id > ${0} AND id < ${size}`);
+  for (const { text, values } of queries) db.tookInThread({ text, values, isPlucked: true }, 0);
+  largeAbove(0);
+  const reads = new PutOffReads('somebody');
+  db.puttingOff(reads, () => db.foresee(queries.slice(0, 3)));
+  assert.throws(
+    () => db.puttingOff(reads, () => db.foresee(queries)),
+    (error: unknown) => error instanceof PutOff && error.questions.length === 4,
+  );
+});
+
 test('rows are counted once, whatever comes and goes while the thread counts', async () => {
   const total = async (): Promise<number> =>
     Number((await fixture.staff.get('/api/customers/')).headers.get('X-Result-Count'));

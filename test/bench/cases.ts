@@ -24,7 +24,7 @@ export interface Case {
   readonly ofBare?: number;
   /** Least multiple of the peer's speed. */
   readonly ofPeer?: number;
-  /** Least share of the speed in the smaller world; default: three quarters. */
+  /** Least share of the speed in the smallest world that the largest has (growth.ts); without it: three quarters, roughly. */
   readonly ofSmaller?: number;
 }
 

@@ -116,7 +116,9 @@ function merge(db: Database): boolean {
 
 /** What finds the events of whose texts one holds these words next to each other, in this order: a phrase for each volume, as FTS5 writes it. */
 export function phrasesOf(db: Database, words: readonly string[]): string[] {
-  while (indexSome(db));
+  db.aside(() => {
+    while (indexSome(db));
+  });
   const first = volumeOf(db.value<number>(sql`SELECT min(id) FROM event`) ?? 0);
   const last = volumeOf(db.value<number>(sql`SELECT max(id) FROM event`) ?? 0);
   let volumes = Array.from({ length: last - first + 1 }, (_, i) => first + i);

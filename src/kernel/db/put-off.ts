@@ -2,7 +2,7 @@
  * Reads that would keep everybody waiting are put off: whoever asks is told so by `PutOff`, has a thread answer them, and asks
  * again with the answers at hand. See src/decisions/reading-thread.md.
  */
-import type { Part } from './access.ts';
+import type { Part, Walk } from './access.ts';
 import { Allowance } from './lately.ts';
 import type { Sql, Value } from './sql.ts';
 import type { Kept, Statements } from './statements.ts';
@@ -146,6 +146,8 @@ export class Steps {
 
 /** Milliseconds below which a read of the thread is done without it the next time, and above which one goes to the thread. */
 const [short, long] = [2, 5];
+/** So many short reads may follow each other. */
+const mostShort = 3;
 /** Of so many reads it is known that they are short. */
 const mostKnown = 20_000;
 /** Changes after which it is looked anew whether a table has become large. */
@@ -170,11 +172,21 @@ export class LongReads {
 
   /** Whether a read is to be put off; `visits` is how many rows it looks at where it need not sort. */
   has(kept: Kept, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
-    const { sorts, walks } = this.statements.accessOf(kept);
-    if (walks.length === 0 || (visits <= this.manyRows && !sorts)) return false;
-    const large = walks.filter(({ table }) => this.isLarge(table));
+    const large = this.#largeWalks(kept, visits);
     if (large.length === 0) return false;
     return large.some(({ isWhole }) => isWhole) || !this.#short.get(answerKey(kept, values));
+  }
+
+  /** Whether reads are to be put off that follow each other: one of them is, or many short ones are long together. */
+  hasSome(reads: readonly (readonly [Kept, Sql['values']])[]): boolean {
+    if (reads.some(([kept, values]) => this.has(kept, values))) return true;
+    return reads.filter(([kept]) => this.#largeWalks(kept).length > 0).length > mostShort;
+  }
+
+  #largeWalks(kept: Kept, visits = Number.POSITIVE_INFINITY): readonly Walk[] {
+    const { sorts, walks } = this.statements.accessOf(kept);
+    if (walks.length === 0 || (visits <= this.manyRows && !sorts)) return [];
+    return walks.filter(({ table }) => this.isLarge(table));
   }
 
   /** How long a read took, in the thread or here. */
