@@ -36,6 +36,17 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   const handle = openHandle(file, addon);
   rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
   rejectForeignFile(handle);
+  try {
+    setUp(handle);
+  } catch (error) {
+    // Of a log that is there nobody knows yet whether a sync of it has failed: it is mended by whoever opens it.
+    if (!handle.memory) closeAsItIs(handle, addon);
+    throw error;
+  }
+  return handle;
+}
+
+function setUp(handle: SQLite.Database): void {
   enterWriteAheadLog(handle);
   for (const pragma of [
     // SQLite would tell nobody that the disk has failed: see checkpoints.ts.
@@ -54,7 +65,17 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   }
   // The names of the file and its log, which SQLite syncs as well, but not so that it tells of a failure.
   if (!handle.memory) syncFolder(dirname(handle.name));
-  return handle;
+}
+
+/** Closes a handle and leaves the log as it is: SQLite moves it when the last handle is closed, unless that can only read. */
+export function closeAsItIs(handle: SQLite.Database, addon: Addon | undefined): void {
+  const last = openHandle(handle.name, addon, { readonly: true, fileMustExist: true });
+  try {
+    last.pragma('user_version');
+  } finally {
+    handle.close();
+    last.close();
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { errorOf, present } from '../present.ts';
-import { openHandle } from './handle.ts';
+import { closeAsItIs } from './handle.ts';
 import { isFor, StorageError, storageError } from './storage-error.ts';
 import { LogIndex, upToPage, wholePages } from './write-ahead-log.ts';
 
@@ -104,13 +104,8 @@ export class LogRepair {
     this.#index?.close();
   }
 
-  /** SQLite moves the log when the last handle is closed, unless that can only read. */
   #closeAsItIs(): void {
-    const { addon, handle } = this;
-    const last = openHandle(handle.name, addon, { readonly: true, fileMustExist: true });
-    last.pragma('user_version');
-    handle.close();
-    last.close();
+    closeAsItIs(this.handle, this.addon);
     this.#index?.close();
   }
 

@@ -1,7 +1,7 @@
 /** What is safe after a sync has failed: the short form of the part `syncs` of `npm run chaos`, and what goes on. `npm test` built the program before. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -107,6 +107,42 @@ syncs('a log that is written again stays locked: who opens the database then doe
   assert.ok(log > 0 && checkpointed === log, JSON.stringify({ checkpointed, log }));
   db.close();
   rmSync(folder, { recursive: true });
+});
+
+onFaultyDisk('a database that is not opened for a failed sync keeps its log, and nothing of that is moved', () => {
+  const disk = new FaultyDisk();
+  mkdirSync(disk.folder);
+  const file = join(disk.folder, 'test.db');
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  const options = { cwd: here, env: { PATH: process.env.PATH, ...disk.environment } };
+  execFileSync(
+    process.execPath,
+    [
+      '-e',
+      `const SQLite = require('better-sqlite3'); const db = new SQLite('${file}'); db.pragma('journal_mode = WAL');
+      db.exec('PRAGMA application_id = ${applicationId}; CREATE TABLE item (id INTEGER)'); process.exit()`,
+    ],
+    options,
+  );
+  const kept = (): readonly [boolean, Buffer] => [existsSync(`${file}-wal`), readFileSync(file)];
+  const before = kept();
+  const open = `import { Database } from '../../../src/kernel/db/database.ts';
+    let message = '';
+    try { Database.open('${file}'); } catch (error) { message = error.message; }
+    console.log(message);
+    if (message === '') process.exit();`;
+  // What a process has not closed is closed at its end.
+  const opened = (): string =>
+    execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', open], options).toString().trim();
+  let refused = 0;
+  for (let message = 'none'; message !== ''; refused++) {
+    disk.failSyncs(disk.syncs + refused, 1);
+    message = opened();
+    assert.match(message, /^$|EIO|disk I\/O error|fails/);
+    assert.equal(kept(), before);
+  }
+  assert.ok(refused > 2, String(refused));
+  disk.remove();
 });
 
 onFaultyDisk('a command says that something is done when it is, and else why it is not', async () => {
