@@ -40,7 +40,11 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
     setUp(handle);
   } catch (error) {
     // Of a log that is there nobody knows yet whether a sync of it has failed: it is mended by whoever opens it.
-    if (!handle.memory) closeAsItIs(handle, addon);
+    try {
+      if (!handle.memory) closeAsItIs(handle, addon);
+    } catch {
+      // What made it fail is told already.
+    }
     throw error;
   }
   return handle;
