@@ -1,0 +1,36 @@
+/** What answers give away that are kept or compressed: tokens in the caches of others, and everybody's time (core.md 1.7). */
+import * as assert from 'uvu/assert';
+import { CompressedForms } from '../../src/kernel/http/encoding.ts';
+import type { Answer, Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test: answers, fixture } = suiteWithServer('answers');
+
+const kept = ({ headers }: Answer<Json>) => [headers.get('cache-control'), headers.has('etag')];
+const none = ['no-store', false];
+const known = ['private, no-cache', true];
+
+answers('an answer that holds a token is kept nowhere', async () => {
+  const { staff } = fixture;
+  const me = (await staff.get('/api/users/?current')).body[0];
+  const other = await fixture.user('other');
+  for (const path of [me.url, '/api/users/?current', '/api/users/?current=true&username=admin'])
+    assert.equal([path, ...kept(await staff.get(path))], [path, ...none]);
+  for (const path of [other.url, '/api/users/', '/api/users/?current=false'])
+    assert.equal([path, ...kept(await staff.get(path))], [path, ...known]);
+  assert.is((await staff.get('/api/users/?current')).headers.get('x-result-count'), '1');
+  const head = await staff.send('HEAD', me.url);
+  assert.equal(kept(head), none);
+});
+
+answers('a form is made once, also for those who ask while it is made, and its bytes are told', async () => {
+  const bytes: number[] = [];
+  const forms = new CompressedForms('once', (count) => bytes.push(count));
+  const ask = () => new Promise<Uint8Array>((resolve) => forms.get('br', 'x'.repeat(5000), resolve));
+  const [first, ...others] = [...(await Promise.all([ask(), ask()])), await ask()];
+  assert.ok(first);
+  for (const other of others) assert.is(other, first);
+  assert.equal(bytes, [first.length]);
+});
+
+answers.run();

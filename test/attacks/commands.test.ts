@@ -1,0 +1,54 @@
+/** What commands give away, and what they take: `npm test` built the program before. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Program } from '../support/program.ts';
+
+const test = suite('commands');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+
+test.before.each(() => {
+  program = new Program(native);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+test('config prints no credentials that stand in URLs', async () => {
+  const env = {
+    TENANTRY_SMTP_URL: 'smtps://mailer:hidden-1@mail.example.com:465',
+    TENANTRY_BASE_URL: 'https://user:hidden-2@tenantry.example.com',
+  };
+  for (const words of [['config'], ['config', '--file'], ['config', '--markdown']]) {
+    const { stderr, stdout } = await program.run(words, { env });
+    assert.not.match(stdout + stderr, 'hidden');
+  }
+});
+
+test('restore writes nothing of a file that is no backup, is cut, or goes on behind its end', async () => {
+  const path = (name: string): string => join(program.folder, name);
+  assert.is((await program.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
+  assert.is((await program.run(['backup', 'good', '--data', 'data'])).code, 0);
+  const whole = readFileSync(path('good'));
+  const bad = {
+    zeros: gzipSync(Buffer.alloc(100_000_000)),
+    cut: whole.subarray(0, whole.length >> 1),
+    tail: Buffer.concat([whole, Buffer.from('tail')]),
+    twice: Buffer.concat([whole, whole]),
+  };
+  for (const [name, content] of Object.entries(bad)) {
+    writeFileSync(path(name), content);
+    const { code, stderr } = await program.run(['restore', name, '--data', `into-${name}`]);
+    assert.is(code, 1, name);
+    assert.match(stderr, /^tenantry: cannot restore [^\n]+\n$/);
+    const left = existsSync(path(`into-${name}`)) ? readdirSync(path(`into-${name}`)) : [];
+    const bytes = left.reduce((sum, file) => sum + statSync(join(path(`into-${name}`), file)).size, 0);
+    assert.ok(!left.includes('tenantry.db') && bytes < 10_000, `${name}: ${left}`);
+  }
+  assert.is((await program.run(['restore', 'good', '--data', 'into-good'])).code, 0);
+});
+
+test.run();

@@ -1,0 +1,24 @@
+/** Projects that somebody takes along to a customer of his own (core.md 7.3). */
+import * as assert from 'uvu/assert';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test, fixture } = suiteWithServer('moving projects');
+
+test('whoever owns both customers, if only for a moment, moves no project between them', async () => {
+  const owner = await fixture.user('mover');
+  const client = fixture.as('mover');
+  const [victim, own] = [await fixture.customer('Victim'), await fixture.customer('Own')];
+  const project = await fixture.project('Taken', victim);
+  await fixture.grant(own, owner, 'owner');
+  await fixture.grant(victim, owner, 'owner', new Date(fixture.clock.now() / 1000 + 3000).toISOString());
+  fixture.events();
+  for (const answer of [
+    await client.patch(project.url, { customer: own.url }),
+    await client.put(project.url, { name: 'Taken', customer: own.url }),
+  ])
+    assert.is(answer.status, 403);
+  assert.is((await fixture.staff.get(project.url)).body.customer, victim.url);
+  assert.equal(fixture.events(), []);
+});
+
+test.run();
