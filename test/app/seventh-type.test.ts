@@ -16,15 +16,19 @@ import { lighthouse } from '../support/lighthouse.ts';
  */
 const test = suite('a seventh type of provider (providers.md 2)');
 let fixture: Fixture;
+let forget: () => void;
 let people: { customer: Json; project: Json };
 
 test.before(async () => {
   fixture = await Fixture.start({ providers: [...providerTypes, lighthouse] });
-  describedBy(fixture.url, fixture.server.app.catalogue);
+  forget = describedBy(fixture.url, fixture.server.app.catalogue);
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
-test.after(() => fixture.close());
+test.after(async () => {
+  forget();
+  await fixture.close();
+});
 
 const work = async (): Promise<void> => {
   for (let i = 0; i < 6; i++) await fixture.later(1);
@@ -153,13 +157,14 @@ test('data with settings of a type that is not served is not opened', async () =
   const options = { ephemeral: false, data } as const;
   try {
     const first = await Fixture.start({ ...options, providers: [lighthouse] });
-    describedBy(first.url, first.server.app.catalogue);
+    const forgetFirst = describedBy(first.url, first.server.app.catalogue);
     const made = await first.staff.post('/api/service-settings/', {
       name: 'Light',
       type: 'Lighthouse',
       customer: (await first.customer('Alice')).url,
     });
     assert.is(made.status, 201);
+    forgetFirst();
     await first.close();
     const error = await Fixture.start(options).then(
       () => undefined,

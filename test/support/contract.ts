@@ -112,8 +112,15 @@ const contracts = memoised((catalogue: Catalogue) => new Contract(catalogue));
 /** The catalogues of servers that serve other types of provider, by origin. */
 const others = new Map<string, Catalogue>();
 
-/** Has the answers of a server compared with the document of the catalogue that it serves. */
-export const describedBy = (url: string, catalogue: Catalogue): void => void others.set(new URL(url).origin, catalogue);
+/**
+ * Has the answers of a server compared with the document of the catalogue that it serves. Answers what ends that: another server
+ * may get its port.
+ */
+export function describedBy(url: string, catalogue: Catalogue): () => void {
+  const { origin } = new URL(url);
+  others.set(origin, catalogue);
+  return () => void others.delete(origin);
+}
 
 /** Throws when an answer is not one that the document of its server describes. */
 export const checkAnswer = (method: string, url: URL, status: number, type: string, body: unknown): void =>

@@ -39,7 +39,7 @@ test('what a synchronisation found is stored in steps, so that others are served
   const types = [...providerTypes, { ...lighthouse, driver: () => provider }];
   const fixture = await Fixture.start({ providers: types });
   const { catalogue, db } = fixture.server.app;
-  describedBy(fixture.url, catalogue);
+  const forget = describedBy(fixture.url, catalogue);
   const { run, write } = db;
   /** Statements that each transaction ran. */
   const transactions: number[] = [];
@@ -71,6 +71,7 @@ test('what a synchronisation found is stored in steps, so that others are served
     assert.ok(transactions.length > 10, `${transactions.length} transactions`);
     assert.ok(Math.max(...transactions) <= 101, `${Math.max(...transactions)} statements in one transaction`);
   } finally {
+    forget();
     await fixture.close();
   }
 });
