@@ -9,7 +9,7 @@ export const product = document.querySelector('meta[name=application-name]')?.ge
 
 const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
 
-/** What had the keyboard last, with what it stands in from the inside; none where somebody has pointed elsewhere. */
+/** What had the keyboard last, with what it stands in from the inside; none where somebody has gone elsewhere. */
 let last: readonly Element[] = [];
 
 /** Whether the heading of a page that was asked for is waited for. */
@@ -32,9 +32,10 @@ export function giveBack(element: Element | null): void {
 for (const kind of ['pointerdown', 'keydown'])
   addEventListener(
     kind,
-    () => {
+    (event) => {
       isHeadingWanted = false;
-      if (kind === 'pointerdown') last = [];
+      // The pointer may be on nothing, and Tab may lead out of the page.
+      if (kind === 'pointerdown' || (event instanceof KeyboardEvent && event.key === 'Tab')) last = [];
     },
     { capture: true },
   );

@@ -114,8 +114,9 @@ browser('the first person begins, skips to the content, makes a customer and a p
   await person.press('Enter');
   await person.arrived('Welcome, Alice Adams');
   await person.page.reload();
-  await person.console.heading(/^Welcome/).waitFor();
-  await person.page.keyboard.press('Tab');
+  // What is shown while the rest is loaded goes away, and gives the keyboard back to the heading.
+  await person.arrived(/^Welcome/);
+  await person.press('Tab');
   await person.activate('Skip to the content');
   assert.is(await person.page.evaluate('document.activeElement.id'), 'content');
   await person.goTo('Customers');
@@ -246,6 +247,18 @@ browser('what has the keyboard and is deleted gives it to what is left', async (
   await roles.getByText('Nobody has a role here yet.').waitFor();
   await person.page.locator('main :focus').waitFor();
   assert.equal((await admin.get('/api/customer-permissions/')).body as Json, []);
+});
+
+browser('who leaves the page by the keyboard is not brought back when something on it changes', async () => {
+  const focused = (): Promise<string> => person.page.evaluate('document.activeElement.tagName');
+  await person.goTo('Customers');
+  for (let steps = 0; steps < 120 && (await focused()) !== 'BODY'; steps += 1) await person.page.keyboard.press('Tab');
+  assert.is(await focused(), 'BODY');
+  await fixture.as('admin').post('/api/customers/', { name: 'Zebra' });
+  await person.console.link('Zebra').waitFor();
+  // The page looks after what has the keyboard a moment after each change.
+  await person.page.evaluate('new Promise((done) => setTimeout(done, 200))');
+  assert.is(await focused(), 'BODY');
 });
 
 tests.run();
