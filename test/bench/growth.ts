@@ -20,16 +20,20 @@ interface Grown {
   sent: number;
 }
 
-/** What grows with a world: the speed of the same requests in worlds of several sizes, whose servers take turns in each round. */
+/**
+ * What grows with a world: the speed of the same requests in worlds of several sizes, kept in `folder`, whose servers take turns in
+ * each round, each with a copy inside `copies`.
+ */
 export async function run(
   folder: string,
+  copies: string,
   bundle: string,
   program: (name: string) => string,
   tell: (text: string) => void,
 ): Promise<string> {
   const worlds: Grown[] = [];
   const load = startLoad(program('load'));
-  const data = ({ customers }: Size): string => join(folder, `growth-${customers}`);
+  const data = ({ customers }: Size): string => join(copies, `growth-${customers}`);
   try {
     for (const size of sizes) {
       const database = await seeded(folder, size, tell);

@@ -90,16 +90,17 @@ const ofResources: Questions = {
   ],
 };
 
-/** Measures every world inside `folder`; `events` is the length of the log. */
+/** Measures every world inside `folder`, each in a copy inside `copies`; `events` is the length of the log. */
 export async function run(
   folder: string,
+  copies: string,
   bundle: string,
   tell: (text: string) => void,
   events = usualLog,
 ): Promise<string> {
   const figures: Figure[] = [];
   const measure = async (database: string, questions: Questions): Promise<void> => {
-    const data = dataFolder(join(folder, 'hold'), database);
+    const data = dataFolder(join(copies, 'hold'), database);
     // What opens the secrets of a world that has some.
     if (existsSync(keyOf(database))) copyFileSync(keyOf(database), join(data, 'secret.key'));
     try {

@@ -9,6 +9,7 @@
  *                                    gigabytes, twice, and half an hour the first time
  *   npm run bench -- --only hold     for how long the event loop is held in large worlds; copies of ten and eight gigabytes, an hour the
  *                                    first time; `--size` makes the log of events smaller
+ *   … growth|hold --copies DIR       puts the copies there: into memory, as /dev/shm, where a machine soon forgets what files contain
  *   npm run bench -- --only events --size 10000000       a larger log than two million events
  *   npm run bench -- --only resources --size 200000      more resources than 100,000
  *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
@@ -55,7 +56,12 @@ const folder = join(project, 'dist/bench');
 const connections = 64;
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, size: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    size: { type: 'string' },
+    copies: { type: 'string', default: folder },
+  },
 });
 const decisions = Object.keys(measures);
 const names = [
@@ -214,7 +220,7 @@ if (isAsked('resources') && !options.quick) print(await measureResources(folder,
 if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, tell));
 if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
 // It takes too long and too much room for a benchmark of everything.
-if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
-if (options.only === 'hold') print(await measureHold(folder, bundle, tell, count));
+if (options.only === 'growth') print(await measureGrowth(folder, options.copies, bundle, await compile(), tell));
+if (options.only === 'hold') print(await measureHold(folder, options.copies, bundle, tell, count));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));
 if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, tell));
