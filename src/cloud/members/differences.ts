@@ -1,5 +1,5 @@
 import type { App } from '../../kernel/access/app.ts';
-import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import { any, join, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendReference, Person } from '../catalogue/driver.ts';
 
@@ -44,11 +44,10 @@ const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
     FROM managed m JOIN active_customer_role c ON c.customer_id = m.customer_id AND c.role = 'owner'
   )`;
 
-const withMembers = ({ kinds }: Catalogue): string[] =>
-  kinds.filter(({ kind }) => kind.hasMembers).map(({ name }) => name);
+const withMembers = ({ kinds }: Catalogue): Catalogue['kinds'] => kinds.filter(({ kind }) => kind.hasMembers);
 
 const isOfKind = (catalogue: Catalogue): Sql =>
-  sql`(${any(withMembers(catalogue).map((kind) => sql`r.kind = ${kind}`))})`;
+  sql`(${any(withMembers(catalogue).map(({ name }) => sql`r.kind = ${name}`))})`;
 
 const mayBeMember: Sql = sql`u.is_active AND u.email <> ''`;
 
@@ -89,9 +88,14 @@ export function differing(
   now: number,
   after: number,
 ): { readonly resources: readonly Managed[]; readonly last: number | undefined } {
-  if (withMembers(catalogue).length === 0) return { resources: [], last: undefined };
-  const ids = db.values<number>(sql`
-    SELECT r.id FROM resource r WHERE ${isOfKind(catalogue)} AND r.id > ${after} ORDER BY r.id LIMIT ${portion}`);
+  const kinds = withMembers(catalogue);
+  if (kinds.length === 0) return { resources: [], last: undefined };
+  // A part for each kind: an index has the ids of a kind in their order.
+  const ofKinds = kinds.map(
+    ({ kind, name }) =>
+      sql`SELECT id FROM resource WHERE is_part = ${Number(kind.isPart ?? false)} AND kind = ${name} AND id > ${after}`,
+  );
+  const ids = db.values<number>(sql`${join(ofKinds, ' UNION ALL ')} ORDER BY id LIMIT ${portion}`);
   const resources = db.all<Managed>(sql`
     ${comparison(catalogue, sql`r.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)}
     SELECT * FROM managed

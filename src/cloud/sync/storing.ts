@@ -13,6 +13,7 @@ import { withLocalNames } from '../resources/local-names.ts';
 import { failureOfState } from '../resources/operations.ts';
 import { detailsOf } from '../resources/resource.ts';
 import { changeResource, referredColumns } from '../resources/resource-store.ts';
+import { beforeAll, isBehind } from './in-pieces.ts';
 import { type SettingsState, settingsOf } from './sync.ts';
 
 /*
@@ -159,12 +160,16 @@ function* pullResources(
   { revisions }: Meanwhile,
 ): Generator<Store> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
-  for (const ids of pieces(db.values<number>(sql`SELECT id FROM resource WHERE ${isPulled}`), resourcesAStep))
+  let [last, isOver] = [beforeAll, false];
+  while (!isOver)
     yield (context) => {
-      const rows = db.all<ResourceRow>(sql`SELECT * FROM resource WHERE ${among('id', ids)} AND ${isPulled}`);
+      const rows = db.all<ResourceRow>(sql`SELECT * FROM resource
+        WHERE ${isPulled} AND ${isBehind(last)} ORDER BY kind, backend_id, id LIMIT ${resourcesAStep}`);
       for (const row of rows)
         if (revisions.get(row.id) === row.revision)
           pullResource(context, row, found.get(`${row.kind} ${row.backend_id}`), { found, revisions });
+      isOver = rows.length < resourcesAStep;
+      last = rows.at(-1) ?? last;
     };
 }
 

@@ -1,10 +1,12 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { Inventory } from '../catalogue/driver.ts';
+import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
 import { type Job, removeJob } from '../jobs/jobs.ts';
 import { goneSince, mustRepeat, requestSync } from '../jobs/sync-jobs.ts';
+import { beforeAll, isBehind, type Place } from './in-pieces.ts';
 import { storing } from './storing.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 
@@ -12,14 +14,7 @@ import { failSync, finishSync, startSync } from './sync.ts';
 export const syncHandler: JobHandler = {
   start: (context, job) => startSync(context, job.settings_id),
   call: async (app, job, driver) => {
-    const { catalogue, db } = app;
-    const rows = db.all<Pick<ResourceRow, 'id' | 'revision' | 'kind' | 'backend_id'>>(
-      sql`SELECT id, revision, kind, backend_id FROM resource WHERE settings_id = ${job.settings_id}`,
-    );
-    const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
-    const known = rows
-      .filter(({ backend_id: id }) => id !== '')
-      .map(({ backend_id, kind }) => ({ kind: catalogue.kind(kind).kind.name, backend_id }));
+    const { known, revisions } = await resourcesOf(app, job.settings_id);
     await driver.ping();
     const inventory = await driver.sync(known);
     return storedInventory(app, job, inventory, revisions);
@@ -29,6 +24,31 @@ export const syncHandler: JobHandler = {
     end(context, job);
   },
 };
+
+/** So many resources are read in a turn of the event loop. */
+const readAtOnce = 500;
+
+/** The revisions of the resources of an account, by id; and those of them that its provider should know. */
+async function resourcesOf(
+  { catalogue, db }: App,
+  settings: number,
+): Promise<{ readonly revisions: ReadonlyMap<number, number>; readonly known: readonly BackendReference[] }> {
+  const revisions = new Map<number, number>();
+  const known: BackendReference[] = [];
+  let place: Place | undefined = beforeAll;
+  while (place) {
+    const rows: (Place & Pick<ResourceRow, 'revision'>)[] =
+      db.all(sql`SELECT id, revision, kind, backend_id FROM resource
+      WHERE settings_id = ${settings} AND ${isBehind(place)} ORDER BY kind, backend_id, id LIMIT ${readAtOnce}`);
+    for (const { backend_id, id, kind, revision } of rows) {
+      revisions.set(id, revision);
+      if (backend_id !== '') known.push({ kind: catalogue.kind(kind).kind.name, backend_id });
+    }
+    place = rows.length < readAtOnce ? undefined : rows.at(-1);
+    if (place) await turn();
+  }
+  return { revisions, known };
+}
 
 /** What the settings hold of a provider, and at last that they do. */
 function* storedInventory(

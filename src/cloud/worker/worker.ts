@@ -40,6 +40,7 @@ export class ProviderWorker {
   readonly #running = new Map<number, Promise<void>>();
   readonly #calls = new Map<number, number>();
   #state: 'working' | 'stopping' | 'stopped' = 'working';
+  #lastTurn = Promise.resolve();
 
   /** `committed` calls back when what was written so far is safe and seen by others. */
   constructor(
@@ -155,7 +156,12 @@ export class ProviderWorker {
       metrics.providerFailures.add(settings.type, error.type);
       return this.#afterFailure(job, handler, error);
     });
-    if (stores) for (const store of typeof stores === 'function' ? [stores] : stores) await this.#write(store, job);
+    if (typeof stores === 'function') await this.#write(stores, job);
+    else if (stores)
+      for (const store of stores) {
+        await this.#write(store, job);
+        await this.#ownTurn();
+      }
   }
 
   /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */
@@ -179,6 +185,15 @@ export class ProviderWorker {
         await sleep(storePause, undefined, { ref: false });
       }
     }
+  }
+
+  /**
+   * Resolves in a turn of the event loop that no other one gets: of accounts whose steps were committed together, the next ones
+   * do not hold it together.
+   */
+  #ownTurn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#lastTurn;
   }
 
   #committed(): Promise<void> {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { providerTypes } from '../../../src/app/providers.ts';
 import type { Driver, Inventory } from '../../../src/cloud/catalogue/driver.ts';
 import { describedBy } from '../../support/contract.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
 import { lighthouse } from '../../support/lighthouse.ts';
 
 const test = suite('accounts with many objects (services.md 2.3)');
@@ -35,13 +35,12 @@ const provider: Driver = {
   pull: async () => ({}),
 };
 
-test('what a synchronisation found is stored in steps, so that others are served between them', async () => {
-  const types = [...providerTypes, { ...lighthouse, driver: () => provider }];
-  const fixture = await Fixture.start({ providers: types });
+/** An embedded server with that provider, and how many statements each transaction has run. */
+async function startWithProvider(): Promise<{ fixture: Fixture; transactions: number[]; close: () => Promise<void> }> {
+  const fixture = await Fixture.start({ providers: [...providerTypes, { ...lighthouse, driver: () => provider }] });
   const { catalogue, db } = fixture.server.app;
   const forget = describedBy(fixture.url, catalogue);
   const { run, write } = db;
-  /** Statements that each transaction ran. */
   const transactions: number[] = [];
   let statements = 0;
   db.run = (asked) => {
@@ -54,25 +53,60 @@ test('what a synchronisation found is stored in steps, so that others are served
     transactions.push(statements);
     return result;
   };
+  const close = async (): Promise<void> => {
+    forget();
+    await fixture.close();
+  };
+  return { fixture, transactions, close };
+}
+
+/** Adds an account with everything that there is; answers its service. */
+async function addAccount(fixture: Fixture, name: string): Promise<Json> {
+  const made = await fixture.staff.post('/api/lighthouse/', {
+    name,
+    customer: (await fixture.customer(name)).url,
+    backend_url: 'https://light.example.com',
+    token: 'secret',
+  });
+  assert.is(made.status, 201);
+  return made.body;
+}
+
+test('what a synchronisation found is stored in steps, so that others are served between them', async () => {
+  const { close, fixture, transactions } = await startWithProvider();
   try {
-    const made = await fixture.staff.post('/api/lighthouse/', {
-      name: 'Large',
-      customer: (await fixture.customer('Many')).url,
-      backend_url: 'https://light.example.com',
-      token: 'secret',
-    });
-    assert.is(made.status, 201);
-    for (let i = 0; i < 4; i++) {
-      await fixture.later(1);
-    }
-    assert.is((await fixture.staff.get(made.body.settings)).body.state, 'In Sync');
+    const made = await addAccount(fixture, 'Large');
+    for (let i = 0; i < 4; i++) await fixture.later(1);
+    assert.is((await fixture.staff.get(made.settings)).body.state, 'In Sync');
     assert.is((await fixture.staff.get('/api/lighthouse-coasts/')).headers.get('x-result-count'), '300');
-    assert.is((await fixture.staff.get(`${made.body.url}link/`)).headers.get('x-result-count'), String(lamps));
+    assert.is((await fixture.staff.get(`${made.url}link/`)).headers.get('x-result-count'), String(lamps));
     assert.ok(transactions.length > 10, `${transactions.length} transactions`);
     assert.ok(Math.max(...transactions) <= 101, `${Math.max(...transactions)} statements in one transaction`);
   } finally {
-    forget();
-    await fixture.close();
+    await close();
+  }
+});
+
+test('steps of several accounts come in turns, so that others are served between them, too', async () => {
+  const { close, fixture, transactions } = await startWithProvider();
+  /** How many long transactions each turn of the event loop had. */
+  const turns: number[] = [];
+  const look = (): void => {
+    turns.push(transactions.splice(0).filter((statements) => statements > 50).length);
+    next = setImmediate(look);
+  };
+  let next = setImmediate(look);
+  try {
+    const made: Json[] = [];
+    for (const name of ['First', 'Second', 'Third']) made.push(await addAccount(fixture, name));
+    for (let i = 0; i < 4; i++) await fixture.later(1);
+    for (const { settings } of made) assert.is((await fixture.staff.get(settings)).body.state, 'In Sync');
+    const several = turns.filter((steps) => steps > 1).length;
+    assert.ok(turns.filter((steps) => steps === 1).length > 20, 'there were steps');
+    assert.ok(several <= 1, `several steps in ${several} turns, and not in the first alone`);
+  } finally {
+    clearImmediate(next);
+    await close();
   }
 });
 
