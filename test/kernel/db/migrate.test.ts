@@ -73,6 +73,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0033_delivery_attempts': '8a73b47b7af58908ce1a3391c041322dcb2e7dd8a887f24a42aa7896948a4aff',
   '0034_sessions': '5adee128ee21f5383062f9956071bc42b16b44d357d8a9a3ad4def16067d3421',
   '0035_monitoring_history': '355d0e7812c5b72b178c2ebf6e57af61048bf2bc987c4ade79522599a4458cf5',
+  '0036_restorations': '3e64b2e1c928345addbd2dce97f75c7d22174ae6a058ca991bd46e720aa4b213',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -26,9 +26,10 @@ const fields = {
   restorations: readOnlyList(
     listValue(
       relatedItem(volumePath),
+      // The plus takes the column's affinity away, which a detail has not: else its index is not used.
       `resource x
         WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id
-          AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`,
+          AND ${detail('source_snapshot', 'x')} = +r.backend_id AND r.backend_id <> ''`,
       'x.id',
     ),
   ),
