@@ -65,8 +65,9 @@ export class TimeMachine {
       passwordChanged: () => undefined,
     };
     this.#timer = new Timer(this.app, housekeeping(present.catalogue));
-    // All of the past is one transaction: nobody waits for parts of it.
-    this.#worker = new ProviderWorker(this.app, (callback) => callback());
+    // All of the past is one transaction: nobody waits for parts of it, or for a turn between them.
+    const turn = async (): Promise<void> => undefined;
+    this.#worker = new ProviderWorker(this.app, (callback) => callback(), turn);
     this.#router = new Router(parts(present.catalogue));
   }
 

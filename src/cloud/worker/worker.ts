@@ -40,13 +40,13 @@ export class ProviderWorker {
   readonly #running = new Map<number, Promise<void>>();
   readonly #calls = new Map<number, number>();
   #state: 'working' | 'stopping' | 'stopped' = 'working';
-  #lastTurn = Promise.resolve();
 
-  /** `committed` calls back when what was written so far is safe and seen by others. */
+  /** `committed` calls back when what was written so far is safe and seen by others; `turn` resolves when others were served. */
   constructor(
     private readonly app: App,
     private readonly committed: (callback: (error?: unknown) => void) => void = (callback) =>
       app.db.afterCommit(callback),
+    private readonly turn = ownTurns(),
   ) {}
 
   /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
@@ -160,7 +160,7 @@ export class ProviderWorker {
     else if (stores)
       for (const store of stores) {
         await this.#write(store, job);
-        await this.#ownTurn();
+        await this.turn();
       }
   }
 
@@ -187,20 +187,23 @@ export class ProviderWorker {
     }
   }
 
-  /**
-   * Resolves in a turn of the event loop that no other one gets: of accounts whose steps were committed together, the next ones
-   * do not hold it together.
-   */
-  #ownTurn(): Promise<void> {
-    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return this.#lastTurn;
-  }
-
   #committed(): Promise<void> {
     return new Promise((resolve, reject) =>
       this.committed((error) => (error === undefined ? resolve() : reject(error))),
     );
   }
+}
+
+/**
+ * Makes what resolves in a turn of the event loop that no other caller gets: of accounts whose steps were committed together, the
+ * next ones do not hold it together.
+ */
+function ownTurns(): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return last;
+  };
 }
 
 /** Microseconds until a failed call is repeated; undefined when it is not. */
