@@ -3,9 +3,10 @@
  * again with the answers at hand. See src/decisions/reading-thread.md.
  */
 import type { Part, Walk } from './access.ts';
+import type { Kept } from './kept.ts';
 import { Allowance } from './lately.ts';
 import type { Sql, Value } from './sql.ts';
-import type { Kept, Statements } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { Basis, Versions } from './versions.ts';
 
 /** A statement with its values, as the thread is asked. */

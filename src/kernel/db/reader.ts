@@ -2,12 +2,13 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import { type Part, partOf } from './access.ts';
+import type { Kept } from './kept.ts';
 import { answerKey, LongReads, PutOff, type PutOffReads, type Question, Steps } from './put-off.ts';
 import { Remembered } from './remembered.ts';
 import { RowCounts } from './row-counts.ts';
 import { watchRows } from './row-watch.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
-import { type Kept, Statements } from './statements.ts';
+import { Statements } from './statements.ts';
 import { type Basis, Versions } from './versions.ts';
 
 type Watch = Parameters<typeof watchRows> extends [unknown, ...infer Rest] ? Rest : never;
@@ -122,7 +123,7 @@ export class Reader {
 
   /** The first column of every row of a query, one by one: what was found before one fails is not lost. */
   each<T = Value>(query: Sql): Iterable<T> {
-    return this.#noted(this.statements.values<T>(query.text)).iterate(query.values);
+    return this.#noted(this.statements.values<T>(query.text)).statement.iterate(query.values);
   }
 
   /** The first row of a query, or undefined. */
@@ -251,7 +252,6 @@ export class Reader {
 
   /** What the statement answers, which may be put off. Throws PutOff. */
   #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
-    const { statement } = kept;
     const reads = this.#putOffReads;
     if (!reads) return this.#noted(kept).all(values);
     const question = asked(kept, values);
@@ -262,7 +262,7 @@ export class Reader {
     if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question))
       throw new PutOff([question, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
-    const rows = statement.all(values);
+    const rows = kept.all(values);
     this.long.took(kept, values, performance.now() - started, false);
     return rows;
   }
@@ -279,9 +279,9 @@ export class Reader {
   }
 
   /** The statement, of which is noted what it reads. */
-  #noted<T>(kept: Kept<T>): Kept<T>['statement'] {
+  #noted<T>(kept: Kept<T>): Kept<T> {
     if (this.versions.isObserved) this.versions.note(this.statements.accessOf(kept).reads);
-    return kept.statement;
+    return kept;
   }
 }
 

@@ -1,20 +1,9 @@
 import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import { type Access, Accesses } from './access.ts';
-
-/** A statement whose results are of a kind, and what it accesses, once that has been asked. */
-export interface Kept<T = unknown> {
-  readonly statement: SQLite.Statement<unknown[], T>;
-  readonly text: string;
-  /** Whether it answers the first column of its rows alone. */
-  readonly isPlucked: boolean;
-  /** Names it among all of this program, in fewer letters. */
-  readonly number: number;
-  access: Access | undefined;
-}
+import { Kept, KeptRows } from './kept.ts';
 
 const keptAtMost = 500;
-let count = 0;
 
 /** What statements access, by the version of the schema and their text: the same for all databases of this program. */
 const known = new Map<unknown, Map<string, Access>>();
@@ -31,12 +20,12 @@ export class Statements {
 
   /** A statement that answers whole rows. */
   rows<Row>(text: string): Kept<Row> {
-    return answering(this.#rows.get(text) ?? keep(this.#rows, text, this.handle.prepare(text), false));
+    return answering(this.#rows.get(text) ?? keep(this.#rows, new KeptRows(this.handle.prepare(text), text)));
   }
 
   /** A statement that answers the first column of its rows. */
   values<T>(text: string): Kept<T> {
-    return answering(this.#values.get(text) ?? keep(this.#values, text, this.handle.prepare(text).pluck(), true));
+    return answering(this.#values.get(text) ?? keep(this.#values, new Kept(this.handle.prepare(text).pluck(), text)));
   }
 
   /** What a statement reads and changes. */
@@ -49,7 +38,7 @@ export class Statements {
   forgetSchema(): void {
     this.#accesses = undefined;
     this.#known = undefined;
-    for (const kept of [...this.#rows.values(), ...this.#values.values()]) kept.access = undefined;
+    for (const kept of [...this.#rows.values(), ...this.#values.values()]) kept.forgetSchema();
   }
 
   #look(text: string): Access {
@@ -76,9 +65,8 @@ export class Statements {
 /** Only whoever wrote the text of a statement knows what it answers: hence the cast. */
 const answering = <T>(kept: Kept): Kept<T> => kept as Kept<T>;
 
-function keep(statements: Map<string, Kept>, text: string, statement: SQLite.Statement, isPlucked: boolean): Kept {
+function keep(statements: Map<string, Kept>, kept: Kept): Kept {
   if (statements.size >= keptAtMost) statements.delete(present(statements.keys().next().value));
-  const kept = { statement, text, isPlucked, number: ++count, access: undefined };
-  statements.set(text, kept);
+  statements.set(kept.text, kept);
   return kept;
 }
