@@ -221,7 +221,8 @@ function update(request: Request, row: ProjectRow, values: ProjectValues): void 
     .filter((text) => text !== false)
     .join('');
   if (changes === '') return;
-  const witnesses = eventReaders(request.db, 'project', row.id);
+  // Whoever saw the project before sees it afterwards, unless it is moved.
+  const witnesses = isMoved ? eventReaders(request.db, 'project', row.id) : [];
   if (isMoved) move(request, row, target);
   request.db.update('project', row.id, changesOf(row, { name, description }));
   record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), {

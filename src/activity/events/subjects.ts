@@ -1,6 +1,7 @@
 /** What events are about, by number. See src/decisions/remembered-subjects.md. */
 import type { Database } from '../../kernel/db/database.ts';
 import { among, Sql, sql, type Value } from '../../kernel/db/sql.ts';
+import { namesOf } from '../../kernel/names.ts';
 import { present } from '../../kernel/present.ts';
 
 /** Context keys that hold the uuid of an object an event is about, and the kind of object. */
@@ -18,7 +19,7 @@ export const subjectKeys = {
 
 export type SubjectKind = (typeof subjectKeys)[keyof typeof subjectKeys];
 
-const kindsByKey = Object.entries(subjectKeys);
+const keys = namesOf(subjectKeys);
 
 type Context = Readonly<Record<string, string>>;
 
@@ -31,17 +32,18 @@ const enter = (rows: number): string =>
 /** Enters an event under every object that its context names. */
 export function enterSubjects(db: Database, context: Context, at: number, event: number): void {
   const ids = subjectIds(db, context);
-  if (ids.size === 0) return;
-  const customer = ids.get(`customer ${context.customer_uuid}`) ?? null;
-  const project = ids.get(`project ${context.project_uuid}`) ?? null;
+  const customer = ids.customer_uuid ?? null;
+  const project = ids.project_uuid ?? null;
+  const subjects = new Set(Object.values(ids));
+  if (subjects.size === 0) return;
   const values: Value[] = [];
-  for (const id of ids.values()) values.push(id, at, event, customer, project);
-  db.run(new Sql(enter(ids.size), values));
+  for (const id of subjects) values.push(id, at, event, customer, project);
+  db.run(new Sql(enter(subjects.size), values));
 }
 
 /** Removes an event from under the objects that its context names. */
 export function removeSubjects(db: Database, context: Context, at: number, event: number): void {
-  const ids = [...subjectIds(db, context).values()];
+  const ids = [...new Set(Object.values(subjectIds(db, context)))];
   if (ids.length > 0)
     db.run(sql`
       DELETE FROM event_about
@@ -53,20 +55,20 @@ export function removeFromAll(db: Database, at: number, event: number): void {
   db.run(sql`DELETE FROM event_about WHERE at = ${at} AND event_id = ${event}`);
 }
 
-/** Ids of the subjects that a context names, by kind and uuid; unknown ones are created. */
-function subjectIds(db: Database, context: Context): Map<string, number> {
-  const known = knownIds(db);
-  const ids = new Map<string, number>();
-  for (const [key, kind] of kindsByKey) {
+/** Ids of the subjects that a context names, by its keys; unknown ones are created. */
+function subjectIds(db: Database, context: Context): Partial<Record<keyof typeof subjectKeys, number>> {
+  const ids: Partial<Record<keyof typeof subjectKeys, number>> = {};
+  for (const key of keys) {
     const uuid = context[key];
     if (!uuid) continue;
-    const name = `${kind} ${uuid}`;
-    let id = known.get(name);
+    const kind = subjectKeys[key];
+    const known = knownIds(db, kind);
+    let id = known.get(uuid);
     if (id === undefined) {
       id = idOf(db, kind, uuid);
-      known.set(name, id);
+      known.set(uuid, id);
     }
-    ids.set(name, id);
+    ids[key] = id;
   }
   return ids;
 }
@@ -78,14 +80,21 @@ function idOf(db: Database, kind: SubjectKind, uuid: string): number {
   return present(db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`));
 }
 
-const kept = new WeakMap<Database, { readonly ids: Map<string, number>; readonly asOf: number }>();
-const keptAtMost = 20_000;
+const kept = new WeakMap<Database, { readonly ids: Map<SubjectKind, Map<string, number>>; readonly asOf: number }>();
+/** Of each kind. */
+const keptAtMost = 10_000;
 
-/** Ids by kind and uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
-function knownIds(db: Database): Map<string, number> {
-  const known = kept.get(db);
-  if (known && known.asOf === db.rollbackCount && known.ids.size <= keptAtMost) return known.ids;
-  const ids = new Map<string, number>();
-  kept.set(db, { ids, asOf: db.rollbackCount });
+/** Ids of a kind by uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
+function knownIds(db: Database, kind: SubjectKind): Map<string, number> {
+  let known = kept.get(db);
+  if (known?.asOf !== db.rollbackCount) {
+    known = { ids: new Map(), asOf: db.rollbackCount };
+    kept.set(db, known);
+  }
+  let ids = known.ids.get(kind);
+  if (ids === undefined || ids.size > keptAtMost) {
+    ids = new Map();
+    known.ids.set(kind, ids);
+  }
   return ids;
 }
