@@ -1,6 +1,7 @@
 import type { App } from '../kernel/access/app.ts';
 import type { Request } from '../kernel/access/request.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
+import type { Database } from '../kernel/db/database.ts';
 import { Allowance } from '../kernel/db/lately.ts';
 import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
@@ -142,6 +143,19 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
   return reply;
 }
 
+/**
+ * Runs a handler that writes: without a savepoint, where the request can be answered again. An operation that has failed after
+ * a change, which takes back what others have changed, has one from then on.
+ */
+function changer(db: Database): (operation: Operation, request: Request, work: () => Reply) => Reply {
+  const failing = new WeakSet<Operation>();
+  return (operation, { incoming }, work) => {
+    if (!incoming.isRepeatable || operation.prepare || incoming.isMultipart || failing.has(operation))
+      return db.write(work);
+    return db.writeRepeatable(work, () => failing.add(operation));
+  };
+}
+
 /** With a course, what takes long to read is put off. */
 type Performing = (operation: Operation, request: Request, prepared: unknown, course?: Pick<Course, 'reads'>) => Reply;
 
@@ -153,10 +167,11 @@ function performer({ config, db, metrics }: App): Performing {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
   const asked = new Allowance(mostAsked).map<string, true>(() => 1);
   const { answers, texts } = metrics.caches;
+  const change = changer(db);
   return (operation, request, prepared, course) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      return db.write(() => {
+      return change(operation, request, () => {
         const reply = handle(operation, request, prepared);
         if (!config.replicated) return reply;
         return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };

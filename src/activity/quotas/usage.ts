@@ -62,7 +62,7 @@ export function createQuotas(
 const insertions = new Map<number, string>();
 
 function insertionOf(count: number): string {
-  const text = `INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
+  const text = `INSERT OR FAIL INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
     SELECT column1, scope, id, column2, column3, now, column3, backend
     FROM (SELECT ? AS scope, ? AS id, ? AS now, ? AS backend), (VALUES ${'(?, ?, ?), '.repeat(count - 1)}(?, ?, ?))`;
   insertions.set(count, text);
@@ -143,10 +143,12 @@ export function changeQuota(
     WHERE id = ${quota.id}`);
   if (hasVersion) {
     // A clock that was set back puts no change before the one it follows.
-    const latest = sql`ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0)`;
     db.run(sql`
       INSERT INTO quota_version (quota_id, at, "limit", usage)
-      VALUES (${quota.id}, max(${context.now}, ${quota.first_at}, ${latest}), ${after.limit}, ${after.usage})
+      VALUES (
+        ${quota.id},
+        max(${context.now}, ${quota.first_at}, ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0)),
+        ${after.limit}, ${after.usage})
       ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
   }
   context.app.reactions.quotaChanged(context, quota, after);

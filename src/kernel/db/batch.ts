@@ -7,12 +7,23 @@ export interface Batch {
   readonly waiting: ((error?: unknown) => void)[];
   /** Whether it goes on over turns of the event loop, however little they bring. */
   isExclusive: boolean;
+  /** Whether all work in it can be run again: then none of it needs a savepoint. */
+  isRepeatable: boolean;
+  /** Whether a statement of the present piece of work has failed, which may leave a part of its changes. */
+  isTorn: boolean;
   failure: unknown;
   timer: NodeJS.Immediate;
 }
 
+/** What those are told whose changes were taken back because other work of their batch failed: they run theirs again. */
+export class TakenBack extends Error {
+  constructor() {
+    super('Taken back with other work of the same batch');
+  }
+}
+
 /** Pieces of work from which on no further turn is waited for: while they are committed, what comes next is on its way. */
-const most = 32;
+const most = 64;
 /** Milliseconds after which no further turn is waited for: so much longer is nobody's answer on its way. */
 const longest = 10;
 
@@ -36,6 +47,8 @@ export function newBatch(before: number, commit: () => void): Batch {
     waiting: [],
     before,
     isExclusive: false,
+    isRepeatable: true,
+    isTorn: false,
     failure: undefined,
     timer: setImmediate(endTurn),
   };

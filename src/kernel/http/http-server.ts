@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { TakenBack } from '../db/batch.ts';
 import type { RequestLog } from '../log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import { parseNetworks } from '../net/networks.ts';
@@ -179,10 +180,10 @@ export class HttpServer {
   /** Answers a request here. */
   #take(exchange: Exchange, incoming: IncomingRequest, waits: boolean, refuse: (answer: Answer) => void): void {
     const { message, outgoing } = exchange;
-    const { headers, method } = incoming;
+    const { headers } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
-    if (!hasBody || method === 'GET' || method === 'HEAD' || method === 'OPTIONS') {
+    if (!hasBody || isReading(incoming)) {
       if (hasBody) message.resume();
       this.#answer(exchange, incoming);
       return;
@@ -190,7 +191,10 @@ export class HttpServer {
     this.#guard(exchange, () => {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
-        this.#options.afterCommit((error) => refuse(this.#told(incoming, admission, error)));
+        this.#options.afterCommit((error) => {
+          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, waits, refuse));
+          else refuse(this.#told(incoming, admission, error));
+        });
         return;
       }
       if (waits) outgoing.writeContinue();
@@ -208,16 +212,22 @@ export class HttpServer {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
         const send = (): void => this.#send(exchange, this.#told(incoming, answer, error));
-        if (isWaiting) send();
+        if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming)))
+          this.#ready.add(() => this.#answer(exchange, incoming));
+        else if (isWaiting) send();
         else this.#ready.add(() => this.#guard(exchange, send));
       });
       isWaiting = true;
     };
     incoming.isGone = () => exchange.outgoing.destroyed;
+    incoming.isRepeatable = true;
     this.#guard(exchange, () => {
       const answer = this.#options.answer(incoming);
-      if (answer instanceof Promise) answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
-      else finish(answer);
+      if (answer instanceof Promise) {
+        // What it changes may be committed before it is answered.
+        incoming.isRepeatable = false;
+        answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
+      } else finish(answer);
     });
   }
 
@@ -231,9 +241,9 @@ export class HttpServer {
     }
   }
 
-  /** An answer, or what is said in its place when what it tells could not be saved. */
+  /** An answer, or what is said in its place when what it tells could not be saved; only changes of others are taken back. */
   #told(incoming: IncomingRequest, answer: Answer, error: unknown): Answer {
-    return error === undefined ? answer : this.#options.unsaved(incoming, error);
+    return error === undefined || error instanceof TakenBack ? answer : this.#options.unsaved(incoming, error);
   }
 
   #failed(exchange: Exchange, answer: Omit<Answer, 'reply'>, error: unknown): Answer {
@@ -283,3 +293,6 @@ export class HttpServer {
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
   }
 }
+
+const isReading = ({ method }: IncomingRequest): boolean =>
+  method === 'GET' || method === 'HEAD' || method === 'OPTIONS';

@@ -18,6 +18,8 @@ export class IncomingRequest {
   readonly query: Query;
   /** Whether nobody waits for the answer any more. */
   isGone: () => boolean = () => false;
+  /** Whether it is answered again where its changes are taken back with those of others: nothing of it is committed before. */
+  isRepeatable = false;
   /** The raw body; null when it was larger than the limit. */
   #content: Buffer | null = noContent;
   #body: Body | ListBody | HttpError | undefined;

@@ -2,8 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { record } from '../../../src/activity/events/record.ts';
+import { quotaNames } from '../../../src/activity/quotas/names.ts';
+import { createQuotas } from '../../../src/activity/quotas/usage.ts';
 import { createServer } from '../../../src/app/server.ts';
-import { type App, newUuids } from '../../../src/kernel/access/app.ts';
+import { type App, newUuids, systemContext } from '../../../src/kernel/access/app.ts';
 import { BatchSizer } from '../../../src/kernel/db/batch-sizer.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
@@ -28,6 +31,7 @@ export const storage: Measure = async (folder) => {
       ...(await groups(folder)),
       ...(await relaxed(folder)),
       ...(await withServer(join(folder, 'server'), async ({ app }) => [
+        ...(await savepoints(app)),
         ...(await orderedUuids(app)),
         ...(await batchSizes(app)),
       ])),
@@ -119,6 +123,34 @@ async function groups(folder: string): Promise<Comparison[]> {
   await db.stopCheckpoints();
   db.close();
   return [{ page: 'group-commit', what: 'Writes, 64 in a turn', unit: '/s', isRate: true, ...figures }];
+}
+
+/** A customer with its quotas and its event, as work that can be run again and as other work. */
+async function savepoints(app: App): Promise<Comparison[]> {
+  const { db } = app;
+  let made = 0;
+  const add = (): void => {
+    const context = systemContext(app);
+    const [uuid = ''] = newUuids(app, 1);
+    const id = db.insert('customer', { uuid, created: context.now, name: `Customer ${++made}` });
+    createQuotas(context, 'customer', id, quotaNames.customer);
+    record(context, 'customer_creation_succeeded', { customer_uuid: uuid, customer_name: `Customer ${made}` });
+  };
+  const work = async (write: (add: () => void) => void): Promise<number> => {
+    const started = used();
+    for (let i = 0; i < 100; i++) {
+      for (let j = 0; j < together; j++) write(add);
+      db.commit();
+      await turn();
+    }
+    return (used() - started) / 100 / together;
+  };
+  const figures = await inTurns(
+    8,
+    () => work((add) => db.writeRepeatable(add, () => undefined)),
+    () => work((add) => db.write(add)),
+  );
+  return [{ page: 'group-commit', what: 'Processor time of a customer without a savepoint', unit: 'µs', ...figures }];
 }
 
 async function relaxed(folder: string): Promise<Comparison[]> {

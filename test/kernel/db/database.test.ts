@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { TakenBack } from '../../../src/kernel/db/batch.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 
@@ -66,9 +67,9 @@ database('what the next turns bring is committed with it, as long as each brings
 });
 
 database('a turn that brings very many is committed at its end', async () => {
-  for (let piece = 0; piece < 32; piece++) db.write(() => add(String(piece)));
+  for (let piece = 0; piece < 64; piece++) db.write(() => add(String(piece)));
   await turn();
-  assert.is(committed().length, 32);
+  assert.is(committed().length, 64);
 });
 
 database(
@@ -135,6 +136,81 @@ database('a failing piece of work rolls back alone', async () => {
   db.write(() => add('after'));
   assert.is(await settled(), undefined);
   assert.equal(committed(), ['before', 'after']);
+});
+
+/** Work that can be run again, of which is noted when it takes others back. */
+const repeatable = (work: () => void, taking: string[] = []) =>
+  db.writeRepeatable(work, () => taking.push('taken back'));
+const failing = () => {
+  throw new Error('no');
+};
+const addAndFail = (name: string) => () => {
+  add(name);
+  failing();
+};
+
+database(
+  'work that can be run again and fails after a change takes back all of its batch, who are told so',
+  async () => {
+    repeatable(() => add('before'));
+    const told = settled();
+    const taking: string[] = [];
+    const half = () => {
+      add('half');
+      db.onceStored(() => taking.push('stored'));
+      failing();
+    };
+    assert.throws(() => repeatable(half, taking), /^no$/);
+    assert.equal(taking, ['taken back']);
+    assert.instance(await told, TakenBack);
+    assert.equal(db.values(sql`SELECT name FROM item`), []);
+    repeatable(() => add('before'));
+    assert.is(await settled(), undefined);
+    assert.equal(committed(), ['before']);
+    assert.is(db.trouble, undefined);
+  },
+);
+
+database('work that can be run again and fails before a change, or inside of itself, takes nothing back', async () => {
+  const taking: string[] = [];
+  repeatable(() => add('before'), taking);
+  assert.throws(() => repeatable(failing, taking), /^no$/);
+  repeatable(() => {
+    add('outer');
+    assert.throws(() => db.write(addAndFail('inner')), /^no$/);
+  }, taking);
+  assert.is(await settled(), undefined);
+  assert.equal([committed(), taking], [['before', 'outer'], []]);
+});
+
+database('a statement that fails in the middle of its changes is a change, too', async () => {
+  const taking: string[] = [];
+  const half = () => db.run(sql`INSERT OR FAIL INTO item (name) VALUES ('one'), ('two'), ('one')`);
+  assert.throws(() => repeatable(half, taking), /UNIQUE/);
+  assert.equal(db.values(sql`SELECT name FROM item`), []);
+  assert.equal(taking, ['taken back']);
+  assert.throws(() => db.write(half), /UNIQUE/);
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), []);
+});
+
+database('beside work that cannot be run again, work that can rolls back alone', async () => {
+  const taking: string[] = [];
+  repeatable(() => add('before'), taking);
+  db.write(() => add('once'));
+  assert.throws(() => repeatable(addAndFail('half'), taking), /^no$/);
+  repeatable(() => add('after'), taking);
+  assert.is(await settled(), undefined);
+  assert.equal([committed(), taking], [['before', 'once', 'after'], []]);
+});
+
+database('in one transaction as a whole, work that can be run again takes nothing back', async () => {
+  const taking: string[] = [];
+  await db.whole(async () => {
+    repeatable(() => add('before'), taking);
+    assert.throws(() => repeatable(addAndFail('half'), taking), /^no$/);
+  });
+  assert.equal([committed(), taking], [['before'], []]);
 });
 
 database('work inside work rolls back alone as well', async () => {

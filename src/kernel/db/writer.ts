@@ -1,0 +1,266 @@
+import type SQLite from 'better-sqlite3';
+import { CommitCounts } from '../metrics/commits.ts';
+import { type Batch, newBatch, TakenBack } from './batch.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { LogRepair } from './log-repair.ts';
+import { OtherWriters } from './other-writers.ts';
+import { Rows } from './rows.ts';
+import type { Sql } from './sql.ts';
+import { StorageError, storageError } from './storage-error.ts';
+import type { StorageReport } from './storage-report.ts';
+
+/**
+ * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings several,
+ * form one transaction, the batch, which begins with the first change and is committed once at the end of the turn. A piece of
+ * work in it that fails is rolled back alone, or the others are run again. Whoever must not speak before the change is safe
+ * waits with `afterCommit`. See src/decisions/group-commit.md.
+ */
+export abstract class Writer extends Rows {
+  /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
+  rollbackCount = 0;
+  /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
+  trouble: StorageError | undefined;
+  readonly commits = new CommitCounts();
+  #depth = 0;
+  #batch: Batch | undefined;
+  readonly #others: OtherWriters;
+
+  /** `log` has mended what was found; `checkpoints` are those of a file. */
+  constructor(
+    protected readonly handle: SQLite.Database,
+    protected readonly log: LogRepair,
+    protected readonly checkpoints: Checkpoints | undefined,
+    private readonly report: StorageReport,
+  ) {
+    super(handle);
+    this.#others = new OtherWriters(handle, () => this.forget());
+  }
+
+  /** Notices what other processes have written, as far as that is a quarter of a millisecond ago; to be called before anything is answered. */
+  catchUp(): void {
+    this.#others.catchUp();
+  }
+
+  /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
+  run(change: Sql): { id: number; changes: number } {
+    if (this.#depth === 0) throw new Error('A change outside Database.write');
+    const batch = this.#begin();
+    if (batch.failure !== undefined) throw batch.failure;
+    const kept = this.statements.rows(change.text);
+    const wasTorn = batch.isTorn;
+    batch.isTorn = true;
+    const { changes, lastInsertRowid } = kept.statement.run(change.values);
+    batch.isTorn = wasTorn;
+    if (changes > 0) this.changed(kept, changes);
+    return { id: Number(lastInsertRowid), changes };
+  }
+
+  /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
+  write<T>(work: () => T): T {
+    return this.#write(work);
+  }
+
+  /**
+   * Runs a piece of work that can be run again as a whole: without a savepoint, as long as the batch has no other. When it throws
+   * after a change, the batch is taken back with it, of which `takesBack` is told, and all who wait for the batch are told TakenBack.
+   */
+  writeRepeatable<T>(work: () => T, takesBack: () => void): T {
+    return this.#write(work, takesBack);
+  }
+
+  #write<T>(work: () => T, takesBack?: () => void): T {
+    const batch = this.#begin();
+    const [before, waiting] = [this.versions.changes, batch.waiting.length];
+    if (this.#depth === 0) {
+      batch.size++;
+      batch.isRepeatable &&= takesBack !== undefined;
+      batch.isTorn = false;
+    }
+    const hasSavepoint = this.#depth > 0 || !batch.isRepeatable;
+    if (hasSavepoint) this.#exec('SAVEPOINT work');
+    this.#depth++;
+    try {
+      const result = work();
+      if (hasSavepoint) this.#exec('RELEASE work');
+      return result;
+    } catch (error) {
+      batch.waiting.length = waiting;
+      const hasChanged = this.versions.changes !== before;
+      if (hasSavepoint || !this.handle.inTransaction) this.#rollBack(batch, error, hasChanged);
+      else if (hasChanged || batch.isTorn) {
+        this.#takeBack(batch);
+        takesBack?.();
+      }
+      throw storageError(error);
+    } finally {
+      this.#depth--;
+      if (this.#depth === 0 && batch.failure !== undefined) this.commit();
+    }
+  }
+
+  /**
+   * Runs work as a transaction of its own, and does not wait until it is on the disk. For work that is done again when a
+   * power failure has undone it, such as removing what is old: nobody else's change is made less safe, and the writer is kept
+   * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
+   * See src/decisions/relaxed-writes.md.
+   */
+  writeRelaxed<T>(work: () => T): T {
+    if (this.#batch?.isExclusive) return this.write(work);
+    this.commit();
+    this.handle.pragma('synchronous = NORMAL');
+    try {
+      const result = this.write(work);
+      this.store();
+      return result;
+    } finally {
+      this.commit();
+      this.handle.pragma('synchronous = FULL');
+    }
+  }
+
+  /**
+   * Runs work whose pieces wait for each other in one transaction: all of its changes happen, or, when it rejects, none. For
+   * commands that have the database to themselves: whatever else is written meanwhile shares its fate.
+   */
+  async whole<T>(work: () => Promise<T>): Promise<T> {
+    this.commit();
+    const batch = this.#begin();
+    batch.isExclusive = true;
+    batch.isRepeatable = false;
+    clearImmediate(batch.timer);
+    const committed = new Promise<void>((resolve, reject) =>
+      batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))),
+    );
+    committed.catch(() => undefined);
+    try {
+      const result = await work();
+      batch.isExclusive = false;
+      this.commit();
+      await committed;
+      return result;
+    } catch (error) {
+      this.#abandon(batch, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Runs work and takes back what it changes: what is told of the present though that cannot be stored, such as a role that
+   * has just ended. Commits what is pending first.
+   */
+  trial<T>(work: () => T): T {
+    this.commit();
+    try {
+      return work();
+    } finally {
+      if (this.#batch) this.#abandon(this.#batch, this.trouble ?? new Error('Taken back'));
+    }
+  }
+
+  /** Calls back when all changes so far are on disk, with the error when they could not be, or at once when none is pending. */
+  afterCommit(callback: (error?: unknown) => void): void {
+    if (this.#batch) this.#batch.waiting.push(callback);
+    else callback();
+  }
+
+  /** Calls back when the work that asks for it is on disk, and never if it does not come so far. */
+  onceStored(callback: () => void): void {
+    this.afterCommit((error) => error === undefined && callback());
+  }
+
+  /** Commits the batch now instead of at the end of the turn; not in the middle of whole work. */
+  commit(): void {
+    const batch = this.#batch;
+    if (!batch || batch.isExclusive) return;
+    if (this.#depth > 0) throw new Error('A commit inside Database.write');
+    this.#batch = undefined;
+    clearImmediate(batch.timer);
+    let failure = batch.failure;
+    if (failure === undefined) {
+      try {
+        this.#commit(batch);
+      } catch (error) {
+        failure = storageError(error) ?? new Error('COMMIT failed');
+        this.log.failed(failure);
+        this.forget();
+        if (this.handle.inTransaction) this.#exec('ROLLBACK');
+      }
+    }
+    if (failure instanceof StorageError) this.#note(failure);
+    for (const callback of batch.waiting) callback(failure);
+    this.checkpoints?.committed(failure === undefined);
+  }
+
+  /** Commits the batch now. Throws what made that fail: whoever only calls `commit` does not hear of it. */
+  store(): void {
+    let failure: unknown;
+    this.afterCommit((error) => (failure = error));
+    this.commit();
+    if (failure !== undefined) throw failure;
+  }
+
+  /** What was read before may no longer be so. */
+  protected forget(): void {
+    this.versions.changedAll();
+    this.rollbackCount++;
+  }
+
+  #begin(): Batch {
+    if (this.#batch) return this.#batch;
+    try {
+      this.log.require(this.checkpoints?.isMoving ?? false);
+      this.#exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      throw storageError(error);
+    }
+    this.#others.look();
+    this.#batch = newBatch(this.versions.changes, () => this.commit());
+    return this.#batch;
+  }
+
+  #abandon(batch: Batch, error: unknown): void {
+    if (this.#batch !== batch) return;
+    this.#batch = undefined;
+    clearImmediate(batch.timer);
+    this.forget();
+    if (this.handle.inTransaction) this.#exec('ROLLBACK');
+    for (const callback of batch.waiting) callback(error);
+  }
+
+  #rollBack(batch: Batch, error: unknown, hasChanged: boolean): void {
+    if (hasChanged || !this.handle.inTransaction) this.forget();
+    if (this.handle.inTransaction) {
+      this.#exec('ROLLBACK TO work');
+      this.#exec('RELEASE work');
+      return;
+    }
+    // A full disk or an I/O error ends the whole transaction: nobody in this batch may be told of success.
+    batch.failure ??= storageError(error) ?? new Error('The transaction was lost');
+    this.log.failed(batch.failure);
+  }
+
+  #takeBack(batch: Batch): void {
+    this.forget();
+    this.#exec('ROLLBACK');
+    batch.failure = new TakenBack();
+  }
+
+  #commit({ before, size }: Batch): void {
+    const started = performance.now();
+    this.#exec('COMMIT');
+    if (this.versions.changes === before) return;
+    this.trouble = undefined;
+    this.commits.sizes.observe(size);
+    this.commits.durations.observe((performance.now() - started) / 1000);
+  }
+
+  #note(failure: StorageError): void {
+    this.commits.failures.add(failure.reason);
+    this.trouble = failure;
+    this.report.failed(failure);
+  }
+
+  #exec(text: string): void {
+    this.statements.rows(text).statement.run();
+  }
+}
