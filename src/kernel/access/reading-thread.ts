@@ -17,8 +17,7 @@ const statements = new Statements(handle);
 
 function answer({ isPlucked, text, values }: Question): Found {
   const started = performance.now();
-  const { statement } = isPlucked ? statements.values(text) : statements.rows(text);
-  const rows = statement.all(values);
+  const rows = (isPlucked ? statements.values(text) : statements.rows(text)).all(values);
   return { rows, milliseconds: performance.now() - started };
 }
 

@@ -14,7 +14,7 @@ export class Kept<T = unknown> {
   access: Access | undefined;
 
   constructor(
-    readonly statement: SQLite.Statement<unknown[], T>,
+    protected readonly statement: SQLite.Statement<unknown[], T>,
     readonly text: string,
   ) {}
 
@@ -29,6 +29,15 @@ export class Kept<T = unknown> {
 
   get(values: Bound): T | undefined {
     return this.statement.get(values);
+  }
+
+  iterate(values: Bound): Iterable<T> {
+    return this.statement.iterate(values);
+  }
+
+  /** Runs what answers no rows. */
+  run(values: Bound): SQLite.RunResult {
+    return this.statement.run(values);
   }
 
   /** The schema has changed. */
@@ -57,6 +66,10 @@ export class KeptRows extends Kept<unknown> {
   override get(values: Bound): unknown {
     const row = this.statement.get(values);
     return row === undefined ? undefined : this.#named(row);
+  }
+
+  override *iterate(values: Bound): Iterable<unknown> {
+    for (const row of this.statement.iterate(values)) yield this.#named(row);
   }
 
   override forgetSchema(): void {

@@ -204,7 +204,7 @@ export class LongReads {
     const seen = this.#small.get(table);
     if (seen !== undefined && this.versions.changes - seen < mostChanges) return false;
     const text = `SELECT 1 FROM "${table}" LIMIT 1 OFFSET ?`;
-    const isLarge = this.statements.values<number>(text).statement.get(this.manyRows) !== undefined;
+    const isLarge = this.statements.values<number>(text).get([this.manyRows]) !== undefined;
     if (isLarge) this.#large.add(table);
     else this.#small.set(table, this.versions.changes);
     return isLarge;

@@ -123,7 +123,7 @@ export class Reader {
 
   /** The first column of every row of a query, one by one: what was found before one fails is not lost. */
   each<T = Value>(query: Sql): Iterable<T> {
-    return this.#noted(this.statements.values<T>(query.text)).statement.iterate(query.values);
+    return this.#noted(this.statements.values<T>(query.text)).iterate(query.values);
   }
 
   /** The first row of a query, or undefined. */

@@ -64,11 +64,11 @@ export class RowCounts {
   }
 
   #text(text: string): string {
-    return String(this.statements.values<string>(text).statement.get());
+    return String(this.statements.values<string>(text).get([]));
   }
 
   #value(text: string, ...values: number[]): number {
-    return Number(this.statements.values<number>(text).statement.get(values));
+    return Number(this.statements.values<number>(text).get(values));
   }
 
   #refresh(): void {

@@ -49,7 +49,7 @@ export abstract class Writer extends Rows {
     const kept = this.statements.rows(change.text);
     const wasTorn = batch.isTorn;
     batch.isTorn = true;
-    const { changes, lastInsertRowid } = kept.statement.run(change.values);
+    const { changes, lastInsertRowid } = kept.run(change.values);
     batch.isTorn = wasTorn;
     if (changes > 0) this.changed(kept, changes);
     return { id: Number(lastInsertRowid), changes };
@@ -261,6 +261,6 @@ export abstract class Writer extends Rows {
   }
 
   #exec(text: string): void {
-    this.statements.rows(text).statement.run();
+    this.statements.rows(text).run([]);
   }
 }
