@@ -32,7 +32,7 @@ interface Meanwhile {
 /** So many rows a step compares and stores. */
 const rowsAStep = 100;
 /** So many resources a step makes or changes, with their events. */
-const resourcesAStep = 10;
+const resourcesAStep = 6;
 
 /** The steps that store properties, quotas, inventory, parts, and what has become of resources. */
 export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store> {
