@@ -51,6 +51,9 @@ interface SchemaRow {
   readonly sql: string | null;
 }
 
+/** A step of a program, as EXPLAIN tells it. */
+type Step = [address: number, opcode: string, p1: number, p2: number, p3: number];
+
 interface Opcode {
   readonly opcode: string;
   readonly p1: number;
@@ -90,7 +93,12 @@ export class Accesses {
 
   /** What a statement accesses. Throws for what is no statement. */
   of(text: string): Access {
-    const program = this.handle.prepare<unknown[], Opcode>(`EXPLAIN ${text}`).all(...parametersOf(text));
+    // As arrays: a program of many kinds of objects has thousands of steps.
+    const steps = this.handle
+      .prepare<unknown[], Step>(`EXPLAIN ${text}`)
+      .raw()
+      .all(...parametersOf(text));
+    const program = steps.map(([, opcode, p1, p2, p3]) => ({ opcode, p1, p2, p3 }));
     const reads = new Set<string>();
     const written: string[] = [];
     const cursors = new Map<number, Tree>();
@@ -183,7 +191,7 @@ function parametersOf(text: string): unknown[] {
 /** What a statement changes that opens these tables to write to them, each as often as its program does. */
 function changesOf(text: string, written: readonly string[]): Pick<Access, 'changes' | 'counted'> {
   const changes = new Set(written);
-  const [, verb, target] = /^\s*(INSERT INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
+  const [, verb, target] = /^\s*(INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
   const isOnce = target !== undefined && written.filter((table) => table === target).length === 1;
   const rows = { changes: [...changes].map(partOf), counted: undefined };
   if (!isOnce) return rows;

@@ -1,7 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
-import { type Part, partOf } from './access.ts';
+import { type Access, type Part, partOf } from './access.ts';
 import type { Kept } from './kept.ts';
 import { answerKey, LongReads, PutOff, type PutOffReads, type Question, Steps } from './put-off.ts';
 import { Remembered } from './remembered.ts';
@@ -179,7 +179,7 @@ export class Reader {
 
   /** What the query of this text reads. */
   readsOf(text: string): readonly Part[] {
-    return this.statements.accessOf(this.statements.values(text)).reads;
+    return this.#accessOf(this.statements.values(text)).reads;
   }
 
   /**
@@ -244,7 +244,7 @@ export class Reader {
     visits: number | undefined,
     also: (() => readonly Sql[]) | undefined,
   ): readonly number[] {
-    const { reads } = this.statements.accessOf(statement);
+    const { reads } = this.#accessOf(statement);
     const found = this.#read(statement, values, visits, also);
     if (this.isOutdated) return found;
     return this.#queries.set(key, found, [reads], 2 * key.length + 8 * found.length);
@@ -278,9 +278,15 @@ export class Reader {
     return isPlucked ? this.statements.values(text) : this.statements.rows(text);
   }
 
+  /** What a statement accesses. To find that out takes as long as many a read, so others have a turn before. Throws PutOff. */
+  #accessOf(kept: Kept): Access {
+    if (kept.access === undefined) this.#putOffReads?.step();
+    return this.statements.accessOf(kept);
+  }
+
   /** The statement, of which is noted what it reads. */
   #noted<T>(kept: Kept<T>): Kept<T> {
-    if (this.versions.isObserved) this.versions.note(this.statements.accessOf(kept).reads);
+    if (this.versions.isObserved) this.versions.note(this.#accessOf(kept).reads);
     return kept;
   }
 }

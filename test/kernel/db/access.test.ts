@@ -68,6 +68,7 @@ accesses('an update whose columns are not understood changes all of the table', 
 
 accesses('what comes and goes is counted, with what follows by triggers and foreign keys', () => {
   assert.equal(of('INSERT INTO shelf (name) VALUES (?)'), { reads: [], changes: ['shelf'], sign: 1 });
+  assert.equal(of('INSERT OR FAIL INTO shelf (name) VALUES (?)'), { reads: [], changes: ['shelf'], sign: 1 });
   assert.equal(changes('INSERT INTO book (title) VALUES (?)'), ['book', 'log']);
   assert.equal(changes('DELETE FROM shelf WHERE id = ?'), ['book', 'loan', 'shelf']);
   assert.is(of('DELETE FROM shelf WHERE id = ?').sign, -1);
