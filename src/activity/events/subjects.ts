@@ -34,16 +34,16 @@ export function enterSubjects(db: Database, context: Context, at: number, event:
   const ids = subjectIds(db, context);
   const customer = ids.customer_uuid ?? null;
   const project = ids.project_uuid ?? null;
-  const subjects = new Set(Object.values(ids));
-  if (subjects.size === 0) return;
+  const subjects = distinct(ids);
+  if (subjects.length === 0) return;
   const values: Value[] = [];
   for (const id of subjects) values.push(id, at, event, customer, project);
-  db.run(new Sql(enter(subjects.size), values));
+  db.run(new Sql(enter(subjects.length), values));
 }
 
 /** Removes an event from under the objects that its context names. */
 export function removeSubjects(db: Database, context: Context, at: number, event: number): void {
-  const ids = [...new Set(Object.values(subjectIds(db, context)))];
+  const ids = distinct(subjectIds(db, context));
   if (ids.length > 0)
     db.run(sql`
       DELETE FROM event_about
@@ -55,9 +55,14 @@ export function removeFromAll(db: Database, at: number, event: number): void {
   db.run(sql`DELETE FROM event_about WHERE at = ${at} AND event_id = ${event}`);
 }
 
+type Ids = Partial<Record<keyof typeof subjectKeys, number>>;
+
+/** Each id once: who acts may be the user who is affected, too. */
+const distinct = (ids: Ids): number[] => [...new Set(Object.values(ids))];
+
 /** Ids of the subjects that a context names, by its keys; unknown ones are created. */
-function subjectIds(db: Database, context: Context): Partial<Record<keyof typeof subjectKeys, number>> {
-  const ids: Partial<Record<keyof typeof subjectKeys, number>> = {};
+function subjectIds(db: Database, context: Context): Ids {
+  const ids: Ids = {};
   for (const key of keys) {
     const uuid = context[key];
     if (!uuid) continue;

@@ -61,6 +61,7 @@ export function createQuotas(
 /** By the number of quotas: rows as values are read faster than rows as JSON. */
 const insertions = new Map<number, string>();
 
+/** OR FAIL: the work that it is part of is taken back as a whole, so SQLite need not keep what this statement alone has changed. */
 function insertionOf(count: number): string {
   const text = `INSERT OR FAIL INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
     SELECT column1, scope, id, column2, column3, now, column3, backend
