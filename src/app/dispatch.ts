@@ -9,7 +9,7 @@ import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, invalid } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
 import type { Admission } from '../kernel/http/http-server.ts';
-import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
+import { type IncomingRequest, isReading } from '../kernel/http/incoming-request.ts';
 import { encoded, type Reply } from '../kernel/http/reply.ts';
 import type { Router } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
@@ -98,8 +98,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
     },
     unsaved: (incoming, error) => {
       const course = begin(incoming);
-      if (!(error instanceof StorageError) || !['GET', 'HEAD', 'OPTIONS'].includes(incoming.method))
-        return course.refuse(error);
+      if (!(error instanceof StorageError) || !isReading(incoming.method)) return course.refuse(error);
       try {
         return app.db.trial(() => {
           const { endpoint, request } = course.enter();

@@ -13,7 +13,7 @@ import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
 import { type Answer, type Elsewhere, type Exchange, send } from './exchange.ts';
-import { IncomingRequest } from './incoming-request.ts';
+import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
 import { internalError, invalidHost, invalidTarget, noRoom, preflight, unrouted } from './own-answers.ts';
@@ -180,10 +180,10 @@ export class HttpServer {
   /** Answers a request here. */
   #take(exchange: Exchange, incoming: IncomingRequest, waits: boolean, refuse: (answer: Answer) => void): void {
     const { message, outgoing } = exchange;
-    const { headers } = incoming;
+    const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
-    if (!hasBody || isReading(incoming)) {
+    if (!hasBody || isReading(method)) {
       if (hasBody) message.resume();
       this.#answer(exchange, incoming);
       return;
@@ -212,7 +212,7 @@ export class HttpServer {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
         const send = (): void => this.#send(exchange, this.#told(incoming, answer, error));
-        if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming)))
+        if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming.method)))
           this.#ready.add(() => this.#answer(exchange, incoming));
         else if (isWaiting) send();
         else this.#ready.add(() => this.#guard(exchange, send));
@@ -293,6 +293,3 @@ export class HttpServer {
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
   }
 }
-
-const isReading = ({ method }: IncomingRequest): boolean =>
-  method === 'GET' || method === 'HEAD' || method === 'OPTIONS';

@@ -10,6 +10,9 @@ export function pathOf(target: string): string {
   return path.endsWith('/') ? path : `${path}/`;
 }
 
+/** Whether a method asks for something and changes nothing. */
+export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+
 const noContent = Buffer.alloc(0);
 
 /** A request as it came from the network; its body comes last. */
