@@ -61,7 +61,17 @@ interface Opcode {
   readonly p3: number;
 }
 
-const opensTree = /^(OpenRead|OpenWrite|ReopenIdx)$/;
+const opensTree = new Set(['OpenRead', 'OpenWrite', 'ReopenIdx']);
+const startsAtAnEnd = new Set(['Rewind', 'Last']);
+const startsInside = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
+const goesOn = new Set(['Next', 'Prev', 'Count']);
+const sorts = new Set(['Sort', 'SorterSort']);
+const isOfVirtual = new Set(['VOpen', 'VUpdate']);
+/** The steps that are looked at, a quarter of a program. */
+const telling = new Set([
+  ...[opensTree, startsAtAnEnd, startsInside, goesOn, sorts, isOfVirtual].flatMap((opcodes) => [...opcodes]),
+  ...['Column', 'Clear'],
+]);
 
 const parts = new Map<string, Part>();
 
@@ -93,17 +103,12 @@ export class Accesses {
 
   /** What a statement accesses. Throws for what is no statement. */
   of(text: string): Access {
-    // As arrays: a program of many kinds of objects has thousands of steps.
-    const steps = this.handle
-      .prepare<unknown[], Step>(`EXPLAIN ${text}`)
-      .raw()
-      .all(...parametersOf(text));
-    const program = steps.map(([, opcode, p1, p2, p3]) => ({ opcode, p1, p2, p3 }));
+    const program = this.#programOf(text);
     const reads = new Set<string>();
     const written: string[] = [];
     const cursors = new Map<number, Tree>();
     for (const { opcode, p1, p2, p3 } of program) {
-      const tree = p3 === 0 && opensTree.test(opcode) ? this.#treeAt(p2) : undefined;
+      const tree = p3 === 0 && opensTree.has(opcode) ? this.#treeAt(p2) : undefined;
       if (opcode !== 'OpenWrite' && tree) {
         cursors.set(p1, tree);
         reads.add(tree.table);
@@ -119,7 +124,7 @@ export class Accesses {
       const cleared = opcode === 'Clear' && p2 === 0 ? this.#treeAt(p1) : undefined;
       if (cleared) written.push(cleared.table);
     }
-    const isVirtual = program.some(({ opcode }) => opcode === 'VOpen' || opcode === 'VUpdate');
+    const isVirtual = program.some(({ opcode }) => isOfVirtual.has(opcode));
     const named = isVirtual ? this.#virtual.filter((name) => text.includes(name)) : [];
     for (const name of named) reads.add(name);
     if (program.some(({ opcode }) => opcode === 'VUpdate')) written.push(...named);
@@ -127,8 +132,20 @@ export class Accesses {
       reads: [...reads].map(partOf),
       ...changesOf(text, written),
       walks: [...this.#walksOf(program), ...named.map((table) => ({ table, isWhole: false }))],
-      sorts: program.some(({ opcode }) => opcode === 'Sort' || opcode === 'SorterSort'),
+      sorts: program.some(({ opcode }) => sorts.has(opcode)),
     };
+  }
+
+  /** The steps of a statement's program that are looked at; as arrays first, as one of many kinds of objects has thousands. */
+  #programOf(text: string): Opcode[] {
+    const steps = this.handle
+      .prepare<unknown[], Step>(`EXPLAIN ${text}`)
+      .raw()
+      .all(...parametersOf(text));
+    // By their places: taking arrays apart costs more than all of this while the code has not run often.
+    return steps
+      .filter((step) => telling.has(step[1]))
+      .map((step) => ({ opcode: step[1], p1: step[2], p2: step[3], p3: step[4] }));
   }
 
   /** By the steps of its loops: of what is found by its key, there is no next one. */
@@ -137,11 +154,11 @@ export class Accesses {
     const ranged = new Set<number>();
     const walks: Walk[] = [];
     for (const { opcode, p1, p2, p3 } of program) {
-      const opened = p3 === 0 && opensTree.test(opcode) ? this.#treeAt(p2) : undefined;
+      const opened = p3 === 0 && opensTree.has(opcode) ? this.#treeAt(p2) : undefined;
       if (opened) cursors.set(p1, opened);
-      if (/^(Rewind|Last)$/.test(opcode)) ranged.delete(p1);
-      if (/^Seek[GL][ET]$/.test(opcode)) ranged.add(p1);
-      const tree = /^(Next|Prev|Count)$/.test(opcode) ? cursors.get(p1) : undefined;
+      if (startsAtAnEnd.has(opcode)) ranged.delete(p1);
+      if (startsInside.has(opcode)) ranged.add(p1);
+      const tree = goesOn.has(opcode) ? cursors.get(p1) : undefined;
       if (tree) walks.push({ table: tree.table, isWhole: !ranged.has(p1) && !tree.isPartial });
     }
     return walks;
