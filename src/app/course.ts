@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
@@ -11,6 +11,7 @@ import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { json, type Reply } from '../kernel/http/reply.ts';
 import type { Match } from '../kernel/http/router.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
+import { nextTurn } from '../kernel/next-turn.ts';
 
 /** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
 const patience = 10_000;
@@ -92,7 +93,7 @@ export class Course {
   /** Has the thread read what takes long; then the request is to be looked at anew. */
   async #read({ questions }: PutOff): Promise<void> {
     const { app, incoming, reads } = this;
-    if (questions.length === 0) await setImmediate();
+    if (questions.length === 0) await nextTurn();
     else if (reads) await app.readingThread?.answer(reads, questions, incoming.isGone);
   }
 

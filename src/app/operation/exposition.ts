@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../kernel/access/app.ts';
 import type { Histogram } from '../../kernel/metrics/histogram.ts';
+import { nextTurn } from '../../kernel/next-turn.ts';
 import type { Reading } from './samples.ts';
 
 /** Counts by ranges of a value. */

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { setImmediate as turn } from 'node:timers/promises';
 import { withoutControls } from '../../kernel/control-characters.ts';
+import { nextTurn } from '../../kernel/next-turn.ts';
 
 /* Answers in XML, as values like those of JSON. */
 
@@ -48,7 +48,7 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
     // As a whole the text would be a large object, which stays in memory until all of that is looked through.
     const decoder = new StringDecoder('utf8');
     for (let at = 0; at < document.length; at += portion) {
-      if (at > 0) await turn();
+      if (at > 0) await nextTurn();
       reader.write(decoder.write(document.subarray(at, at + portion)));
     }
     reader.write(decoder.end());

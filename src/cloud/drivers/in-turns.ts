@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextTurn } from '../../kernel/next-turn.ts';
 
 const itemsATurn = 100;
 
@@ -6,7 +6,7 @@ const itemsATurn = 100;
 export async function mapInTurns<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
   const made: Made[] = [];
   for (const [i, item] of items.entries()) {
-    if (i > 0 && i % itemsATurn === 0) await turn();
+    if (i > 0 && i % itemsATurn === 0) await nextTurn();
     made.push(make(item));
   }
   return made;

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { nextTurn } from '../../kernel/next-turn.ts';
 import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
@@ -45,7 +45,7 @@ async function resourcesOf(
       if (backend_id !== '') known.push({ kind: catalogue.kind(kind).kind.name, backend_id });
     }
     place = rows.length < readAtOnce ? undefined : rows.at(-1);
-    if (place) await turn();
+    if (place) await nextTurn();
   }
   return { revisions, known };
 }

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nextTurn } from '../../src/kernel/next-turn.ts';
+
+const turns = suite('Turns of the event loop');
+
+turns('what came in on another socket while the first was read is read before the next turn', async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    const [first, second] = await Promise.all([0, 1].map(() => connected(port)));
+    while (sockets.length < 2) await once(server, 'connection');
+    const seen: string[] = [];
+    const resumed = new Promise<void>((resolve) => {
+      for (const socket of sockets)
+        socket.on('data', (data) => {
+          seen.push(data.toString());
+          if (data.toString() !== 'first') return;
+          // It is in the other socket at once, of which is known by the next look at all of them alone.
+          second?.write('second');
+          void nextTurn().then(() => {
+            seen.push('resumed');
+            resolve();
+          });
+        });
+    });
+    first?.write('first');
+    await resumed;
+    assert.equal(seen, ['first', 'second', 'resumed']);
+    first?.destroy();
+    second?.destroy();
+  } finally {
+    server.close();
+  }
+});
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+turns.run();
