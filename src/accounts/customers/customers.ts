@@ -2,10 +2,9 @@ import { customerContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
-import { countQuotas, createQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
+import { countQuotas, createQuotas, spendQuotas } from '../../activity/quotas/usage.ts';
 import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
-import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, ownersOf, staff, visibleTo } from '../../kernel/access/right.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
@@ -33,6 +32,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { eventReaders, revokeRolesIn } from '../roles/roles.ts';
 import { countries } from './countries.ts';
+import { customerNames } from './scope.ts';
 import { vatProblem } from './vat.ts';
 
 export interface CustomerRow extends Row {
@@ -183,13 +183,11 @@ export const customers = collection<CustomerRow>()({
     check: (_, values) => rejectWrongVat(values),
     run: (request, values) => {
       const { db } = request;
-      const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
-      requireQuotas(request, demand);
+      spendQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }]);
       const id = db.insert('customer', { uuid: newUuid(request.app), created: request.now, ...storedValues(values) });
       createQuotas(request, 'customer', id, quotaNames.customer);
-      countQuotas(request, demand);
       request.app.reactions.customerCreated(request, id);
-      record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
+      record(request, 'customer_creation_succeeded', customerContext(customerNames(db, id)));
       return id;
     },
   },
@@ -200,7 +198,7 @@ export const customers = collection<CustomerRow>()({
       const changes = changesOf(row, values);
       if (Object.keys(changes).length === 0) return;
       request.db.update('customer', row.id, changes);
-      record(request, 'customer_update_succeeded', customerContext(customerOf(request, row.id)));
+      record(request, 'customer_update_succeeded', customerContext(customerNames(request.db, row.id)));
     },
   },
   delete: {
@@ -231,7 +229,3 @@ function rejectWrongVat(values: Values<typeof fields>, row?: CustomerRow): void 
   });
   if (problem) throw invalid({ vat_code: [problem] });
 }
-
-/** A customer's row by id, as it is now. */
-export const customerOf = ({ db }: Pick<Request, 'db'>, id: number): CustomerRow =>
-  db.one<CustomerRow>(sql`SELECT * FROM customer WHERE id = ${id}`);

@@ -2,7 +2,14 @@ import { projectContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
-import { countQuotas, createQuotas, type QuotaDelta, requireQuotas, usages } from '../../activity/quotas/usage.ts';
+import {
+  countQuotas,
+  createQuotas,
+  type QuotaDelta,
+  requireQuotas,
+  spendQuotas,
+  usages,
+} from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
 import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -27,7 +34,8 @@ import { constant, type Json, notNullText, plainValue, textValue } from '../../k
 import { text } from '../../kernel/collection/values.ts';
 import { contains, sql } from '../../kernel/db/sql.ts';
 import { changed } from '../../kernel/http/reply.ts';
-import { customerOf, customers } from '../customers/customers.ts';
+import { customers } from '../customers/customers.ts';
+import { customerNames } from '../customers/scope.ts';
 import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../roles/roles.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
@@ -195,16 +203,14 @@ export const projects = projectsWith(constant('[]'));
 function create(request: Request, values: NewProject): number {
   const { db } = request;
   const { customer, description = '', name } = values;
-  const demands: QuotaDelta[] = [
+  spendQuotas(request, [
     { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
     { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
-  ];
-  requireQuotas(request, demands);
+  ]);
   const row = { name, description, customer_id: customer };
   const id = db.insert('project', { uuid: newUuid(request.app), created: request.now, ...row });
   createQuotas(request, 'project', id, quotaNames.project);
   replaceCertifications(db, id, values.certifications ?? []);
-  countQuotas(request, demands);
   request.app.reactions.projectCreated(request, id);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
@@ -216,7 +222,8 @@ function update(request: Request, row: ProjectRow, values: ProjectValues): void 
   const changes = [
     name !== row.name && changeText('Name', row.name, name),
     description !== row.description && changeText('Description', row.description, description),
-    isMoved && changeText('Customer', customerOf(request, row.customer_id).name, customerOf(request, target).name),
+    isMoved &&
+      changeText('Customer', customerNames(request.db, row.customer_id).name, customerNames(request.db, target).name),
   ]
     .filter((text) => text !== false)
     .join('');
@@ -268,7 +275,7 @@ const projectOf = ({ db }: Request, id: number): ProjectRow =>
   db.one<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`);
 
 const contextOf = (request: Request, row: ProjectRow): EventContext =>
-  projectContext(row, customerOf(request, row.customer_id));
+  projectContext(row, customerNames(request.db, row.customer_id));
 
 /** POST /api/projects/<uuid>/update_certifications/ */
 export const updateCertifications = (served: ReturnType<typeof projectsWith>) =>

@@ -1,7 +1,7 @@
 import { type App, type Context, newUuids, systemContext } from '../../kernel/access/app.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { sql } from '../../kernel/db/sql.ts';
+import { sql, type Value } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
@@ -53,9 +53,11 @@ export function createQuotas(
 ): void {
   if (names.length === 0) return;
   const uuids = newUuids(context.app, names.length);
-  const rows = names.flatMap((name, i) => [present(uuids[i]), name, limits[name] ?? -1]);
+  const values: Value[] = [scope, id, context.now, Number(areBackend)];
+  let i = 0;
+  for (const name of names) values.push(present(uuids[i++]), name, limits[name] ?? -1);
   const text = insertions.get(names.length) ?? insertionOf(names.length);
-  context.app.db.run({ text, values: [scope, id, context.now, Number(areBackend), ...rows] });
+  context.app.db.run({ text, values });
 }
 
 /** By the number of quotas: rows as values are read faster than rows as JSON. */
@@ -83,29 +85,45 @@ export function ensureGlobalQuotas(app: App): void {
 export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
+/** A demand on a quota that is there. */
+interface Need extends QuotaDelta {
+  readonly quota: QuotaRow;
+}
+
+const needsOf = (db: Database, demands: readonly QuotaDelta[]): Need[] =>
+  added(demands).flatMap((demand) => {
+    const quota = demand.delta === 0 ? undefined : quotaOf(db, demand.scope, demand.id, demand.name);
+    return quota ? [{ ...demand, quota }] : [];
+  });
+
 /** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
-export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): void {
-  const texts = added(demands)
-    .filter(({ delta }) => delta > 0)
-    .flatMap(({ delta, id, name, scope }) => {
-      const quota = app.db.get<Pick<QuotaRow, 'limit' | 'usage'>>(sql`
-        SELECT "limit", usage FROM quota
-        WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name} AND "limit" <> -1 AND usage + ${delta} > "limit"`);
-      if (!quota) return [];
-      return [
-        {
-          name,
-          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(app, scope, id)}`,
-        },
-      ];
-    })
+export const requireQuotas = ({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): void =>
+  rejectExcess(app, needsOf(app.db, demands));
+
+/** Counts what the demands together add, in the transaction of the counted change. Throws 409 as `requireQuotas` does, before anything is counted. */
+export function spendQuotas(context: Context, demands: readonly QuotaDelta[]): void {
+  const needs = needsOf(context.app.db, demands);
+  rejectExcess(context.app, needs);
+  for (const { delta, quota } of needs) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
+}
+
+function rejectExcess(app: App, needs: readonly Need[]): void {
+  const exceeded = needs.filter(
+    ({ delta, quota }) => delta > 0 && quota.limit !== -1 && quota.usage + delta > quota.limit,
+  );
+  if (exceeded.length === 0) return;
+  const texts = exceeded
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    .map(({ text }) => text);
-  if (texts.length > 0) throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
+    .map(
+      ({ delta, id, name, quota, scope }) =>
+        `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(app, scope, id)}`,
+    );
+  throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
 }
 
 /** The demands with those on the same quota made one. */
-function added(demands: readonly QuotaDelta[]): QuotaDelta[] {
+function added(demands: readonly QuotaDelta[]): readonly QuotaDelta[] {
+  if (demands.length === 1) return demands;
   const sums = new Map<string, QuotaDelta>();
   for (const demand of demands) {
     const key = `${demand.scope} ${demand.id} ${demand.name}`;

@@ -38,7 +38,8 @@ export abstract class Writer extends Rows {
 
   /** Notices what other processes have written, as far as that is a quarter of a millisecond ago; to be called before anything is answered. */
   catchUp(): void {
-    this.#others.catchUp();
+    // As long as it writes nobody else does.
+    if (!this.#batch) this.#others.catchUp();
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
