@@ -172,17 +172,16 @@ export async function measured(
         if (isHeld(one)) tell(told(one));
       }
   });
-  const [questionsAgain, walkedAgain] = [questions, walked].map((all) => all.filter(isHeld).map(newly)) as [
-    Asked[],
-    Asked[],
-  ];
-  await serving(data, bundle, async (server) => {
-    await askInRounds(server, questionsAgain);
-    for (const one of walkedAgain) {
-      await once_(server, one);
-      tell(`again: ${told(one)}`);
-    }
-  });
+  const heldAsked = (all: readonly Asked[]): Asked[] => all.filter(isHeld).map(newly);
+  const [questionsAgain, walkedAgain] = [heldAsked(questions), heldAsked(walked)];
+  if (questionsAgain.length + walkedAgain.length > 0)
+    await serving(data, bundle, async (server) => {
+      await askInRounds(server, questionsAgain);
+      for (const one of walkedAgain) {
+        await once_(server, one);
+        tell(`again: ${told(one)}`);
+      }
+    });
   const worst = walked.reduce((a, b) => (worstOf(b) > worstOf(a) ? b : a));
   return [
     ...questions.map((question) => ({

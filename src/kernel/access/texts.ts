@@ -1,6 +1,7 @@
 import { namesOf, type Part, partOf } from '../db/access.ts';
 import type { Database } from '../db/database.ts';
 import { Allowance, type Lately } from '../db/lately.ts';
+import type { RowWatch } from '../db/row-watch.ts';
 import type { Basis } from '../db/versions.ts';
 import { CompressedForms } from '../http/encoding.ts';
 import { tagOf } from '../http/etag.ts';
@@ -27,6 +28,7 @@ export interface TextViewer {
 
 /** What a memory needs to know of the objects of a collection. */
 export interface TextsOf {
+  readonly table: string;
   readonly touchedBy: TouchedBy;
   /** What the query of a whole object reads, and the one that finds an object for a caller who does not see everything. */
   readonly reads: readonly Part[];
@@ -69,9 +71,11 @@ export class TextMemory {
     const texts = this.#collections.get(collection);
     if (texts) return texts.current();
     if (this.heaviest === 0) return undefined;
-    const { reads, touchedBy } = describe();
-    const made = new Texts(this.db, touchedBy, reads, this.#allowance);
-    if (!this.db.watchRows(touchedBy, namesOf(reads), (id) => made.forget(id))) return undefined;
+    const { reads, table, touchedBy } = describe();
+    const read = namesOf(reads);
+    const watch = this.db.watchRows({ table, rules: touchedBy, read }, (id) => made.forget(id));
+    if (!watch) return undefined;
+    const made = new Texts(this.db, watch, touchedBy, reads, this.#allowance);
     this.#collections.set(collection, made);
     return made;
   }
@@ -104,6 +108,7 @@ export class Texts {
 
   constructor(
     private readonly db: Database,
+    private readonly watch: RowWatch,
     touchedBy: TouchedBy,
     private readonly reads: readonly Part[],
     allowance: Allowance,
@@ -148,6 +153,7 @@ export class Texts {
       object.weight += bytes;
       this.#objects.grown(id, object, bytes);
     });
+    this.watch.include(id);
     const made = encoded(document(text));
     const reply = { ...made, compressed, etag: tagOf(made.body), kept: 'all' } as const;
     this.#objects.delete(id);

@@ -108,6 +108,7 @@ export class KeptObjects {
     const anybody = { ...request.caller, isStaff: false, isSupport: false };
     const found = this.#found(request, '', anybody);
     return {
+      table: this.spec.table,
       touchedBy: this.spec.touchedBy,
       reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(found.text)])],
     };

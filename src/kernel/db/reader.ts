@@ -6,12 +6,11 @@ import type { Kept } from './kept.ts';
 import { answerKey, LongReads, PutOff, type PutOffReads, type Question, Steps } from './put-off.ts';
 import { Remembered } from './remembered.ts';
 import { RowCounts } from './row-counts.ts';
-import { watchRows } from './row-watch.ts';
+import { RowWatch, type Watched } from './row-watch.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
 import { Statements } from './statements.ts';
 import { type Basis, Versions } from './versions.ts';
 
-type Watch = Parameters<typeof watchRows> extends [unknown, ...infer Rest] ? Rest : never;
 type Named = Readonly<Record<string, Value>>;
 
 /** Bytes of the answers of queries that are remembered: counts, and the ids of pages. */
@@ -218,14 +217,9 @@ export class Reader {
     return this.#rowCounts.of(table, part, this.#putOffReads);
   }
 
-  /**
-   * From now on calls back with the ids of the objects that a changed row is told of in, as `watchRows` says. Answers false
-   * inside a transaction, which would take the triggers with it when it is rolled back.
-   */
-  watchRows(...[rules, read, touched]: Watch): boolean {
-    if (this.#handle.inTransaction) return false;
-    watchRows(this.#handle, rules, read, touched);
-    return true;
+  /** From now on calls back with the ids of the objects that a changed row is told of in, as `RowWatch` says; undefined inside a transaction. */
+  watchRows(watched: Watched, touched: (id: number) => void): RowWatch | undefined {
+    return this.#handle.inTransaction ? undefined : new RowWatch(this.#handle, this.versions, watched, touched);
   }
 
   /** A statement has changed this many rows. */
