@@ -24,6 +24,7 @@ const pendingAtMost = 10_000;
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const { db } = context.app;
+  if (db.rowsIn('hook') === 0) return;
   const {
     affected_user_uuid: affected = '',
     customer_uuid: customer = '',

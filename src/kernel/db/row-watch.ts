@@ -56,12 +56,14 @@ export class RowWatch {
             : `${trigger} WHEN ${where} AND ${isIncluded(id)} BEGIN SELECT ${name}(${id}); END`,
         );
       };
-      follow('INSERT', 'NEW');
+      const used = [...ids.matchAll(/row\.(\w+)/g)].map(([, column]) => column);
+      // To a new row by its id nothing refers yet, and nobody was told of it.
+      if (used.some((column) => column !== 'id')) follow('INSERT', 'NEW');
       follow('DELETE', 'OLD');
       const columns = read.filter((part) => part.startsWith(`${table}.`)).map((part) => part.slice(table.length + 1));
       if (columns.length > 0) follow(`UPDATE OF ${quoted(columns)}`, 'OLD');
       // Where nothing is set that the objects follow from they are the same afterwards.
-      follow(`UPDATE OF ${quoted([...ids.matchAll(/row\.(\w+)/g)].map(([, column]) => column))}`, 'NEW');
+      follow(`UPDATE OF ${quoted(used)}`, 'NEW');
     }
     this.#includeAll = handle
       .prepare<[], number>(
