@@ -28,14 +28,14 @@ const most = 64;
 const longest = 10;
 
 /**
- * One without changes, which `commit` ends at the end of the first turn that adds less than two pieces of work; `before`:
+ * One without changes, which `commit` ends at the end of the first turn that adds no piece of work; `before`:
  * changes until now. See src/decisions/group-commit.md.
  */
 export function newBatch(before: number, commit: () => void): Batch {
   const until = performance.now() + longest;
   let known = 0;
   const endTurn = (): void => {
-    if (batch.size <= known + 1 || batch.size >= most || performance.now() > until) {
+    if (batch.size <= known || batch.size >= most || performance.now() > until) {
       commit();
       return;
     }

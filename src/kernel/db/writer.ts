@@ -10,7 +10,7 @@ import { StorageError, storageError } from './storage-error.ts';
 import type { StorageReport } from './storage-report.ts';
 
 /**
- * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings several,
+ * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings some,
  * form one transaction, the batch, which begins with the first change and is committed once at the end of the turn. A piece of
  * work in it that fails is rolled back alone, or the others are run again. Whoever must not speak before the change is safe
  * waits with `afterCommit`. See src/decisions/group-commit.md.
