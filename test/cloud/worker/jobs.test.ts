@@ -301,7 +301,7 @@ test('a job is leased while it is asked about, and claimed by nobody else', asyn
   const { clock, server } = fixture;
   clock.advance(1);
   server.tick();
-  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => server.app.db.afterCommit(resolve));
   assert.is(job().lease, clock.now() + 600_000_000);
   for (let i = 0; i < 3; i++) {
     clock.advance(5);
