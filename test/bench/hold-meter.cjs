@@ -1,18 +1,21 @@
 /**
  * Preloaded into the server: answers each message with how many milliseconds its event loop was held at most since the last one. Not
- * counted is when it had nothing to do, and what the main thread waited for a processor that others had, where the kernel tells of it.
+ * counted is when it had nothing to do, and what the main thread waited for a processor that others had, or for the machine on which
+ * a virtual one runs, where the kernel tells of it. What the main thread ran always counts.
  */
 const { closeSync, openSync, readSync } = require('node:fs');
 const { performance } = require('node:perf_hooks');
 
-const schedule = (() => {
+const opened = (file) => {
   try {
-    return openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
+    return openSync(file, 'r');
   } catch {
     return undefined;
   }
-})();
-const buffer = Buffer.alloc(100);
+};
+const schedule = opened(`/proc/self/task/${process.pid}/schedstat`);
+const processors = opened('/proc/stat');
+const buffer = Buffer.alloc(200);
 
 /** Milliseconds for which the main thread has run so far, and for which it has waited for a processor. */
 function scheduled() {
@@ -24,26 +27,42 @@ function scheduled() {
     .map((nanoseconds) => nanoseconds / 1e6);
 }
 
+/** Milliseconds that the machine below has taken from all processors so far, told in hundredths of a second. */
+function stolen() {
+  if (processors === undefined) return 0;
+  const text = buffer.toString('latin1', 0, readSync(processors, buffer, 0, buffer.length, 0));
+  return 10 * Number(text.split(/\s+/, 9)[8]);
+}
+
 /** Milliseconds so far: all of them, those in which the main thread ran, and those in which nothing held the loop but others. */
 function times() {
   const [ran, waited] = scheduled();
   return [performance.now(), ran, waited + performance.nodeTiming.idleTime];
 }
 
+/** Milliseconds below which nobody asks who took them: that takes a part of one itself. */
+const worthAsking = 5;
 let heldAtMost = 0;
 let before = times();
+let stolenBefore = stolen();
 function look() {
   const now = times();
   const [passed, ran, free] = now.map((time, i) => time - before[i]);
   // Whoever waits for a processor when there is something to do again has waited in both ways: it has held for as long as it ran.
-  heldAtMost = Math.max(heldAtMost, ran, passed - free);
+  const held = passed - free;
+  const taken = held > heldAtMost && held > worthAsking ? stolen() - stolenBefore : 0;
+  heldAtMost = Math.max(heldAtMost, ran, held - taken);
   before = now;
 }
 setInterval(look, 1).unref();
+setInterval(() => {
+  look();
+  stolenBefore = stolen();
+}, 50).unref();
 process.on('message', () => {
   look();
   process.send({ heldAtMost });
   heldAtMost = 0;
 });
-process.on('exit', () => schedule !== undefined && closeSync(schedule));
+process.on('exit', () => [schedule, processors].map((file) => file !== undefined && closeSync(file)));
 process.channel?.unref();
