@@ -64,5 +64,7 @@ process.on('message', () => {
   process.send({ heldAtMost });
   heldAtMost = 0;
 });
-process.on('exit', () => [schedule, processors].map((file) => file !== undefined && closeSync(file)));
+process.on('exit', () => {
+  for (const file of [schedule, processors]) if (file !== undefined) closeSync(file);
+});
 process.channel?.unref();

@@ -104,7 +104,7 @@ export const requireQuotas = ({ app }: Pick<Context, 'app'>, demands: readonly Q
 export function spendQuotas(context: Context, demands: readonly QuotaDelta[]): void {
   const needs = needsOf(context.app.db, demands);
   rejectExcess(context.app, needs);
-  for (const { delta, quota } of needs) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
+  for (const { delta, quota } of needs) addUsage(context, quota, delta);
 }
 
 function rejectExcess(app: App, needs: readonly Need[]): void {
@@ -136,9 +136,12 @@ function added(demands: readonly QuotaDelta[]): readonly QuotaDelta[] {
 export function countQuotas(context: Context, demands: readonly QuotaDelta[]): void {
   for (const { delta, id, name, scope } of demands) {
     const quota = delta === 0 ? undefined : quotaOf(context.app.db, scope, id, name);
-    if (quota) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
+    if (quota) addUsage(context, quota, delta);
   }
 }
+
+const addUsage = (context: Context, quota: QuotaRow, delta: number): void =>
+  changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
 
 /** Sets a usage that is recounted rather than added to. */
 export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {

@@ -28,6 +28,7 @@ export interface TextViewer {
 
 /** What a memory needs to know of the objects of a collection. */
 export interface TextsOf {
+  /** Where the objects are. */
   readonly table: string;
   readonly touchedBy: TouchedBy;
   /** What the query of a whole object reads, and the one that finds an object for a caller who does not see everything. */

@@ -4,8 +4,7 @@ import type { Versions } from './versions.ts';
 
 let watches = 0;
 
-const quoted = (columns: readonly (string | undefined)[]): string =>
-  [...new Set(columns)].map((column) => `"${column}"`).join(', ');
+const quoted = (columns: readonly string[]): string => [...new Set(columns)].map((column) => `"${column}"`).join(', ');
 
 /** The objects that are watched. */
 export interface Watched {
@@ -41,8 +40,8 @@ export class RowWatch {
       if (typeof id === 'number') touched(id);
       return null;
     });
-    // Calling back costs as much as writing a row. A new object, whose rows are many, is included when it is first told of.
     let triggers = 0;
+    // Calling back costs as much as writing a row. A new object, whose rows are many, is included when it is first told of.
     handle.exec(`CREATE TEMP TABLE ${name}_included (greatest INTEGER); INSERT INTO ${name}_included VALUES (0)`);
     const isIncluded = (id: string): string => `${id} <= (SELECT greatest FROM ${name}_included)`;
     for (const [table, ids] of Object.entries(rules)) {
@@ -53,10 +52,10 @@ export class RowWatch {
         handle.exec(
           /^SELECT\b/.test(of)
             ? `${trigger} BEGIN SELECT ${name}(id) FROM (${of}) WHERE ${isIncluded('id')}; END`
-            : `${trigger} WHEN ${where} AND ${isIncluded(id)} BEGIN SELECT ${name}(${id}); END`,
+            : `${trigger} WHEN (${where}) AND ${isIncluded(id)} BEGIN SELECT ${name}(${id}); END`,
         );
       };
-      const used = [...ids.matchAll(/row\.(\w+)/g)].map(([, column]) => column);
+      const used = [...ids.matchAll(/row\.(\w+)/g)].map(([, column = '']) => column);
       // To a new row by its id nothing refers yet, and nobody was told of it.
       if (used.some((column) => column !== 'id')) follow('INSERT', 'NEW');
       follow('DELETE', 'OLD');

@@ -15,18 +15,17 @@ atOnce('new connections that write share commits, though each turn of the event 
       const wire = await Wire.to(fixture.url);
       const body = JSON.stringify({ name: `At once ${i}` });
       const { host } = new URL(fixture.url);
-      wire.bytes(
-        [
-          'POST /api/customers/ HTTP/1.1',
-          `Host: ${host}`,
-          `Authorization: Token ${fixture.staff.token}`,
-          'Content-Type: application/json',
-          `Content-Length: ${body.length}`,
-          '',
-          body,
-        ].join('\r\n'),
-      );
-      const { status } = await wire.answer();
+      const head = [
+        'POST /api/customers/ HTTP/1.1',
+        `Host: ${host}`,
+        `Authorization: Token ${fixture.staff.token}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ];
+      const { status } = await wire
+        .lines(...head, '')
+        .bytes(body)
+        .answer();
       wire.close();
       return status;
     }),
