@@ -91,6 +91,25 @@ test('in any second at most 200 deliveries to one host begin', async () => {
     assert.ok(at - (instants[i] as number) > 950, `${at - (instants[i] as number)} ms for 201`);
 });
 
+test('a hook that waits for a host is sent to although those that waited before it were deleted', async () => {
+  await fixture.open({ resolve });
+  asked.length = 0;
+  const hooks: string[] = [];
+  for (let i = 0; i < 41; i++) hooks.push((await web(fixture.staff)).body.url);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  await fixture.staff.patch(me.url, { job_title: 'Boss' });
+  await turns(200);
+  assert.is(asked.length, 20);
+  for (const hook of hooks.slice(20, 40)) assert.is((await fixture.staff.delete(hook)).status, 204);
+  for (const { end } of asked) end();
+  await turns(200);
+  assert.is(asked.length, 21);
+  for (const { end } of asked) end();
+  await fixture.server.settled();
+  const [last] = (await fixture.staff.get(`${hooks[40]}deliveries/`)).body;
+  assert.is(last.attempts, 1);
+});
+
 test('networks of hooks_allowed_networks have no such limit, names in them once they have been resolved', async () => {
   const receiver = await Receiver.start();
   let waiting: (() => void)[] = [];

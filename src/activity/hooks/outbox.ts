@@ -22,7 +22,6 @@ export class HookOutbox implements Outbox<DueDelivery> {
     email: concurrencyLimit(8),
     failing: concurrencyLimit(100),
   };
-  readonly lanes = Object.values(this.#lanes);
   readonly #hosts: HostLimits;
 
   /** Throws with a sentence when a setting is of no use. */

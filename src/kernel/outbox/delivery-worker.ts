@@ -15,6 +15,10 @@ export interface ConcurrencyLimit {
 
 export const concurrencyLimit = (limit: number): ConcurrencyLimit => ({ limit, running: 0, waiting: new Set() });
 
+/** How many more may begin at this instant. */
+const room = ({ limit, rate, running }: ConcurrencyLimit, at: number): number =>
+  Math.max(0, Math.min(limit - running, rate?.free(at) ?? limit));
+
 /** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
 export interface Outbox<Delivery extends { readonly uuid: string }> {
   readonly name: OutboxName;
@@ -25,8 +29,6 @@ export interface Outbox<Delivery extends { readonly uuid: string }> {
   lane(delivery: Delivery): ConcurrencyLimit;
   /** Another bound that the delivery is under besides its lane. */
   furtherLimit?(delivery: Delivery): ConcurrencyLimit | undefined;
-  /** The queues that wait for a lane are forgotten when the outbox is closed. */
-  readonly lanes: readonly ConcurrencyLimit[];
   /** One attempt. Rejects only on a fault of the program. */
   send(delivery: Delivery, context: Context): Promise<Outcome>;
   /** Writes down how an attempt ended. Runs inside a write. */
@@ -45,6 +47,8 @@ interface Finished<Delivery> {
 
 /** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
 const begunInTurn = 5;
+/** Queues looked at in one turn, whether or not they have anything that may begin. */
+const lookedAtInTurn = 100;
 /** Milliseconds until results are saved again that could not be. */
 const savePause = 1000;
 /** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
@@ -63,6 +67,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   #isClosing = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
+  /** Limits that queues wait for, or have waited for. */
+  readonly #contended = new Set<ConcurrencyLimit>();
   /** What wakes the queues that wait because too many have begun in the last second. */
   readonly #pauses = new Map<ConcurrencyLimit, NodeJS.Timeout>();
 
@@ -96,7 +102,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   async close(milliseconds = shutdownPatience): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
-    for (const { waiting } of this.outbox.lanes) waiting.clear();
+    for (const { waiting } of this.#contended) waiting.clear();
     for (const pause of this.#pauses.values()) clearTimeout(pause);
     this.#pauses.clear();
     let patience: NodeJS.Timeout | undefined;
@@ -144,47 +150,55 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     for (const { delivery, outcome } of finished) if (outcome) this.outbox.settle(context, delivery, outcome);
   }
 
-  /** Lets the queues of attempts that have ended, and those that waited for their lanes, begin another. */
+  /** Lets the queues of attempts that have ended begin another. */
   #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
     for (const { limits, queue } of finished) {
       this.#busy.delete(queue);
-      for (const limit of limits) {
-        limit.running--;
-        this.#wakeWaiting(limit, 1);
-      }
+      for (const limit of limits) limit.running--;
       // An attempt whose result could not be saved is repeated, but not before the next poll.
       if (isSaved && !this.#isClosing) this.#ready.add(queue);
     }
     if (this.#finished.length > 0) this.#schedule();
   }
 
-  /** Lets so many of the queues that wait for a limit try again. */
-  #wakeWaiting({ waiting }: ConcurrencyLimit, count: number): void {
-    for (const queue of [...waiting].slice(0, count)) {
-      waiting.delete(queue);
-      this.#ready.add(queue);
-    }
-  }
-
   /** Whether none of these limits is in the way; else the queue waits for the first that is. */
   #hasRoom(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
     const at = performance.now();
-    const full = limits.find(({ limit, rate, running }) => running >= limit || (rate?.wait(at) ?? 0) > 0);
+    const full = limits.find((limit) => room(limit, at) === 0);
     if (!full) {
       for (const { rate } of limits) rate?.note(at);
       return true;
     }
     full.waiting.add(queue);
-    if (full.running < full.limit) this.#pause(full, full.rate?.wait(at) ?? 0);
+    this.#contended.add(full);
     return false;
   }
 
-  /** Wakes what waits for a limit when another may begin. */
+  /**
+   * Lets as many of the queues that wait for a limit try again as it has room for; answers whether any does. Asked whenever
+   * nothing else is ready: a queue that had waited may have nothing to send any more, or have begun by another way, and
+   * the room it was given is another's.
+   */
+  #wakeWaiting(): boolean {
+    const at = performance.now();
+    for (const limit of this.#contended) {
+      let free = room(limit, at);
+      if (free === 0 && limit.running < limit.limit) this.#pause(limit, limit.rate?.wait(at) ?? 0);
+      for (const queue of limit.waiting) {
+        if (free-- === 0) break;
+        limit.waiting.delete(queue);
+        this.#ready.add(queue);
+      }
+      if (limit.waiting.size === 0) this.#contended.delete(limit);
+    }
+    return this.#ready.size > 0;
+  }
+
+  /** Looks at what waits again when another may begin. */
   #pause(limit: ConcurrencyLimit, wait: number): void {
     if (this.#pauses.has(limit) || this.#isClosing) return;
     const wake = (): void => {
       this.#pauses.delete(limit);
-      this.#wakeWaiting(limit, Math.max(1, limit.rate?.free(performance.now()) ?? 1));
       this.#schedule();
     };
     this.#pauses.set(limit, setTimeout(wake, Math.ceil(wait)));
@@ -192,11 +206,12 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
 
   #begin(): void {
     let begun = 0;
+    let lookedAt = 0;
     // What cannot be written down is not begun; the next poll asks again.
     if (this.app.db.trouble) this.#ready.clear();
     const now = this.app.clock.now();
     for (const queue of this.#ready) {
-      if (begun === begunInTurn) {
+      if (begun === begunInTurn || lookedAt++ === lookedAtInTurn) {
         this.#schedule();
         return;
       }
@@ -210,7 +225,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       begun++;
       void this.#attempt(queue, delivery, limits);
     }
-    if (this.#busy.size > 0 || this.#pauses.size > 0) return;
+    if (this.#wakeWaiting()) this.#schedule();
+    if (this.#isScheduled || this.#busy.size > 0 || this.#pauses.size > 0) return;
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();

@@ -12,7 +12,6 @@ const dueAtOnce = 1000;
 export abstract class MailOutbox<Due extends { readonly uuid: string }> implements Outbox<Due> {
   abstract readonly name: OutboxName;
   readonly #lane = concurrencyLimit(8);
-  readonly lanes = [this.#lane];
   readonly #mailer: Mailer;
 
   constructor(

@@ -159,10 +159,10 @@ async function difference(isSameWork: boolean): Promise<number> {
 /** An outbox of queues that each have one delivery due, which takes some processor to begin and ends at once. */
 class DueOutbox implements Outbox<{ readonly uuid: string }> {
   readonly name = 'hooks';
-  readonly lanes = [concurrencyLimit(dueQueues)];
+  readonly #lane = concurrencyLimit(dueQueues);
   readonly #begun = new Set<number>();
   due = () => ({ queues: Array.from({ length: dueQueues }, (_, i) => i), isMore: false });
-  lane = (): ConcurrencyLimit => this.lanes[0] as ConcurrencyLimit;
+  lane = (): ConcurrencyLimit => this.#lane;
   send = async (): Promise<Outcome> => ({ status: 'delivered' }) as Outcome;
   settle = (): void => undefined;
   close = (): void => undefined;
