@@ -16,6 +16,7 @@ import { demo } from './demo/demo.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
 import { FixtureError } from './fixture/fixture-error.ts';
+import { requireFit } from './fixture/replacements.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
 import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
@@ -72,6 +73,7 @@ export interface Server extends FixtureHandle {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const { called, clock, ephemeral, follow, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
+  requireFit(options);
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
