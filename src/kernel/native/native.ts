@@ -3,7 +3,7 @@
  * packages load their own addons and nothing here has an effect. See src/decisions/native-addons.md.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runAs } from '../owner.ts';
 import { codeOf } from '../present.ts';
@@ -87,7 +87,15 @@ export function unpack(name: string, addon: EmbeddedAddon, folder: string): stri
 
 function sha256OfFile(file: string): string | undefined {
   try {
-    return createHash('sha256').update(readFileSync(file)).digest('hex');
+    // In pieces: memory for all of it at once takes longer to come by than the digest.
+    const [opened, hash, piece] = [openSync(file, 'r'), createHash('sha256'), Buffer.allocUnsafeSlow(1 << 16)];
+    try {
+      for (let length = readSync(opened, piece); length > 0; length = readSync(opened, piece))
+        hash.update(piece.subarray(0, length));
+    } finally {
+      closeSync(opened);
+    }
+    return hash.digest('hex');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
