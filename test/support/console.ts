@@ -10,6 +10,9 @@ export const password = 'correct-horse-7';
 /** Time for what a page does, in milliseconds: the machine may be busy. */
 export const patience = 30_000;
 
+/** Colours are judged as they stay, not on their way from one to the next. */
+const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
+  .map(({ finished }) => finished)).then(() => undefined)`;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page of the console, with what the browser complained of and what was asked. */
@@ -75,6 +78,7 @@ export class Console {
    */
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
+    await this.page.evaluate(transitionsEnd);
     if (!(await this.page.evaluate('typeof axe === "object"'))) await this.page.evaluate(`${axe}; undefined`);
     const options = JSON.stringify(rule === undefined ? {} : { runOnly: [rule] });
     return await this.page.evaluate<readonly string[]>(
