@@ -150,11 +150,14 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     for (const { delivery, outcome } of finished) if (outcome) this.outbox.settle(context, delivery, outcome);
   }
 
-  /** Lets the queues of attempts that have ended begin another. */
+  /** Lets the queues of attempts that have ended, and those that waited for their limits, begin another. */
   #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
     for (const { limits, queue } of finished) {
       this.#busy.delete(queue);
-      for (const limit of limits) limit.running--;
+      for (const limit of limits) {
+        limit.running--;
+        this.#wake(limit, 1);
+      }
       // An attempt whose result could not be saved is repeated, but not before the next poll.
       if (isSaved && !this.#isClosing) this.#ready.add(queue);
     }
@@ -174,21 +177,27 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     return false;
   }
 
+  /** Lets so many of the queues that wait for a limit try again. */
+  #wake({ waiting }: ConcurrencyLimit, count: number): void {
+    let left = count;
+    for (const queue of waiting) {
+      if (left-- === 0) return;
+      waiting.delete(queue);
+      this.#ready.add(queue);
+    }
+  }
+
   /**
-   * Lets as many of the queues that wait for a limit try again as it has room for; answers whether any does. Asked whenever
+   * Lets as many of the queues that wait try again as their limits have room for; answers whether any does. Asked whenever
    * nothing else is ready: a queue that had waited may have nothing to send any more, or have begun by another way, and
    * the room it was given is another's.
    */
   #wakeWaiting(): boolean {
     const at = performance.now();
     for (const limit of this.#contended) {
-      let free = room(limit, at);
+      const free = room(limit, at);
       if (free === 0 && limit.running < limit.limit) this.#pause(limit, limit.rate?.wait(at) ?? 0);
-      for (const queue of limit.waiting) {
-        if (free-- === 0) break;
-        limit.waiting.delete(queue);
-        this.#ready.add(queue);
-      }
+      this.#wake(limit, free);
       if (limit.waiting.size === 0) this.#contended.delete(limit);
     }
     return this.#ready.size > 0;
