@@ -64,16 +64,16 @@ declare module '../../kernel/access/reactions.ts' {
 
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
 
-/** The fields; `services` writes the services that the project in alias `p` is linked to. */
+/** The fields; `services` writes the services that the project in alias `p` is linked to. Its customer is joined. */
 const fieldsWith = (services: Json) => ({
   url: selfLink('projects', 'p.uuid'),
   uuid: uuidField(),
   name: text({ max: 150, required: true, example: 'Website' }),
-  customer: link({ required: true, to: () => customers, key: ofCustomer('uuid') }),
-  customer_uuid: readOnlyText(plainValue(ofCustomer('uuid'))),
-  customer_name: readOnlyText(notNullText(ofCustomer('name'))),
-  customer_native_name: readOnlyText(notNullText(ofCustomer('native_name'))),
-  customer_abbreviation: readOnlyText(textValue(ofCustomer('abbreviation'))),
+  customer: link({ required: true, to: () => customers, key: 'customer.uuid' }),
+  customer_uuid: readOnlyText(plainValue('customer.uuid')),
+  customer_name: readOnlyText(notNullText('customer.name')),
+  customer_native_name: readOnlyText(notNullText('customer.native_name')),
+  customer_abbreviation: readOnlyText(textValue('customer.abbreviation')),
   description: text({ max: 500, lines: 'many' }),
   quotas: readOnlyList(embeddedQuotas('project', 'p.id')),
   services: readOnlyList(services),
@@ -135,6 +135,7 @@ export const projectsWith = (services: Json) =>
     table: 'project',
     alias: 'p',
     fields: fieldsWith(services),
+    parents: 'CROSS JOIN customer ON customer.id = p.customer_id',
     visible: visibleTo('users with a role in the project or its customer; staff and global support', (caller) =>
       visibleProjects(caller, 'p.id'),
     ),

@@ -22,9 +22,13 @@ import { linkTarget } from '../services/targets.ts';
 import { relatedItem } from './details.ts';
 import { tagsField } from './tags.ts';
 
-const of = (table: string, column: string): string =>
-  `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
-const settingsName = of('service_settings', 'name');
+/** What the resource in alias `r` belongs to. */
+export const parents = `
+  CROSS JOIN service ON service.id = r.service_id
+  CROSS JOIN service_settings ON service_settings.id = r.settings_id
+  CROSS JOIN service_project_link ON service_project_link.id = r.link_id
+  CROSS JOIN project ON project.id = r.project_id
+  CROSS JOIN customer ON customer.id = r.customer_id`;
 
 const uri = { type: 'string', format: 'uri' };
 
@@ -60,29 +64,29 @@ function baseFields({ kind, name, type }: TypedKind) {
   return {
     url: selfLink(kind.path, 'r.uuid'),
     uuid: uuidField(),
-    is_simulated: simulatedField(of('service_settings', simulatedSql('service_settings'))),
+    is_simulated: simulatedField(simulatedSql('service_settings')),
     name: properName(kind.examples?.name, kind.nameRules),
     description: text({ max: 500, lines: 'many' }),
-    service: readOnly('field', uri, linkValue(type.prefix, of('service', 'uuid'))),
-    service_name: readOnlyText(notNullText(settingsName)),
-    service_uuid: readOnlyText(plainValue(of('service', 'uuid'))),
-    service_settings: readOnly('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
-    service_settings_uuid: readOnlyText(plainValue(of('service_settings', 'uuid'))),
-    service_settings_state: readOnlyText(settingsStateValue(of('service_settings', 'state'))),
-    service_settings_error_message: readOnlyText(notNullText(of('service_settings', 'error_message'))),
-    project: readOnly('field', uri, linkValue('projects', of('project', 'uuid'))),
-    project_name: readOnlyText(notNullText(of('project', 'name'))),
-    project_uuid: readOnlyText(plainValue(of('project', 'uuid'))),
-    customer: readOnly('field', uri, linkValue('customers', of('customer', 'uuid'))),
-    customer_uuid: readOnlyText(plainValue(of('customer', 'uuid'))),
-    customer_name: readOnlyText(notNullText(of('customer', 'name'))),
-    customer_native_name: readOnlyText(notNullText(of('customer', 'native_name'))),
-    customer_abbreviation: readOnlyText(notNullText(of('customer', 'abbreviation'))),
+    service: readOnly('field', uri, linkValue(type.prefix, 'service.uuid')),
+    service_name: readOnlyText(notNullText('service_settings.name')),
+    service_uuid: readOnlyText(plainValue('service.uuid')),
+    service_settings: readOnly('field', uri, linkValue('service-settings', 'service_settings.uuid')),
+    service_settings_uuid: readOnlyText(plainValue('service_settings.uuid')),
+    service_settings_state: readOnlyText(settingsStateValue('service_settings.state')),
+    service_settings_error_message: readOnlyText(notNullText('service_settings.error_message')),
+    project: readOnly('field', uri, linkValue('projects', 'project.uuid')),
+    project_name: readOnlyText(notNullText('project.name')),
+    project_uuid: readOnlyText(plainValue('project.uuid')),
+    customer: readOnly('field', uri, linkValue('customers', 'customer.uuid')),
+    customer_uuid: readOnlyText(plainValue('customer.uuid')),
+    customer_name: readOnlyText(notNullText('customer.name')),
+    customer_native_name: readOnlyText(notNullText('customer.native_name')),
+    customer_abbreviation: readOnlyText(notNullText('customer.abbreviation')),
     service_project_link: link({
       required: true,
       update: false,
       to: () => linkTarget(type),
-      key: '(SELECT uuid FROM service_project_link WHERE id = r.link_id)',
+      key: 'service_project_link.uuid',
     }),
     resource_type: readOnly('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
     state: readOnlyText(stateValue),

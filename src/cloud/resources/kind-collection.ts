@@ -11,7 +11,7 @@ import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { kindActions } from './actions.ts';
 import { deletionOf, updateOf } from './changes.ts';
 import { creationOf, type KindSpec, type NewOfKind } from './creation.ts';
-import { fieldsOfKind, type KindFields } from './fields.ts';
+import { fieldsOfKind, type KindFields, parents } from './fields.ts';
 import {
   listParameters,
   orderingNames,
@@ -84,6 +84,7 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
     table: 'resource',
     alias: 'r',
     fields: fieldsOfKind(typed),
+    parents,
     visible,
     parameters: (request) => ({
       period: periodOf(request),

@@ -16,15 +16,12 @@ import {
 import { link } from '../../kernel/collection/links.ts';
 import {
   booleanValue,
-  computedValue,
-  type Json,
   linkValue,
   listValue,
   notNullText,
   numberValue,
   objectValue,
   plainValue,
-  render,
   textValue,
 } from '../../kernel/collection/representation.ts';
 import { boolean, shownAs, text, url } from '../../kernel/collection/values.ts';
@@ -33,18 +30,18 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatedField, simulatedSql } from '../drivers/simulated.ts';
 import { typedLink } from './paths.ts';
-import { ofSettings } from './service-filters.ts';
 import { credentialFields, geolocations, hostField, optionFields, settingsCertifications } from './settings-fields.ts';
 import { settingsStateValue } from './states.ts';
 import { settingsTarget } from './targets.ts';
 
-const fromSettings = (json: Json): Json =>
-  computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`, json.shape);
-const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
+/** What the service in alias `v` belongs to. */
+export const parents = `
+  CROSS JOIN customer ON customer.id = v.customer_id
+  CROSS JOIN service_settings st ON st.id = v.settings_id`;
 const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
 
 /** Link of the service in alias `v`. */
-const serviceLink = typedLink(ofSettings('type'), '', 'v.uuid');
+const serviceLink = typedLink('st.type', '', 'v.uuid');
 
 const noName = 'Name cannot be empty';
 
@@ -56,7 +53,7 @@ const serviceName = shownAs(
     }),
     noName,
   ),
-  () => textValue(ofSettings('name')),
+  () => textValue('st.name'),
 );
 
 /** A member that creation takes and answers never show. */
@@ -72,12 +69,12 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
   return {
     url: readOnly('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
     uuid: uuidField(),
-    is_simulated: simulatedField(`(SELECT ${simulatedSql('st')} FROM service_settings st WHERE st.id = v.settings_id)`),
+    is_simulated: simulatedField(simulatedSql('st')),
     name: serviceName,
-    service_type: readOnlyText(textValue(ofSettings('type'))),
-    state: readOnlyText(settingsStateValue(ofSettings('state'))),
-    error_message: readOnlyText(textValue(ofSettings('error_message'))),
-    shared: readOnly('boolean', { type: 'boolean' }, booleanValue(ofSettings('shared'))),
+    service_type: readOnlyText(textValue('st.type')),
+    state: readOnlyText(settingsStateValue('st.state')),
+    error_message: readOnlyText(textValue('st.error_message')),
+    shared: readOnly('boolean', { type: 'boolean' }, booleanValue('st.shared')),
     projects: readOnlyList(
       listValue(
         objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: notNullText('p.name') }),
@@ -85,12 +82,12 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
         'p.name COLLATE NOCASE, p.id',
       ),
     ),
-    customer: link({ required: true, update: false, to: () => customers, key: ofCustomer('uuid') }),
-    customer_uuid: readOnlyText(plainValue(ofCustomer('uuid'))),
-    customer_name: readOnlyText(notNullText(ofCustomer('name'))),
-    customer_native_name: readOnlyText(notNullText(ofCustomer('native_name'))),
-    settings: link({ update: false, to: () => settingsTarget, key: ofSettings('uuid') }),
-    settings_uuid: readOnlyText(plainValue(ofSettings('uuid'))),
+    customer: link({ required: true, update: false, to: () => customers, key: 'customer.uuid' }),
+    customer_uuid: readOnlyText(plainValue('customer.uuid')),
+    customer_name: readOnlyText(notNullText('customer.name')),
+    customer_native_name: readOnlyText(notNullText('customer.native_name')),
+    settings: link({ update: false, to: () => settingsTarget, key: 'st.uuid' }),
+    settings_uuid: readOnlyText(plainValue('st.uuid')),
     resources_count: readOnly(
       'integer',
       { type: 'integer' },
@@ -99,10 +96,10 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
       ),
     ),
     available_for_all: boolean(),
-    homepage: shownAs(url({ max: 255, update: false }), () => textValue(ofSettings('homepage'))),
-    terms_of_services: shownAs(url({ max: 255, update: false }), () => textValue(ofSettings('terms_of_services'))),
-    certifications: readOnlyList(fromSettings(settingsCertifications)),
-    geolocations: readOnlyList(fromSettings(geolocations)),
+    homepage: shownAs(url({ max: 255, update: false }), () => textValue('st.homepage')),
+    terms_of_services: shownAs(url({ max: 255, update: false }), () => textValue('st.terms_of_services')),
+    certifications: readOnlyList(settingsCertifications),
+    geolocations: readOnlyList(geolocations),
     quotas: readOnlyList(embeddedQuotas('service', 'v.id')),
     project: writeOnly(link({ update: false, to: () => projects, key: "''" })),
     scope: unseen(hostField),

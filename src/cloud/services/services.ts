@@ -21,7 +21,7 @@ import { pingSettings } from './ping.ts';
 import { visibleServices } from './readable.ts';
 import { importers, serviceManagers, serviceWriters } from './rights.ts';
 import { secretChange } from './secrets.ts';
-import { type ServiceFields, serviceFields } from './service-fields.ts';
+import { parents, type ServiceFields, serviceFields } from './service-fields.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
 import { createLink, createService, linkToProjects, removeService, resourcesReason } from './service-lifecycle.ts';
 import { createSettings } from './settings.ts';
@@ -58,6 +58,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
     table: 'service',
     alias: 'v',
     fields: serviceFields(catalogue),
+    parents,
     visible: visibleTo(
       'everybody with a role in the customer or a linked project; staff and global support',
       (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,

@@ -26,6 +26,8 @@ export interface ListSpec extends Partial<KeptSpec> {
   /** Name of its objects, by which the documentation calls their schema. */
   readonly title: string;
   readonly fields: Fields;
+  /** Joins with the rows that every object tells of, one row of each for an object: what fields take from it is looked up once. */
+  readonly parents?: string;
   readonly filters: Filters;
   /** Name for `o=` to the column or expression it orders by. */
   readonly orderings: Readonly<Record<string, string>>;
@@ -220,9 +222,9 @@ export class Listing {
 
   /** The query of objects by their ids. */
   #textOf(members: readonly Member[]): string {
-    const { table, alias } = this.spec;
+    const { alias, parents = '', table } = this.spec;
     // json_each stands on the outer side of a CROSS JOIN, which SQLite never reorders: rows come in the order of the ids.
-    return `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value`;
+    return `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value ${parents}`;
   }
 
   #chosen(request: Request): readonly string[] | undefined {
