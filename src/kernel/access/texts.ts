@@ -50,6 +50,8 @@ interface Page extends Required<Pick<Reply, 'body' | 'compressed'>> {
 
 /** What a kept text weighs besides its bytes, about. */
 const overhead = 600;
+/** What a uuid and its id weigh, about. */
+const idWeight = 150;
 /** Links start with what clients call the server: so many names at a time. */
 const mostBases = 8;
 
@@ -58,6 +60,8 @@ export class TextMemory {
   readonly #collections = new Map<object, Texts>();
   readonly #allowance: Allowance;
   readonly #pages: Lately<string, Page>;
+  /** Which object had a uuid when it was last found: it may be gone, and its id be that of another. */
+  readonly ids: Lately<string, number>;
 
   constructor(
     private readonly db: Database,
@@ -65,6 +69,7 @@ export class TextMemory {
   ) {
     this.#allowance = new Allowance(heaviest);
     this.#pages = this.#allowance.map(({ weight }) => weight);
+    this.ids = this.#allowance.map(() => idWeight);
   }
 
   /** Those of a collection; undefined while they cannot be watched. */
@@ -76,7 +81,7 @@ export class TextMemory {
     const read = namesOf(reads);
     const watch = this.db.watchRows({ table, rules: touchedBy, read }, (id) => made.forget(id));
     if (!watch) return undefined;
-    const made = new Texts(this.db, watch, touchedBy, reads, this.#allowance);
+    const made = new Texts(this.db, watch, touchedBy, reads, this.ids, this.#allowance);
     this.#collections.set(collection, made);
     return made;
   }
@@ -100,8 +105,6 @@ export class TextMemory {
 /** The texts of the objects of one collection. */
 export class Texts {
   readonly #objects: Lately<number, KeptObject>;
-  /** Which object had a key when its text was made; it may be gone, and its id be that of another. */
-  readonly #ids: Lately<string, number>;
   #bases = new Set<string>();
   #basis: Basis;
   /** What changes all of them. */
@@ -112,10 +115,10 @@ export class Texts {
     private readonly watch: RowWatch,
     touchedBy: TouchedBy,
     private readonly reads: readonly Part[],
+    private readonly ids: Lately<string, number>,
     allowance: Allowance,
   ) {
     this.#objects = allowance.map(({ weight }) => weight);
-    this.#ids = allowance.map(() => 0);
     const names = namesOf(reads);
     const isOther = (name: string): boolean => !Object.hasOwn(touchedBy, name.split('.', 1)[0] ?? '');
     this.#others = names.filter(isOther).map(partOf);
@@ -126,7 +129,6 @@ export class Texts {
   current(): this {
     if (!this.db.versions.isCurrent(this.#basis)) {
       this.#objects.clear();
-      this.#ids.clear();
       this.#bases.clear();
       this.#basis = this.db.versions.basis([this.#others]);
     }
@@ -135,7 +137,7 @@ export class Texts {
 
   /** What a viewer is told of the object that a path names by this key; undefined when it has to be made. */
   byKey(viewer: TextViewer, key: string): Reply | undefined {
-    const id = this.#ids.get(key);
+    const id = this.ids.get(key);
     if (id === undefined) return undefined;
     const object = this.#objects.get(id);
     return object?.key === key ? this.#told(object, viewer) : undefined;
@@ -161,7 +163,7 @@ export class Texts {
     object.byViewer.set(viewer.name, reply);
     object.weight += overhead + 2 * viewer.name.length + reply.body.length;
     this.#objects.set(id, object);
-    this.#ids.set(key, id);
+    this.ids.set(key, id);
     return reply;
   }
 
@@ -170,7 +172,6 @@ export class Texts {
     const object = this.#objects.get(id);
     if (!object) return;
     this.#objects.delete(id);
-    this.#ids.delete(object.key);
   }
 
   #told(object: KeptObject | undefined, viewer: TextViewer): Reply | undefined {

@@ -14,6 +14,7 @@ import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
 import { permittedOnList, permittedOnObject } from './permitted.ts';
+import { seek } from './seek.ts';
 import { type Purpose, validate } from './validate.ts';
 import { nounOf, pluralOf, withArticle } from './wording.ts';
 
@@ -42,19 +43,13 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   #seek(request: Request, visible: Sql): R | undefined {
-    const key = request.params.key ?? '';
-    const { alias, table } = this.spec;
-    const named =
-      this.spec.key === 'pk' ? sql`${raw(alias)}.id = ${Number(key)}` : sql`${raw(alias)}.uuid = ${key.toLowerCase()}`;
-    return request.db.get<R>(
-      sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)} WHERE ${named} AND (${visible})`,
-    );
+    const { key = '' } = request.params;
+    const where = this.spec.key === 'pk' ? { id: Number(key) } : { uuid: key.toLowerCase() };
+    return seek<R>(request, this.spec, where, visible);
   }
 
   visibleId(request: Request, uuid: string): number | undefined {
-    const { alias, table } = this.spec;
-    return request.db.value<number>(sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
-      WHERE ${raw(alias)}.uuid = ${uuid} AND (${this.visible(request)})`);
+    return seek<R>(request, this.spec, { uuid }, this.visible(request))?.id;
   }
 
   /** The JSON text of one object as the caller sees it. */
