@@ -9,8 +9,11 @@ import { readWorld, seeded, settleCrowd } from './worlds.ts';
 const sizes = [small, medium, huge];
 /** The same number of objects in every world: how many people work does not grow with what is there. */
 const asked = 100;
-/** Many short ones: what else the machine does comes and goes within seconds. */
-const rounds = 16;
+/**
+ * Many short ones: what else the machine does comes and goes within seconds, and a pair of rounds differs from the next by up to a
+ * third.
+ */
+const rounds = 32;
 const milliseconds = 500;
 /** Rounds before those that only make warm. */
 const warming = 2;
