@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AccessLog, Asked } from './access-log.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
-import { etagOf, matches } from './etag.ts';
+import { encodedTag, etagOf, matches } from './etag.ts';
 import type { Reply } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
@@ -46,11 +46,12 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   if (cors) pushAll(headers, cors, 'Vary');
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   const compressible = isCompressible(reply.type, length);
+  const encoding = compressible ? chosenEncoding(message.headers['accept-encoding']) : undefined;
   if (compressible) vary.push('Accept-Encoding');
   if (vary.length > 0) headers.push('Vary', vary.join(', '));
   if (reply.conditional && status === 200 && (message.method === 'GET' || message.method === 'HEAD')) {
     const etag = etagOf(reply);
-    headers.push('ETag', etag);
+    headers.push('ETag', encodedTag(etag, encoding));
     if (!reply.headers['Cache-Control']) headers.push('Cache-Control', 'private, no-cache');
     if (matches(message.headers['if-none-match'], etag)) status = 304;
   } else {
@@ -75,7 +76,6 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
     return;
   }
   headers.push('Content-Type', reply.type);
-  const encoding = compressible ? chosenEncoding(message.headers['accept-encoding']) : undefined;
   if (encoding === undefined) {
     headers.push('Content-Length', String(length));
     write(body);

@@ -12,6 +12,7 @@ encodings.before(async () => {
 });
 
 interface Raw {
+  readonly status: number | undefined;
   readonly encoding: string | undefined;
   readonly vary: string | undefined;
   readonly etag: string | undefined;
@@ -19,15 +20,15 @@ interface Raw {
 }
 
 /** An answer as it is sent, not as `fetch` unpacks it. */
-function ask(path: string, accepted: string): Promise<Raw> {
-  const headers = { Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
+function ask(path: string, accepted: string, further: Readonly<Record<string, string>> = {}): Promise<Raw> {
+  const headers = { ...further, Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
   return new Promise((resolve, reject) => {
     const request = get(fixture.url + path, { headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('end', () => {
         const { 'content-encoding': encoding, vary, etag } = answer.headers;
-        resolve({ encoding, vary, etag, bytes: Buffer.concat(chunks) });
+        resolve({ status: answer.statusCode, encoding, vary, etag, bytes: Buffer.concat(chunks) });
       });
     });
     request.on('error', reject);
@@ -51,7 +52,19 @@ encodings('larger bodies come with gzip or brotli, whichever the client accepts,
     assert.ok(packed.bytes.length < plain.bytes.length / 2);
     assert.equal(unpack[encoding](packed.bytes), plain.bytes);
     assert.is(packed.vary, 'Accept-Encoding');
-    assert.is(packed.etag, plain.etag);
+    assert.is(packed.etag, plain.etag?.replace(/"$/, `-${encoding}"`));
+  }
+});
+
+encodings('each encoding has an ETag of its own, and 304 repeats that of the encoding the client accepts', async () => {
+  const { etag: plain = '' } = await ask('/api/customers/', 'identity');
+  for (const [accepted, etag] of [
+    ['identity', plain],
+    ['gzip', plain.replace(/"$/, '-gzip"')],
+    ['br', plain.replace(/"$/, '-br"')],
+  ] as const) {
+    const unchanged = await ask('/api/customers/', accepted, { 'If-None-Match': etag });
+    assert.equal([unchanged.status, unchanged.etag, unchanged.bytes.length], [304, etag, 0]);
   }
 });
 

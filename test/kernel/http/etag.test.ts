@@ -56,6 +56,17 @@ etags('If-None-Match may be a list, weak tags, or any', async () => {
     assert.is((await asked(customer.url, header)).status, 200, header);
 });
 
+etags('suffixes that compressing proxies append to a tag are ignored', async () => {
+  const { url } = await fixture.customer('Behind a proxy');
+  const tag = await tagOf(`${url}?field=name`);
+  const suffixed = (suffix: string): string => tag.replace(/"$/, `${suffix}"`);
+  for (const suffix of ['-gzip', '-br', ';gzip', '--gzip', '-zstd', '-deflate', '-gzip-gzip', '-br;gzip'])
+    for (const header of [suffixed(suffix), `W/${suffixed(suffix)}`, `"other-gzip", ${suffixed(suffix)}`])
+      assert.is((await asked(`${url}?field=name`, header)).status, 304, header);
+  for (const header of [suffixed('-other'), suffixed('-gzipped'), suffixed('gzip'), `${tag}-gzip`, '"-gzip"', '-gzip'])
+    assert.is((await asked(`${url}?field=name`, header)).status, 200, header);
+});
+
 etags('the ETag changes with the object, and with what the answer tells of others', async () => {
   const before = await tagOf(customer.url);
   await fixture.project('Bridge', customer);

@@ -31,6 +31,15 @@ matching('a change of what has been changed since is 412, and nothing is done', 
   assert.is((await send('DELETE', url, undefined, { 'If-Match': await etagOf(url) })).status, 204);
 });
 
+matching('a tag that a compressing proxy has appended its coding to is the same tag', async () => {
+  const { url } = await fixture.customer('Behind a proxy');
+  for (const suffix of ['-gzip', '-br', ';gzip', '-gzip-gzip']) {
+    const etag = (await etagOf(url)).replace(/(-(br|gzip))?"$/, `${suffix}"`);
+    assert.is((await send('PATCH', url, { name: `Behind ${suffix}` }, { 'If-Match': etag })).status, 200, suffix);
+    assert.equal(told(await send('PATCH', url, { name: 'Late' }, { 'If-Match': etag })), changed, suffix);
+  }
+});
+
 matching(
   'who may not do it, or asks for what is invalid, is told that first, and a state in the way last',
   async () => {
