@@ -30,6 +30,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = dirname(fileURLToPath(import.meta.url));
+/** What the file carries besides the program: packages that it reads at the first `import()`, and the programs of its threads. */
+const { lateModules, threads } = JSON.parse(readFileSync(join(root, 'src/kernel/native/parts.json'), 'utf8'));
 const bundle = join(root, 'dist/tenantry.mjs');
 const require = createRequire(import.meta.url);
 const [command = 'build', ...options] = process.argv.slice(2);
@@ -207,7 +209,6 @@ async function bundled(format, modules, notices = []) {
     define: { 'import.meta.url': urlOfFile },
     plugins: [replacements(modules)],
     format: 'cjs',
-    logLevel: 'warning',
   });
   const names = await exportedNames(esbuild);
   const digest = createHash('sha256').update(program.outputFiles[0].contents).digest('hex');
@@ -226,12 +227,13 @@ async function bundled(format, modules, notices = []) {
     plugins: [replacements(modules)],
     format,
   });
+  rejectWarnings([start]);
   const { parts, licences } = await carriedComments(esbuild, program, modules, notices);
   await esbuild.stop();
   return { start: start.outputFiles[0].text, parts, licences, names };
 }
 
-/** What program and threads know as the URL of the file that they are parts of. */
+/** The variable in which program and threads have the URL of the file that carries them. */
 const urlOfFile = 'tenantryUrl';
 
 /** The names that src/app/main.ts exports. */
@@ -291,7 +293,7 @@ const replacements = (modules) => ({
       // pino's transports start a worker from a file of their own.
       'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
     };
-    for (const name of lateModules)
+    for (const name of Object.keys(lateModules))
       replaced[name] =
         `module.exports = require('./src/kernel/native/embedded.ts').embeddedModule(${JSON.stringify(name)});`;
     const filter = new RegExp(`^(${Object.keys(replaced).join('|')})$`);
@@ -323,7 +325,8 @@ function embedded(modules) {
       const part = name === 'better_sqlite3' ? '${sqlitePart('')}' + process.versions.modules : name;
       return { sha256: digests[part], bytes: () => carried(part) };
     }
-    export const embeddedThread = (name) => carried(name).toString();
+    // A thread is run from its text and has no file: it is given that of the program, to read parts from.
+    export const embeddedThread = (name) => 'const ${urlOfFile} = ' + JSON.stringify(import.meta.url) + ';' + carried(name);
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedManual = async () => JSON.parse(carried('manual').toString());
     export const embeddedConsole = (name) => carried(name).toString();
@@ -335,17 +338,6 @@ function embedded(modules) {
     }`;
 }
 
-/** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-common', 'aws4', 'sax', 'prom-client'];
-
-/** Programs of threads, by their paths below src, which src/kernel/native/embedded.ts lists, too. */
-const threads = [
-  'kernel/db/checkpoint-thread',
-  'kernel/db/snapshot-thread',
-  'kernel/access/reading-thread',
-  'accounts/session/saml/thread',
-];
-
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
 async function carriedComments(esbuild, program, modules, notices) {
   const files = Object.entries({ ...addonFiles(modules), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
@@ -353,14 +345,20 @@ async function carriedComments(esbuild, program, modules, notices) {
   );
   // The addon of SQLite is given to the threads, too.
   const late = [
-    ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
-    ...threads.map((name) => ({ name, entry: `src/${name}.ts`, plugins: [replacements(modules)] })),
+    ...Object.keys(lateModules).map((name) => ({ name, entryPoints: [name] })),
+    ...Object.keys(threads).map((name) => ({
+      name,
+      entryPoints: [`src/${name}.ts`],
+      define: { 'import.meta.url': urlOfFile },
+      plugins: [replacements(modules)],
+    })),
   ];
   const built = await Promise.all(
-    late.map(({ entry, plugins }) =>
-      esbuild.build({ ...common, entryPoints: [entry], plugins, format: 'cjs', minify: true, keepNames: true }),
+    late.map(({ name, ...options }) =>
+      esbuild.build({ ...common, ...options, format: 'cjs', minify: true, keepNames: true }),
     ),
   );
+  rejectWarnings([program, ...built]);
   // The files of the console, which run in browsers.
   const pages = await esbuild.build(JSON.parse(readFileSync(join(root, 'src/console/esbuild.json'), 'utf8')));
   const forPages = pages.outputFiles.map(({ path, contents }) => [basename(path), contents]);
@@ -382,6 +380,13 @@ async function carriedComments(esbuild, program, modules, notices) {
     })
     .join('');
   return { parts: comments, licences: texts };
+}
+
+/** Ends the build at a warning: what esbuild warns of, such as `import.meta` in CommonJS, fails only where it is used. */
+function rejectWarnings(results) {
+  const warnings = results.flatMap((result) => result.warnings);
+  for (const { location, text } of warnings) console.error(`${location?.file}:${location?.line}: ${text}`);
+  if (warnings.length > 0) fail('The bundle is not built: see the warnings above.');
 }
 
 /** What a browser loads of the console for the first time, compressed, with the most that it may be. */

@@ -30,7 +30,7 @@ export interface RecordedEvent {
 /** One caller of the API. */
 export class Client {
   constructor(
-    private readonly fixture: Fixture,
+    private readonly server: { readonly url: string },
     readonly token: string | undefined,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
@@ -44,7 +44,7 @@ export class Client {
   ): Promise<Answer<Json>> {
     const isPlain =
       body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
-    const response = await fetch(this.fixture.url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
+    const response = await fetch(this.server.url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
       redirect: 'manual',
       headers: {

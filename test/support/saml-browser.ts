@@ -14,13 +14,13 @@ const hidden = (page: string, name: string): string =>
 export class SamlBrowser {
   cookie: string | undefined;
 
-  constructor(private readonly fixture: Fixture) {}
+  constructor(private readonly service: Pick<Fixture, 'anonymous' | 'url'>) {}
 
   /** Sends a request with the cookie, and keeps the one that is set. */
   async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer<Json>> {
-    const answer = await this.fixture.anonymous.send(
+    const answer = await this.service.anonymous.send(
       method,
-      path.replace(this.fixture.url, ''),
+      path.replace(this.service.url, ''),
       form && new URLSearchParams(form).toString(),
       {
         ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { present } from '../present.ts';
+import type parts from './parts.json';
 
 export interface Migration {
   /** File name without `.sql`, e.g. `0001_users`. */
@@ -46,12 +47,8 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
 
-/** The programs of threads, by their paths below src; build.mjs has the same list. */
-export type ThreadName =
-  | 'kernel/db/checkpoint-thread'
-  | 'kernel/db/snapshot-thread'
-  | 'kernel/access/reading-thread'
-  | 'accounts/session/saml/thread';
+/** The programs of threads, by their paths below src. */
+export type ThreadName = keyof typeof parts.threads;
 
 /** The text of the program of a thread. */
 export function embeddedThread(name: ThreadName): string {
