@@ -1,8 +1,8 @@
 /** Accounts at providers: what is wrong with one, what it serves, and a guide that adds one. */
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { type Item, pathOf, request, textOf } from './api.ts';
-import { api } from './connection.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Item, pathOf, problemOf, request, textOf } from './api.ts';
+import { type Answer, api } from './connection.ts';
 import { Creation, type Description } from './creation.tsx';
 import { notice } from './dialog.tsx';
 import { type FormField, formFieldsOf } from './fields.ts';
@@ -10,12 +10,13 @@ import { Form } from './form.tsx';
 import { Listing } from './home.tsx';
 import { Icon } from './icons.tsx';
 import { ListPage } from './list.tsx';
+import { ownValue } from './own.ts';
 import { useAnswer, useGet, useList, usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isOperator, isStaff, roles } from './session.ts';
 import { ObjectLink, Part, State } from './shown.tsx';
 import { Usage } from './usage.tsx';
-import { t, timeText, titleOf } from './words/words.ts';
+import { t, timeText, titleOf, told } from './words/words.ts';
 
 /** What a guide adds accounts at: below `/add-provider/`. */
 export const guide = '/add-provider/';
@@ -33,6 +34,13 @@ const used: Readonly<Record<string, readonly string[]>> = {
   Oracle: ['backend_url', 'username', 'password', 'certificate'],
 };
 
+/** Addresses of public providers (providers.md 1.2). */
+const publicAddresses: Readonly<Record<string, string>> = {
+  DigitalOcean: 'https://api.digitalocean.com/v2',
+  Amazon: 'https://ec2.amazonaws.com',
+  GitLab: 'https://gitlab.com',
+};
+
 /** What vendors call the credentials of a type. */
 const calledBy = (type: string): Readonly<Record<string, string>> =>
   type === 'Amazon' ? { username: t('Access key ID'), token: t('Secret access key') } : {};
@@ -40,9 +48,9 @@ const calledBy = (type: string): Readonly<Record<string, string>> =>
 /** The first fields are what the account is called and whose it is. */
 const first = ['name', 'customer', 'project', 'available_for_all'];
 
-/** The fields of the guide for a type, in the order in which people think of them. */
-function guided(fields: readonly FormField[], type: string): readonly FormField[] {
-  const wanted = used[type] ?? [...credentials];
+/** The fields of the guide for a type, in the order in which people think of them; the simulator needs no credentials. */
+function guided(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
+  const wanted = isSimulated ? [] : (ownValue(used, type) ?? [...credentials]);
   const order = [...first, ...wanted];
   const rank = ({ name }: FormField): number => {
     const place = order.indexOf(name);
@@ -52,13 +60,18 @@ function guided(fields: readonly FormField[], type: string): readonly FormField[
   return fields
     .filter(({ name }) => name !== 'settings' && (!credentials.has(name) || wanted.includes(name)))
     .sort((a, b) => rank(a) - rank(b))
-    .map((field) => ({ ...field, label: names[field.name] ?? field.label, isFolded: rank(field) === order.length }));
+    .map((field) => ({
+      ...field,
+      label: ownValue(names, field.name) ?? field.label,
+      isRequired: field.isRequired || field.name === 'backend_url',
+      isFolded: rank(field) === order.length,
+    }));
 }
 
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
   const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
   const types = answer?.isOk ? answer.body : {};
-  const chosen = types[type];
+  const chosen = ownValue(types, type);
   const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
   return (
     <>
@@ -82,9 +95,17 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
   );
 }
 
+const rejection = (body: Item): Answer<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
+
+/** Without an address the server would take its simulator for the provider. */
+const noAddress = (): Answer<Item> => rejection({ backend_url: [told('This field is required.')] });
+
+const noSimulator = (): Answer<Item> => rejection({ detail: told('Simulation is switched off.') });
+
 function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
   const path = `/api/${list}/`;
   const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const [isSimulated, setSimulated] = useState(false);
   if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
   const post = answer.isOk ? answer.body.actions?.POST : undefined;
   if (!post) return <p class="problem">{t('Accounts at providers are added by staff here.')}</p>;
@@ -96,17 +117,38 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
   );
   return (
     <div class="narrow">
+      <fieldset>
+        <legend>{t('Where the resources are')}</legend>
+        <div class="boxes">
+          {[false, true].map((value) => (
+            <label key={String(value)}>
+              <input
+                type="radio"
+                name="is_simulated"
+                checked={isSimulated === value}
+                onInput={() => setSimulated(value)}
+              />
+              {value ? t('Simulator') : type}
+            </label>
+          ))}
+        </div>
+      </fieldset>
       <p>
-        {t(
-          'The credentials are tried before anything is kept. Without an address the account is simulated where this server allows that.',
-        )}
+        {isSimulated
+          ? t('The simulator runs on this server and needs no credentials. Its resources cost nothing.')
+          : t('The credentials are checked before the account is stored.')}
       </p>
       <Form
-        fields={guided(formFieldsOf(post, collections.value.get(list)), type)}
-        given={{ available_for_all: true, ...given }}
-        button={t('Try and add')}
+        fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
+        given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
+        button={isSimulated ? t('Add') : t('Try and add')}
         send={async (body) => {
+          const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
+          if (!isSimulated && (address ?? '') === '') return noAddress();
           const made = await request<Item>('POST', path, { body });
+          // A body without credentials is only rejected where the simulator is switched off.
+          if (problemOf(made.body) === told('Either service settings or credentials must be supplied.'))
+            return noSimulator();
           if (made.isOk) {
             notice.value = t('{name} was created.', { name: textOf(made.body, 'name') });
             go(hrefOfLink(textOf(made.body, 'settings')).slice(1));

@@ -133,6 +133,56 @@ browser('support see how much each customer uses of an account, others are not o
   assert.equal(owner.complaints, []);
 });
 
+browser(
+  'the guide requires an address for the provider, and nothing but a name and a customer for the simulator',
+  async () => {
+    await owner.go('/add-provider/DigitalOcean/', 'Add an account at DigitalOcean');
+    const { page } = owner;
+    const address = page.getByLabel('Backend url *');
+    assert.is(await address.inputValue(), 'https://api.digitalocean.com/v2');
+    await page.getByLabel('Name *', { exact: true }).fill('Playground');
+    await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
+    await page.getByLabel('Token').fill('any-token');
+    await address.fill('');
+    const before = owner.asked.length;
+    await owner.button('Try and add').click();
+    await page.getByText('This field is required.').waitFor();
+    assert.equal(
+      owner.asked.slice(before).filter((request) => request.startsWith('POST')),
+      [],
+    );
+    await page.getByRole('radio', { name: 'Simulator', exact: true }).check();
+    await page.getByText('The simulator runs on this server and needs no credentials.').waitFor();
+    assert.equal([await address.count(), await page.getByLabel('Token').count()], [0, 0]);
+    assert.equal(await owner.findings(), []);
+    await owner.button('Add').click();
+    await owner.heading(/^Playground/).waitFor();
+    await fixture.later(30);
+    await owner.heading(/^Playground In Sync/).waitFor();
+    const [settings] = (await fixture.staff.get('/api/service-settings/?name=Playground')).body;
+    const { backend_url, is_simulated, token } = (await fixture.staff.get(settings.url)).body;
+    assert.equal([backend_url, is_simulated, token], [null, true, null]);
+    assert.equal(owner.complaints, []);
+  },
+);
+
+browser('the guide reports a simulator that is switched off', async () => {
+  await owner.page.route('**/api/digitalocean/', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({
+          status: 400,
+          json: { non_field_errors: ['Either service settings or credentials must be supplied.'] },
+        })
+      : route.continue(),
+  );
+  await owner.go('/add-provider/DigitalOcean/', 'Add an account at DigitalOcean');
+  await owner.page.getByRole('radio', { name: 'Simulator', exact: true }).check();
+  await owner.button('Add').click();
+  await owner.page.getByRole('alert').getByText('Simulation is switched off.').waitFor();
+  await owner.page.unroute('**/api/digitalocean/');
+  owner.complaints.splice(0);
+});
+
 browser('who may not add an account is not offered to', async () => {
   for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
     const visitor = await Console.as(started(), fixture, name);

@@ -20,7 +20,7 @@ import { rejectMissingCredentials, rejectUnknownOperations } from './backend.ts'
 import { pingSettings } from './ping.ts';
 import { visibleServices } from './readable.ts';
 import { importers, serviceManagers, serviceWriters } from './rights.ts';
-import { secretChange } from './secrets.ts';
+import { masked } from './secrets.ts';
 import { parents, type ServiceFields, serviceFields } from './service-fields.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
 import { createLink, createService, linkToProjects, removeService, resourcesReason } from './service-lifecycle.ts';
@@ -104,15 +104,21 @@ const credentialNames = (catalogue: Catalogue): string[] => [
   'domain',
   ...Object.keys(optionFields(catalogue)),
 ];
-const isGiven = (value: unknown): boolean =>
-  value !== undefined &&
-  value !== null &&
-  value !== '' &&
-  !(typeof value === 'string' && secretChange(value).kind === 'keep');
+
+/**
+ * Rejects a body that names neither settings nor an account. A body without any credential means the simulator, but not
+ * where that is switched off, and not where placeholders of stored secrets are all that it has.
+ */
+function rejectUnknownAccount({ app, config }: Request, given: Readonly<Record<string, unknown>>): void {
+  const values = credentialNames(app.catalogue)
+    .map((name) => given[name])
+    .filter((value) => value !== undefined && value !== null && value !== '');
+  const isUnknown = values.length === 0 ? !config.simulator_enabled : values.every((value) => value === masked);
+  if (isUnknown) throw invalidRequest('Either service settings or credentials must be supplied.');
+}
 
 function checkCreation(request: Request, type: ProviderType, values: NewService): void {
   const { db } = request;
-  const given: Readonly<Record<string, unknown>> = values;
   if (
     values.project !== undefined &&
     db.value(sql`SELECT customer_id FROM project WHERE id = ${values.project}`) !== values.customer
@@ -120,9 +126,7 @@ function checkCreation(request: Request, type: ProviderType, values: NewService)
     throw invalid({ project: ['Service cannot be connected to project that does not belong to services customer.'] });
   }
   if (values.settings === undefined) {
-    if (!credentialNames(request.app.catalogue).some((name) => isGiven(given[name]))) {
-      throw invalidRequest('Either service settings or credentials must be supplied.');
-    }
+    rejectUnknownAccount(request, values);
     rejectUnknownOperations(request, type.name, values);
     rejectMissingCredentials(request, type.name, values);
     return;

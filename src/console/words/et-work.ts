@@ -46,8 +46,12 @@ export const dailyWork: Words = {
   'Add an account at {type}': 'Konto lisamine: {type}',
   'Add a provider account': 'Lisa pakkujakonto',
   'Accounts at providers are added by staff here.': 'Pakkujakontosid lisab siin personal.',
-  'The credentials are tried before anything is kept. Without an address the account is simulated where this server allows that.':
-    'Ligipääsu proovitakse enne, kui midagi salvestatakse. Ilma aadressita konto on simuleeritud, kui see server seda lubab.',
+  'The credentials are checked before the account is stored.':
+    'Ligipääsuandmeid kontrollitakse enne konto salvestamist.',
+  'The simulator runs on this server and needs no credentials. Its resources cost nothing.':
+    'Simulaator töötab selles serveris ega vaja ligipääsuandmeid. Selle ressursid ei maksa midagi.',
+  'Where the resources are': 'Kus ressursid asuvad',
+  Add: 'Lisa',
   'Try and add': 'Proovi ja lisa',
   Simulated: 'Simuleeritud',
   'For all customers': 'Kõigile klientidele',

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
-import { simulatedService, usages } from '../../support/simulated.ts';
+import { simulatedService, usages, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('services (services.md 4.1, 4.2)');
@@ -109,7 +109,7 @@ test('a service is found under the path of its type alone; the summary takes no 
     assert.is((await fixture.staff.send(method, '/api/services/', {})).status, 405);
 });
 
-test('name, customer, and settings or credentials are needed', async () => {
+test('requires a name and a customer, and rejects placeholders as the only credentials', async () => {
   const unnamed = { name: ['Name cannot be empty'] };
   assert.equal(await refusal({ simulator_seed: 1 }), [400, { ...unnamed, customer: required }], 'all at once');
   assert.equal(await refusal({ customer: people.customer.url, simulator_seed: 1 }), [
@@ -119,11 +119,33 @@ test('name, customer, and settings or credentials are needed', async () => {
   for (const name of ['', '  ', null])
     assert.equal(await refusal(valid({ name })), [400, { name: ['Name cannot be empty'] }]);
   const neither = [400, { non_field_errors: ['Either service settings or credentials must be supplied.'] }];
-  assert.equal(await refusal({ name: 'Ocean', customer: people.customer.url }), neither);
   assert.equal(
     await refusal({ name: 'Ocean', customer: people.customer.url, token: '********', username: '' }),
     neither,
   );
+});
+
+test('creates simulated settings of every type when no address and no credentials are given', async () => {
+  const types = Object.entries<Json>((await fixture.staff.get('/api/service-metadata/')).body);
+  assert.is(types.length, 6);
+  for (const [type, { url }] of types)
+    for (const empty of [{}, { backend_url: '' }, { backend_url: null, token: '', username: null }]) {
+      const named = { name: `${type} without an address`, customer: people.customer.url, ...empty };
+      const { body, status } = await people.clients.owner.post(url, named);
+      assert.equal(
+        [status, body.name, body.service_type, body.is_simulated, body.state, body.shared],
+        [201, named.name, type, true, 'Creation Scheduled', false],
+        JSON.stringify([named, body]),
+      );
+      const settings = (await people.clients.owner.get(body.settings)).body;
+      assert.equal(
+        [settings.backend_url, settings.username, settings.password, settings.token, settings.customer],
+        [null, null, null, null, people.customer.url],
+      );
+      await work(fixture);
+      assert.is((await people.clients.owner.get(body.url)).body.state, 'In Sync');
+      assert.is((await fixture.staff.delete(body.url)).status, 204);
+    }
 });
 
 test('credentials make private settings of the name, whose job is queued', async () => {

@@ -126,6 +126,18 @@ test('without the simulator there is nothing else to be meant', async () => {
     username: 'x',
   });
   assert.equal([service.status, service.body], [400, wrong]);
+  for (const prefix of ['digitalocean', 'jira']) {
+    const { body, status } = await fixture.staff.post(`/api/${prefix}/`, {
+      name: 'Nowhere',
+      customer: people.customer.url,
+      backend_url: '',
+    });
+    assert.equal(
+      [status, body],
+      [400, { non_field_errors: ['Either service settings or credentials must be supplied.'] }],
+      prefix,
+    );
+  }
 });
 
 test('what was simulated when the simulator is switched off is Erred at once, and is not called', async () => {
