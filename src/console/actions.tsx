@@ -10,6 +10,7 @@ import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { Icon } from './icons.tsx';
 import { refusedWith, type Seen, seenNow } from './meanwhile.ts';
+import { ownValue } from './own.ts';
 import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
@@ -48,7 +49,7 @@ export function Actions(properties: Properties): JSX.Element | null {
   };
   const actions = actionsOf(answer.body, answer.headers, path, collection).map((action) => ({
     ...action,
-    title: titles[action.method] ?? action.title,
+    title: ownValue(titles, action.method) ?? action.title,
   }));
   // Where OPTIONS tells of no actions, each path below the object tells of itself.
   const isOwn = Object.values(answer.body.actions ?? {}).some((action) => isItem(action) && action.method);

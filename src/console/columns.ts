@@ -1,5 +1,6 @@
 /** Which columns a table has. */
 import { type Item, pathOf, textOf } from './api.ts';
+import { ownValue } from './own.ts';
 
 /** Columns that tell most, in the order in which they are shown where a list has them. */
 const telling = [
@@ -81,7 +82,7 @@ const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(tex
  */
 export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
   const [list = '', ...others] = new Set(items.map(listOf));
-  const own = byList[list];
+  const own = ownValue(byList, list);
   if (isOfKind && own && others.length === 0) return own;
   if (items.some((item) => '@timestamp' in item)) return events;
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))];

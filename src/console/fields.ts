@@ -1,6 +1,7 @@
 /** The fields of forms as OPTIONS describes them, in both of its formats. */
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import type { Collection, ItemMember } from './document.ts';
+import { ownValue } from './own.ts';
 import { countryText, t, titleOf, told } from './words/words.ts';
 
 export interface Choice {
@@ -67,9 +68,12 @@ function formField(name: string, field: Item, collection: Collection | undefined
     value: textOf(choice, 'value'),
     label: name === 'country' ? countryText(textOf(choice, 'value')) : choiceText(textOf(choice, 'display_name')),
   }));
-  const target = collection?.targets[name];
+  const target = collection && ownValue(collection.targets, name);
   const list = textOf(field, 'url') ? pathOf(textOf(field, 'url')) : target ? `/api/${target}/` : '';
-  const members = type === 'list' && choices.length === 0 ? collection?.items[name]?.map(memberField) : undefined;
+  const members =
+    type === 'list' && choices.length === 0
+      ? collection && ownValue(collection.items, name)?.map(memberField)
+      : undefined;
   return {
     name,
     label: t(textOf(field, 'label')) || titleOf(name),
@@ -127,7 +131,9 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
     list: 'json',
     'nested object': 'json',
   };
-  return byType[type] ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text');
+  return (
+    ownValue(byType, type) ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text')
+  );
 }
 
 /** One of the values that can be chosen, in words. */

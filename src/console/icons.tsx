@@ -35,6 +35,7 @@ import {
   X,
 } from 'lucide';
 import { h, type JSX } from 'preact';
+import { ownValue } from './own.ts';
 
 type Drawn = typeof House;
 
@@ -87,7 +88,7 @@ const drawn: Readonly<Record<string, Drawn>> = {
 
 /** The picture of a name, where there is one: for words beside it. */
 export function Icon({ name }: { readonly name: string }): JSX.Element | null {
-  const parts = drawn[name.toLowerCase()];
+  const parts = ownValue(drawn, name.toLowerCase());
   if (!parts) return null;
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,6 +1,8 @@
+// Before the chart library, which formats numbers by the language of the browser while it loads.
+import './words/browser-languages.ts';
 import type { JSX } from 'preact';
 import { render } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
+import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './connection.ts';
 import { forgetNotice } from './dialog.tsx';
 import { EventsPage } from './events.tsx';
@@ -12,6 +14,7 @@ import { Acceptance } from './invitation.tsx';
 import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
 import { overviewOf } from './overviews.tsx';
+import { ownValue } from './own.ts';
 import { pages } from './pages.tsx';
 import { place, replace } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
@@ -31,7 +34,7 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
-  const own = pages[key === '' || !collection ? list : `${list}/${below}${part && '/'}`];
+  const own = ownValue(pages, key === '' || !collection ? list : `${list}/${below}${part && '/'}`);
   if (own) return own(key, part);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;
@@ -45,6 +48,23 @@ function Page(): JSX.Element {
       collection={collection}
       overview={(item, reload) => overviewOf(list, item, reload)}
     />
+  );
+}
+
+/** Shows a page, or that it failed: the frame around it keeps working, and another address opens another page. */
+function GuardedPage(): JSX.Element {
+  const { path, query } = place.value;
+  const [error, reset] = useErrorBoundary((thrown) => console.error(thrown));
+  const address = `${path}?${query}`;
+  useLayoutEffect(reset, [address]);
+  if (error === undefined) return <Page />;
+  return (
+    <>
+      <h1 tabIndex={-1}>{t('This page cannot be shown')}</h1>
+      <p>
+        <a href="#/">{t('Home')}</a>
+      </p>
+    </>
   );
 }
 
@@ -80,7 +100,7 @@ function App(): JSX.Element {
     );
   return (
     <Frame>
-      <Page />
+      <GuardedPage />
     </Frame>
   );
 }

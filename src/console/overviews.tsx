@@ -7,6 +7,7 @@ import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
 import { BackupContent } from './operation.tsx';
+import { ownValue } from './own.ts';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview } from './providers.tsx';
 import { useGet, useList } from './reading.ts';
@@ -19,7 +20,7 @@ import { numberText, phrase, t, titleOf } from './words/words.ts';
 
 /** What stands above the fields of an object, by the list it is in. */
 export function overviewOf(list: string, item: Item, reload: () => Promise<void>): ComponentChildren {
-  const own = overviews[list];
+  const own = ownValue(overviews, list);
   if (own) return own(item, reload);
   return textOf(item, 'service_project_link') !== '' ? <ResourceOverview resource={item} /> : undefined;
 }

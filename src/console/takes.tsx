@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from './api.ts';
 import type { FormField } from './fields.ts';
+import { ownValue } from './own.ts';
 import { useLinked } from './reading.ts';
 import { collections } from './session.ts';
 import { nameOf } from './shown.tsx';
@@ -104,7 +105,10 @@ export function narrowed(
     region: pathOf(filled.region ?? '').split('/')[3] ?? '',
   };
   const parameters = new URLSearchParams(query);
-  for (const { name } of filters) if (wanted[name]) parameters.set(name, wanted[name]);
+  for (const { name } of filters) {
+    const value = ownValue(wanted, name);
+    if (value) parameters.set(name, value);
+  }
   return { ...field, list: `${path}?${parameters}` };
 }
 
@@ -119,7 +123,7 @@ export function Takes({
   readonly around: Around;
 }): JSX.Element | null {
   const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
-  const taken = amounts[list]?.(filled, size) ?? {};
+  const taken = ownValue(amounts, list)?.(filled, size) ?? {};
   const rows = around.owners.flatMap((owner) =>
     itemsIn(owner.quotas)
       .map((quota) => ({ owner, quota, amount: taken[textOf(quota, 'name')] ?? 0 }))

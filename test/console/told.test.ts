@@ -151,4 +151,73 @@ told('what stands in a message is never read as a template, and words of the API
   );
 });
 
+/** What a function does with the text that it is called with: characters that are scanned, and uses of expressions. */
+function workOf(act: () => unknown): { readonly scanned: number; readonly expressions: number } {
+  const { indexOf, lastIndexOf } = String.prototype;
+  const { exec } = RegExp.prototype;
+  const work = { scanned: 0, expressions: 0 };
+  String.prototype.indexOf = function (this: string, wanted: string, from = 0): number {
+    const found = indexOf.call(this, wanted, from);
+    work.scanned += found < 0 ? Math.max(0, this.length - from) : found - from + wanted.length;
+    return found;
+  };
+  String.prototype.lastIndexOf = function (this: string, wanted: string): number {
+    const found = lastIndexOf.call(this, wanted);
+    work.scanned += this.length - Math.max(0, found);
+    return found;
+  };
+  RegExp.prototype.exec = function (text: string): RegExpExecArray | null {
+    if (text.length > 1000) work.expressions += 1;
+    return exec.call(this, text);
+  };
+  try {
+    act();
+  } finally {
+    Object.assign(String.prototype, { indexOf, lastIndexOf });
+    RegExp.prototype.exec = exec;
+  }
+  return work;
+}
+
+told('a long text takes work in proportion to its length, whatever a user or a provider writes in it', () => {
+  const fixed = [...new Set(Object.keys(serverWords).flatMap((text) => partsOf(text).filter((_, at) => at % 2 === 0)))];
+  const repeated = [
+    ...fixed.filter((part) => part.length > 1),
+    " has been changed from '",
+    ". has been changed from '",
+    " a has been changed from '",
+    " has been changed from 'a' to '",
+    "' to '",
+  ];
+  assert.ok(repeated.length > 100);
+  const heads = ['', "Project Rocket has been updated. Name has been changed from '"];
+  for (const piece of repeated)
+    for (const head of heads)
+      for (const tail of ['', 'X']) {
+        const [short, long] = [1_000, 8_000].map((length) =>
+          workOf(() => tell(head + piece.repeat(length / piece.length) + tail)),
+        );
+        assert.is(long?.expressions, 0, piece);
+        // A text of eight times the length: each template may scan it, but only so often.
+        assert.ok((long?.scanned ?? 0) <= 10 * (short?.scanned ?? 0) + 20_000, `${head}…${piece}: ${long?.scanned}`);
+        assert.ok((long?.scanned ?? 0) <= 8_000 * Object.keys(serverWords).length * 3);
+      }
+});
+
+told('changes are translated sentence by sentence, whatever stands in their values', () => {
+  const start = 'Project Rocket has been updated.';
+  assert.equal(
+    [
+      `${start} Name has been changed from 'A' to 'B'. Description has been changed from '' to 'x. y'.`,
+      `${start} Name has been changed from 'A' to '${' Name has been changed from '.repeat(3)}'.`,
+      `${start} Name has been changed from 'A`,
+    ].map(tell),
+    [
+      'Projekti Rocket on muudetud. Nimi: „A” → „B”. Kirjeldus: „” → „x. y”.',
+      `Projekti Rocket on muudetud. Nimi: „A” → „${' Name has been changed from '.repeat(3)}”.`,
+      "Projekti Rocket on muudetud. Name has been changed from 'A",
+    ],
+  );
+});
+
 told.run();

@@ -82,6 +82,7 @@ export const conversation: Words = {
   Yes: 'Jah',
   No: 'Ei',
   'No such page': 'Sellist lehte pole',
+  'This page cannot be shown': 'Seda lehte ei saa näidata',
   'Not here': 'Seda siin pole',
   'Where this is': 'Asukoht',
   Lists: 'Loendid',

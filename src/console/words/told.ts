@@ -12,12 +12,11 @@ export const serverWords: Words = { ...helps, ...filterHelps, ...refusals, ...cl
 /** Values that are words of the API by themselves, or several of them. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);
 
-/** A further sentence, which says what has changed. */
-const change = / ([^.]+?) has been changed from '(.*?)' to '(.*?)'\./gs;
+/** What stands between the values of a sentence that says what has changed. */
+const change = { from: " has been changed from '", to: "' to '", end: "'." } as const;
 
 interface Template {
-  readonly pattern: RegExp;
-  readonly names: readonly string[];
+  readonly parts: readonly string[];
   readonly translation: string;
 }
 
@@ -29,33 +28,73 @@ export function tellerOf(words: Words, say: (text: string) => string): (text: st
   const templates = Object.entries(words)
     .filter(([text]) => text.includes('{'))
     .sort(([a], [b]) => fixedOf(b) - fixedOf(a))
-    .map(([text, translation]): Template => {
-      const parts = partsOf(text);
-      const pattern = parts
-        .map((part, at) => (at % 2 === 0 ? part.replace(/[.*+?^$()|[\]\\]/g, '\\$&') : '(.*?)'))
-        .join('');
-      return { pattern: new RegExp(`^${pattern}$`, 's'), names: parts.filter((_, at) => at % 2 === 1), translation };
-    });
+    .map(([text, translation]): Template => ({ parts: partsOf(text), translation }));
   const sayValue = (name: string, value: string): string => {
-    if (name === 'changes')
-      return value.replace(
-        change,
-        (_, label: string, before: string, after: string) => ` ${say(label)}: „${before}” → „${after}”.`,
-      );
+    if (name === 'changes') return sayChanges(value, say);
     return ownWords.has(name) ? value.split(', ').map(say).join(', ') : value;
   };
   return (text) => {
     if (Object.hasOwn(words, text)) return words[text];
-    for (const { names, pattern, translation } of templates) {
-      const found = pattern.exec(text);
-      if (!found) continue;
-      const values = new Map(names.map((name, at) => [name, found[at + 1] ?? '']));
+    for (const { parts, translation } of templates) {
+      const values = valuesIn(text, parts);
+      if (!values) continue;
       return partsOf(translation)
         .map((part, at) => (at % 2 === 0 ? part : sayValue(part, values.get(part) ?? '')))
         .join('');
     }
     return undefined;
   };
+}
+
+/**
+ * The values in a text by the parts of its template, each as short as can be; undefined where the text has another form.
+ * Users and providers write the values, so each character is looked at a bounded number of times, unlike by a regular
+ * expression with several wildcards.
+ */
+function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const [first = '', ...rest] = parts;
+  const last = rest.at(-1) ?? '';
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return undefined;
+  const values = new Map<string, string>();
+  const end = text.length - last.length;
+  let from = first.length;
+  for (let at = 0; at < rest.length; at += 2) {
+    const [name = '', fixed = ''] = rest.slice(at, at + 2);
+    const isLast = at + 2 === rest.length;
+    const to = isLast ? end : text.indexOf(fixed, from);
+    const next = to + fixed.length;
+    if (to < from || (!isLast && next > end)) return undefined;
+    values.set(name, text.slice(from, to));
+    from = next;
+  }
+  return values;
+}
+
+/** Translates the sentences that say what has changed, ` Name has been changed from 'a' to 'b'.`; other text stays. */
+function sayChanges(text: string, say: (text: string) => string): string {
+  const said: string[] = [];
+  let done = 0;
+  for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {
+    const before = from + change.from.length;
+    // A label begins at the first space after the last full stop.
+    const start = text.indexOf(' ', done + text.slice(done, from).lastIndexOf('.') + 1);
+    if (start === from) {
+      from = before;
+      continue;
+    }
+    const to = text.indexOf(change.to, before);
+    const end = to < 0 ? -1 : text.indexOf(change.end, to + change.to.length);
+    if (end < 0) break;
+    const [label, old, now] = [
+      text.slice(start + 1, from),
+      text.slice(before, to),
+      text.slice(to + change.to.length, end),
+    ];
+    said.push(text.slice(done, start), ` ${say(label)}: „${old}” → „${now}”.`);
+    done = end + change.end.length;
+    from = done;
+  }
+  return [...said, text.slice(done)].join('');
 }
 
 const fixedOf = (text: string): number =>

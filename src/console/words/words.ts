@@ -4,6 +4,8 @@
  */
 import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { ownValue } from '../own.ts';
+import { browserLanguages } from './browser-languages.ts';
 import { englishOf } from './english.ts';
 import { estonian } from './et.ts';
 import { lookupIn, partsOf, type Values } from './lookup.ts';
@@ -24,7 +26,10 @@ const chosen = signal(languageOf(localStorage.getItem(storageKey)));
 /** The preferred language of who is signed in. */
 const preferred = signal<Language | undefined>(undefined);
 
-const ofBrowser = navigator.languages.map((tag) => languageOf(tag.slice(0, 2))).find(Boolean);
+/** The language that a tag of the browser begins with, `en` of `en-GB`. */
+const primaryOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
+
+const ofBrowser = browserLanguages.map((tag) => languageOf(primaryOf(tag))).find(Boolean);
 
 /** The present language: the one that was chosen here, that of the user's profile, that of the browser. */
 export const language = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
@@ -55,7 +60,7 @@ export const t = (text: string, values: Values = {}): string => phrase(text, val
 export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
   return partsOf(said(text)).map((part, index) => {
     if (index % 2 === 0) return part;
-    const value = values[part];
+    const value = ownValue(values, part);
     return typeof value === 'number' ? numberText(value) : (value ?? `{${part}}`);
   });
 }
@@ -76,8 +81,8 @@ export const languageOfTold = (text: string): 'en' | undefined =>
 /** A name of the API in words. */
 export const titleOf = (name: string): string => t(englishOf(name));
 
-/** The present language as this browser's user writes it, such as `en-GB`. */
-const locale = computed(() => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value);
+/** The present language as the user of this browser writes it, such as `en-GB`; else without a region. */
+const locale = computed(() => browserLanguages.find((tag) => primaryOf(tag) === language.value) ?? language.value);
 
 const pluralRules = computed(() => new Intl.PluralRules(locale.value));
 const numbers = computed(() => new Intl.NumberFormat(locale.value));
