@@ -66,7 +66,7 @@ export class EventStream {
     db.commit();
     const newest = newestEvent(db);
     const last = this.request.incoming.headers['last-event-id'];
-    const known = typeof last === 'string' && last !== '' ? placeOf(db, last) : undefined;
+    const known = typeof last === 'string' && last !== '' ? placeOf(db, last, newest) : undefined;
     this.#upTo = known ?? newest;
     const id = known === undefined ? this.#latest() : last;
     body.write(`retry: ${comeBack}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
@@ -156,9 +156,12 @@ export class EventStream {
   }
 }
 
-/** Id of the event with a uuid, which begins with its time; undefined where there is none. */
-function placeOf(db: Database, uuid: string): number | undefined {
+/**
+ * Id of the event with a uuid among those from which a stream can resume; undefined if it is none of them. Nothing is
+ * derived from the time in the uuid: the event may carry another one, and old uuids have none.
+ */
+function placeOf(db: Database, uuid: string, newest: number): number | undefined {
   if (!/^[0-9a-f]{32}$/.test(uuid)) return undefined;
-  const from = Number.parseInt(uuid.slice(0, 12), 16) * 1000;
-  return db.value<number>(sql`SELECT id FROM event WHERE at >= ${from} AND at < ${from + 1000} AND uuid = ${uuid}`);
+  return db.value<number>(sql`
+    SELECT id FROM event WHERE id >= ${newest - mostBehind} AND uuid = ${uuid} ORDER BY id DESC LIMIT 1`);
 }
