@@ -48,11 +48,12 @@ export const certifications = collection<Row>()({
   order: '-s.name',
   create: {
     right: staff,
-    run: (request, values) => request.db.insert('service_certification', { uuid: newUuid(request.app), ...values }),
+    run: (request, _, columns) =>
+      request.db.insert('service_certification', { uuid: newUuid(request.app), ...columns }),
   },
   update: {
     right: staff,
-    run: (request, row, values) => request.db.update('service_certification', row.id, changesOf(row, values)),
+    run: (request, row, _, columns) => request.db.update('service_certification', row.id, changesOf(row, columns)),
   },
   delete: {
     right: staff,

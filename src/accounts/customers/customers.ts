@@ -7,7 +7,7 @@ import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
 import { anyOf, ownersOf, staff, visibleTo } from '../../kernel/access/right.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
-import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
+import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import {
   readOnly,
@@ -181,10 +181,10 @@ export const customers = collection<CustomerRow>()({
   create: {
     right: staff,
     check: (_, values) => rejectWrongVat(values),
-    run: (request, values) => {
+    run: (request, _, columns) => {
       const { db } = request;
       spendQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }]);
-      const id = db.insert('customer', { uuid: newUuid(request.app), created: request.now, ...storedValues(values) });
+      const id = db.insert('customer', { uuid: newUuid(request.app), created: request.now, ...columns });
       createQuotas(request, 'customer', id, quotaNames.customer);
       request.app.reactions.customerCreated(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerNames(db, id)));
@@ -194,8 +194,8 @@ export const customers = collection<CustomerRow>()({
   update: {
     right: managers,
     check: (_, values, row) => rejectWrongVat(values, row),
-    run: (request, row, values) => {
-      const changes = changesOf(row, values);
+    run: (request, row, _, columns) => {
+      const changes = changesOf(row, columns);
       if (Object.keys(changes).length === 0) return;
       request.db.update('customer', row.id, changes);
       record(request, 'customer_update_succeeded', customerContext(customerNames(request.db, row.id)));

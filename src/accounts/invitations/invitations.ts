@@ -158,16 +158,11 @@ export const invitations = collection<InvitationRow>()({
     refusals: { 429: true },
     check: (request, values) => rejectWrong(request, values),
     rightWith: rightVia(placeOf, inviters),
-    run: (request, values) => {
+    run: (request, _, columns) => {
       const { config, db, now } = request;
-      const { customer, customer_role = null, project, project_role = null, ...rest } = values;
       const id = db.insert('invitation', {
         uuid: randomUuid(request.app),
-        ...rest,
-        project_id: project ?? null,
-        project_role,
-        customer_id: customer ?? null,
-        customer_role,
+        ...columns,
         created: now,
         inviter_id: request.caller.id,
         expires: now + config.invitation_lifetime,

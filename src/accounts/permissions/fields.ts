@@ -52,7 +52,11 @@ export const projectFields = {
 
 /** An instant that is still to come, or null. */
 const future = refine(
-  datetime({ help: 'When the role ends by itself; null: never.', example: '2030-12-31T23:59:59Z' }),
+  datetime({
+    storedIn: 'expires',
+    help: 'When the role ends by itself; null: never.',
+    example: '2030-12-31T23:59:59Z',
+  }),
   (instant, { now }) => {
     if (instant !== null && instant <= now)
       throw new FieldError(['Expiration time should be greater than current time.']);

@@ -19,6 +19,7 @@ import {
   visibleCustomers,
   visibleProjects,
 } from '../../kernel/access/visibility.ts';
+import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { customerOfScope, grantRole, type RoleScope, revokeRole } from '../roles/roles.ts';
@@ -137,9 +138,8 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
       }),
       roleManagers[structure],
     ),
-    run: ({ db }: Request, row: R, { expiration_time: end }: End) => {
-      if (end !== undefined) db.update(`${structure}_role`, row.id, { expires: end });
-    },
+    run: ({ db }: Request, row: R, _: End, columns: Columns) =>
+      db.update(`${structure}_role`, row.id, changesOf(row, columns)),
   },
   delete: {
     right: rightVia((row: R) => ({ scope: scopeOf(row), until: row.expires }), roleManagers[structure]),
@@ -158,7 +158,8 @@ const grant = (
   structure: RoleScope,
   scope: number,
   { expiration_time: expires = null, role, user }: NewRole,
-): number => grantRole(request, { structure, scope, user, role, expires, author: request.caller.id });
+  columns: Columns,
+): number => grantRole(request, { structure, scope, user, role, expires, author: request.caller.id }, columns);
 
 export const customerPermissions = collection<CustomerRoleRow>()({
   ...activeRoles<CustomerRoleRow>('customer', (row) => row.customer_id),
@@ -169,7 +170,7 @@ export const customerPermissions = collection<CustomerRoleRow>()({
       ({ customer, expiration_time: until = null }: End & { customer: number }) => ({ scope: customer, until }),
       roleManagers.customer,
     ),
-    run: (request, values) => grant(request, 'customer', values.customer, values),
+    run: (request, values, columns) => grant(request, 'customer', values.customer, values, columns),
   },
 });
 
@@ -182,7 +183,7 @@ export const projectPermissions = collection<ProjectRoleRow>()({
       ({ expiration_time: until = null, project }: End & { project: number }) => ({ scope: project, until }),
       roleManagers.project,
     ),
-    run: (request, values) => grant(request, 'project', values.project, values),
+    run: (request, values, columns) => grant(request, 'project', values.project, values, columns),
   },
 });
 

@@ -46,7 +46,7 @@ export const certificationsField = <const W extends { readonly required: boolean
   ...readOnlyList(certificationList),
   constraints: { child: { type: 'nested object', required: true, read_only: false } },
   input: inputOf<readonly number[], v.GenericSchema<unknown, unknown[]>, W>(
-    { ...writing, update: false },
+    { ...writing, update: false, storedIn: false },
     {
       schema: v.array(v.unknown(), ({ input }) => messages.list(kindName(input))),
       shape: { type: 'array', items: objectShape({ url: linkShape('service-certifications') }) },

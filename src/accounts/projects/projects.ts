@@ -17,17 +17,10 @@ import { anyOf, ownersOf, right, staff, visibleTo } from '../../kernel/access/ri
 import { ownsCustomerUntil } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import { action } from '../../kernel/collection/action.ts';
-import { changesOf } from '../../kernel/collection/changes.ts';
+import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import {
-  type NewValues,
-  readOnlyList,
-  readOnlyText,
-  readOnlyTime,
-  uuidField,
-  type Values,
-} from '../../kernel/collection/field.ts';
+import { type NewValues, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { instant, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
@@ -81,7 +74,6 @@ const fieldsWith = (services: Json) => ({
   certifications: certificationsField({ required: false }),
 });
 
-type ProjectValues = Values<ReturnType<typeof fieldsWith>>;
 type NewProject = NewValues<ReturnType<typeof fieldsWith>>;
 
 /** A filter on the project's customer. */
@@ -201,40 +193,38 @@ export const projectsWith = (services: Json) =>
 /** Projects as links name them and paths find them; it represents none. */
 export const projects = projectsWith(constant('[]'));
 
-function create(request: Request, values: NewProject): number {
+function create(request: Request, { certifications = [], customer }: NewProject, columns: Columns): number {
   const { db } = request;
-  const { customer, description = '', name } = values;
   spendQuotas(request, [
     { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
     { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
   ]);
-  const row = { name, description, customer_id: customer };
-  const id = db.insert('project', { uuid: newUuid(request.app), created: request.now, ...row });
+  const id = db.insert('project', { uuid: newUuid(request.app), created: request.now, ...columns });
   createQuotas(request, 'project', id, quotaNames.project);
-  replaceCertifications(db, id, values.certifications ?? []);
+  replaceCertifications(db, id, certifications);
   request.app.reactions.projectCreated(request, id);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
 }
 
-function update(request: Request, row: ProjectRow, values: ProjectValues): void {
-  const { customer: target = row.customer_id, description = row.description, name = row.name } = values;
+function update(request: Request, row: ProjectRow, _: unknown, columns: Columns): void {
+  const { db } = request;
+  const { customer_id: _moved, ...changes } = changesOf(row, columns);
+  const after: ProjectRow = { ...row, ...columns };
+  const { customer_id: target, description, name } = after;
   const isMoved = target !== row.customer_id;
-  const changes = [
+  if (!isMoved && Object.keys(changes).length === 0) return;
+  const texts = [
     name !== row.name && changeText('Name', row.name, name),
     description !== row.description && changeText('Description', row.description, description),
-    isMoved &&
-      changeText('Customer', customerNames(request.db, row.customer_id).name, customerNames(request.db, target).name),
-  ]
-    .filter((text) => text !== false)
-    .join('');
-  if (changes === '') return;
+    isMoved && changeText('Customer', customerNames(db, row.customer_id).name, customerNames(db, target).name),
+  ];
   // Whoever saw the project before sees it afterwards, unless it is moved.
-  const witnesses = isMoved ? eventReaders(request.db, 'project', row.id) : [];
+  const witnesses = isMoved ? eventReaders(db, 'project', row.id) : [];
   if (isMoved) move(request, row, target);
-  request.db.update('project', row.id, changesOf(row, { name, description }));
-  record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), {
-    changes,
+  db.update('project', row.id, changes);
+  record(request, 'project_update_succeeded', contextOf(request, after), {
+    changes: texts.filter((text) => text !== false).join(''),
     witnesses,
   });
 }

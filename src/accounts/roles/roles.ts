@@ -9,6 +9,7 @@ import { record } from '../../activity/events/record.ts';
 import { requireQuotas, setUsage } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
 import type { Context } from '../../kernel/access/app.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
@@ -50,9 +51,10 @@ interface ActiveRole {
 
 /**
  * Gives a user a role: the one way, for permissions and invitations alike. Throws 400 when the user has an active role
- * there already, 409 for one who is new to the customer when its users are limited. Answers the permission's pk.
+ * there already, 409 for one who is new to the customer when its users are limited. Returns the permission's pk. `columns`
+ * are further ones of its row.
  */
-export function grantRole(context: Context, grant: Grant): number {
+export function grantRole(context: Context, grant: Grant, columns: Columns = {}): number {
   const { db } = context.app;
   const { structure } = grant;
   if (hasRole(db, structure, grant.scope, grant.user)) {
@@ -63,6 +65,7 @@ export function grantRole(context: Context, grant: Grant): number {
     requireQuotas(context, [{ scope: 'customer', id: customer, name: 'nc_user_count', delta: 1 }]);
   }
   const id = db.insert(`${structure}_role`, {
+    ...columns,
     [`${structure}_id`]: grant.scope,
     user_id: grant.user,
     role: grant.role,

@@ -47,7 +47,7 @@ const toSelfAndStaff = 'u.id = @caller OR @staff';
 
 // Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
 const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
-const agreement = wrap(boolean({ help: 'User must agree with the policy.' }), () => isYes);
+const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isYes);
 
 /** All members of users, in order (core.md 4.1). */
 export const userFields = {
@@ -107,7 +107,10 @@ export const userFields = {
   registration_method: readOnlyText(),
   date_joined: readOnlyTime(),
   agree_with_policy: writeOnly(agreement),
-  current_password: writeOnly({ ...currentPasswordField, input: { ...currentPasswordField.input, create: false } }),
+  current_password: writeOnly({
+    ...currentPasswordField,
+    input: { ...currentPasswordField.input, create: false, column: false },
+  }),
   agreement_date: readOnlyTime(timeValue),
   preferred_language: choice({
     blank: true,

@@ -7,7 +7,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
-import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
+import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { messages } from '../../kernel/collection/field.ts';
 import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
@@ -156,7 +156,6 @@ function showsToken(request: Request): boolean {
 
 /** Adds a user without a password, whose email is taken as verified; the event is the caller's. */
 export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
-  const { agree_with_policy: _, ...columns } = columnsOf(values);
   const { db } = app;
   return userOf(
     { db },
@@ -165,7 +164,7 @@ export function insertUser({ app, now }: Context, values: UserValues, registrati
       date_joined: now,
       registration_method: registration,
       token_lifetime: newTokenLifetime(app),
-      ...columns,
+      ...columnsOf(values),
     }),
   );
 }
@@ -180,11 +179,10 @@ export const newTokenLifetime = ({ config }: Pick<App, 'config'>): number =>
  */
 export function updateUser(context: Context, row: UserRow, values: UserValues, vouches: boolean): void {
   const { db } = context.app;
-  const { agree_with_policy: agrees, ...columns } = columnsOf(values);
-  const changes = changesOf(row, columns);
+  const changes = changesOf(row, columnsOf(values));
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
   if (changes.email !== undefined) changes.email_verified = Number(vouches);
-  if (agrees && row.agreement_date === null) changes.agreement_date = context.now;
+  if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
   db.update('user', row.id, changes);
   if (values.email !== undefined) tellNewEmail(context, row, values.email);
@@ -206,8 +204,8 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
 }
 
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
-function columnsOf({ current_password: _, ...values }: UserValues): Record<string, Value> {
-  const columns = storedValues(values);
+function columnsOf(values: UserValues): Record<string, Value> {
+  const columns = storedColumns(userFields, values);
   if (values.username !== undefined) columns.username_folded = caseFold(values.username);
   if (values.email !== undefined) columns.email_folded = caseFold(values.email);
   return columns;

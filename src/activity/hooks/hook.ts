@@ -3,7 +3,7 @@ import { newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
-import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
+import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Operation } from '../../kernel/collection/endpoint.ts';
 import {
@@ -80,8 +80,6 @@ interface HookKindSpec {
   readonly parameters?: Parameters;
 }
 
-export type Columns = Readonly<Record<string, Value>>;
-
 /** A hook as far as it is known before it is stored. */
 export interface Owned {
   readonly uuid: string;
@@ -131,12 +129,12 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
         if (groups.length + types.length === 0)
           throw invalidRequest('Please specify list of event_types or event_groups.');
       },
-      run: (request, values) => create(request, own, values),
+      run: (request, values, columns) => create(request, own, values, columns),
     },
     update: {
       right: hookManagers,
       refusals: own.refusals,
-      run: (request, row, values) => update(request, own, row, values),
+      run: (request, row, values, columns) => update(request, own, row, values, columns),
     },
     delete: { right: hookManagers, run: ({ db }, row) => void db.run(sql`DELETE FROM hook WHERE id = ${row.id}`) },
   });
@@ -156,7 +154,7 @@ const choices = (known: readonly string[], help: string): WritableField<readonly
     },
   },
   input: inputOf(
-    {},
+    { storedIn: false },
     {
       schema: v.array(
         v.picklist(known, ({ input }) => messages.choice(input)),
@@ -193,24 +191,22 @@ const commonFields = (path: string, type: string) => ({
 
 type CommonFields = ReturnType<typeof commonFields>;
 
-/** Values of a body as columns. Groups stand for their types, together with the types of the same body. */
-function columnsOf(values: Values<CommonFields>): Record<string, Value> {
-  const { event_groups: groups, event_types: types, ...rest } = values;
+/** The lists of a body as columns. Groups stand for their types, together with the types of the same body. */
+function listsOf({ event_groups: groups, event_types: types }: Values<CommonFields>): Columns {
   const wanted = groups ? [...new Set([...typesOfGroups(groups), ...(types ?? [])])].sort() : types;
   return {
-    ...storedValues(rest),
     ...(groups && { event_groups: JSON.stringify(groups) }),
     ...(wanted && { event_types: JSON.stringify(wanted) }),
   };
 }
 
-function create(request: Request, own: HookKindSpec, values: Values<CommonFields>): Created {
+function create(request: Request, own: HookKindSpec, values: Values<CommonFields>, plain: Columns): Created {
   const { db, app } = request;
   rejectTooMany(request);
   const uuid = newUuid(app);
   const { columns, parameters } = own.made?.(request, uuid) ?? nothing;
   const hook = { uuid, user_id: request.caller.id };
-  const brought = columnsOf(values);
+  const brought = { ...plain, ...listsOf(values) };
   const id = db.insert('hook', {
     uuid,
     kind: own.kind,
@@ -234,9 +230,9 @@ function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Reques
   if (present >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
 }
 
-function update(request: Request, own: HookKindSpec, row: HookRow, values: Values<CommonFields>): void {
+function update(request: Request, own: HookKindSpec, row: HookRow, values: Values<CommonFields>, plain: Columns): void {
   const hook = { uuid: row.uuid, user_id: row.user_id, row };
-  const brought = columnsOf(values);
+  const brought = { ...plain, ...listsOf(values) };
   store(request, row, own.stored?.(request, brought, hook) ?? brought);
   own.follow?.(request, brought, { ...hook, id: row.id });
 }

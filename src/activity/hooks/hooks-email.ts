@@ -1,10 +1,11 @@
+import type { Columns } from '../../kernel/collection/changes.ts';
 import { readOnly } from '../../kernel/collection/field.ts';
 import { exact } from '../../kernel/collection/filter.ts';
 import { booleanValue } from '../../kernel/collection/representation.ts';
 import { email } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { askReceiver, isTrusted } from './confirmation.ts';
-import { type Columns, type HookRow, hookCollection } from './hook.ts';
+import { type HookRow, hookCollection } from './hook.ts';
 import { cancelDeliveries } from './queue.ts';
 
 /** The address that a body brings, where it has to be judged whether its owner wants mails: not one that is confirmed already. */

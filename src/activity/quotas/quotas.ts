@@ -75,7 +75,7 @@ export const quotas = memoised((scopes: Scopes) =>
           throw invalid({ limit: ['Current quota usage exceeds new limit.'] });
         }
       },
-      run: (request, quota, values) => changeQuota(request, quota, values),
+      run: (request, quota, _, columns) => changeQuota(request, quota, columns),
     },
   }),
 );

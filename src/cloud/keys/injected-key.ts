@@ -20,7 +20,10 @@ export const keyToInject = (): WritableField<number | null, false> => ({
   select: () => ({ path: keys.path, by: 'user' }),
   help: 'SSH key that is put into the machine.',
   label: 'SSH public key',
-  input: inputOf({ update: false }, { schema: linkText, nullable: true, coerce: emptyAsNull, resolve: ownKey }),
+  input: inputOf(
+    { update: false, storedIn: false },
+    { schema: linkText, nullable: true, coerce: emptyAsNull, resolve: ownKey },
+  ),
 });
 
 /** The id of the key that a link names, if the caller may give it to a machine. Throws FieldError. */

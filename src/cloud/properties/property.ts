@@ -84,6 +84,7 @@ export const propertyLink = (
     link({
       required: true,
       update: options.update ?? false,
+      storedIn: false,
       key: "''",
       to: () => ({
         path,

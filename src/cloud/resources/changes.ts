@@ -2,14 +2,14 @@ import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { narrowed } from '../../kernel/access/right.ts';
-import { messageShape, type Values } from '../../kernel/collection/field.ts';
+import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
+import { messageShape } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import type { KindSpec } from './creation.ts';
-import type { KindFields } from './fields.ts';
 import { resourceContext } from './resource.ts';
 import { changeResource } from './resource-store.ts';
 import { resourceWriters } from './rights.ts';
@@ -19,29 +19,31 @@ import { replaceTags } from './tags.ts';
 export const updateOf = (typed: TypedKind): NonNullable<KindSpec['update']> => ({
   right: resourceWriters,
   refusalReason: (_, row) => (row.state === 'OK' ? undefined : 'Valid states for operation: OK.'),
-  run: (request, row, values) => updateResource(request, typed, row, values),
+  run: (request, row, { tags }, columns) => updateResource(request, typed, row, columns, tags),
 });
 
-/** Changes name, description and tags; what the provider must learn goes through a job. */
+/** Changes columns and tags; a name or description that the provider must learn goes through a job. */
 function updateResource(
   request: Request,
   { kind }: TypedKind,
   row: ResourceRow,
-  { description, name, tags }: Values<KindFields>,
+  given: Columns,
+  tags: readonly string[] | undefined,
 ): void {
-  const named = name !== undefined && name !== row.name;
-  const described = description !== undefined && description !== row.description;
+  const columns = changesOf(row, given);
   const tagged = tags !== undefined && replaceTags(request.db, row.id, tags);
-  if (!named && !described && !tagged) return;
-  if (named || described)
-    kind.checkUpdate?.(request, row, { ...(named && { name }), ...(described && { description }) });
-  const changes = `${named ? changeText('Name', row.name, name) : ''}${described ? changeText('Description', row.description, description) : ''}`;
-  const isPushed = (named && kind.pushes?.includes('name')) || (described && kind.pushes?.includes('description'));
-  const after = changeResource(request, row, {
-    ...(named && { name }),
-    ...(described && { description }),
-    ...(isPushed && { state: 'Update Scheduled' }),
-  });
+  if (Object.keys(columns).length === 0 && !tagged) return;
+  const { description, name }: { readonly description?: string; readonly name?: string } = columns;
+  const values = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  if (Object.keys(values).length > 0) kind.checkUpdate?.(request, row, values);
+  const changes = `${name !== undefined ? changeText('Name', row.name, name) : ''}${description !== undefined ? changeText('Description', row.description, description) : ''}`;
+  const isPushed = kind.pushes?.some((pushed) => pushed in values) ?? false;
+  const after = changeResource(
+    request,
+    row,
+    { ...values, ...(isPushed && { state: 'Update Scheduled' }) },
+    { columns },
+  );
   if (isPushed)
     queueJob(request, { settings: row.settings_id, resource: row, operation: 'update', parameters: { changes } });
   else record(request, 'resource_update_succeeded', resourceContext(request.db, after), { changes });

@@ -2,6 +2,7 @@ import { record } from '../../activity/events/record.ts';
 import { type QuotaDelta, requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { narrowed, rightVia } from '../../kernel/access/right.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
 import type { CollectionSpec } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import type { NewValues } from '../../kernel/collection/field.ts';
@@ -88,23 +89,27 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
           rightVia(({ values }: NewOfKind) => values, kind.creationRight),
         )
       : placeWriters,
-    run: (request, { acceptance, place, values }) => {
+    run: (request, { acceptance, place, values }, columns) => {
       const told: PlainValues = values;
       const key = injectedKey(request, told.ssh_public_key);
       const row = { ...ownValues(told, key), ...acceptance.row };
       const parameters = { ...(key && { key }), ...acceptance.parameters };
-      return storeResource(request, typed, place, { ...acceptance, row, parameters }, values.tags).id;
+      return storeResource(request, typed, place, { ...acceptance, row, parameters }, { columns, tags: values.tags })
+        .id;
     },
   };
 }
 
-/** Stores an accepted resource and queues its creation at the provider. Throws 409. */
+/**
+ * Stores an accepted resource and queues its creation at the provider. `columns` are those that the body fills, whatever the
+ * kind makes of it. Throws 409.
+ */
 export function storeResource(
   request: Request,
   typed: TypedKind,
   place: ResourceLocation,
   acceptance: CreationPlan,
-  tags: readonly string[] = [],
+  { columns, tags = [] }: { readonly columns?: Columns; readonly tags?: readonly string[] | undefined } = {},
 ): ResourceRow {
   const { db, app } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
@@ -119,6 +124,7 @@ export function storeResource(
     kind: typed.name,
     ...place,
     state: 'Creation Scheduled',
+    columns,
     values: acceptance.row,
     secrets: acceptance.secrets,
   });

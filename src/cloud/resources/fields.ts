@@ -1,3 +1,4 @@
+import { storedElsewhere } from '../../kernel/collection/changes.ts';
 import { readOnly, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
@@ -85,6 +86,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     service_project_link: link({
       required: true,
       update: false,
+      storedIn: false,
       to: () => linkTarget(type),
       key: 'service_project_link.uuid',
     }),
@@ -147,9 +149,9 @@ export const virtualMachineFields = {
 /** The fields that all kinds have. */
 export type KindFields = Omit<ReturnType<typeof baseFields>, 'runtime_state'>;
 
-/** All members of a kind: the base ones, those of virtual machines, and its own. */
+/** All members of a kind: the base ones, those of virtual machines, and its own, of which the kind itself stores what it accepts. */
 export const fieldsOfKind = (typed: TypedKind): KindFields => ({
   ...baseFields(typed),
   ...(typed.kind.isVirtualMachine && virtualMachineFields),
-  ...typed.kind.fields,
+  ...storedElsewhere(typed.kind.fields),
 });

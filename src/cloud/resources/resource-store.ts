@@ -1,6 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import type { PlainValues, RowChange } from '../catalogue/driver.ts';
@@ -67,6 +68,8 @@ export interface NewResource {
   readonly customer: number;
   readonly state: State;
   readonly values: PlainValues;
+  /** Columns besides those that the values come to. */
+  readonly columns?: Columns | undefined;
   readonly secrets?: PlainValues | undefined;
   readonly uuid?: string;
 }
@@ -112,6 +115,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
       resource.secrets && Object.keys(resource.secrets).length > 0
         ? secrets.seal(JSON.stringify(resource.secrets), uuid)
         : null,
+    ...resource.columns,
     ...stored({ ...resource.values, ...backendNames(resource.values) }),
     ...referredColumns(context.app, { kind: resource.kind, link_id: resource.link }, resource.values),
     ...startTime(context, { kind: resource.kind, runtime_state: '' }, resource.values),
@@ -130,18 +134,25 @@ export function insertResource(context: Context, resource: NewResource): Resourc
   return row;
 }
 
-/**
- * Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. `counted` is what
- * has been counted of the change already; `listing` what the values come from, where the provider listed all it has.
- */
+interface ResourceChange {
+  /** Columns besides those that the values come to. */
+  readonly columns?: Columns;
+  /** What has been counted of the change already. */
+  readonly counted?: readonly QuotaDelta[] | undefined;
+  /** What the values come from, where the provider listed all it has. */
+  readonly listing?: Listing;
+}
+
+/** Changes a resource by plain values: the row, its start time, its counts. Returns the row as it is then. */
 export function changeResource(
   context: Context,
   resource: ResourceRow,
   values: PlainValues,
-  { counted = [], listing }: { readonly counted?: readonly QuotaDelta[] | undefined; readonly listing?: Listing } = {},
+  { columns, counted = [], listing }: ResourceChange = {},
 ): ResourceRow {
   const { catalogue, db } = context.app;
   const change = {
+    ...columns,
     ...stored(values, detailsOf(resource)),
     ...referredColumns(context.app, resource, values),
     ...startTime(context, resource, values),

@@ -17,7 +17,7 @@ export const tagsField: WritableField<readonly string[], false> = {
     }),
   ),
   input: inputOf(
-    {},
+    { storedIn: false },
     {
       schema: v.array(v.string('All list items must be of string type.'), ({ input }) =>
         messages.list(kindName(input)),

@@ -86,7 +86,7 @@ export const links = memoised(
           ({ project }: NewLink, request) => ({ customer_id: customerOfProject(project, request) }),
           serviceWriters,
         ),
-        run: (request, { project, service }) => createLink(request, service, project, 'asked'),
+        run: (request, { project, service }, columns) => createLink(request, service, project, 'asked', columns),
       },
       delete: {
         right: rightVia(

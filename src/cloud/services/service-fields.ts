@@ -47,18 +47,21 @@ const noName = 'Name cannot be empty';
 
 const serviceName = shownAs(
   requiredOnCreation(
-    wrap(text({ max: 150, required: true, example: 'Cloud of Alice' }), (parse) => (value, request, form) => {
-      if (value === null || (typeof value === 'string' && value.trim() === '')) throw new FieldError([noName]);
-      return parse(value, request, form);
-    }),
+    wrap(
+      text({ max: 150, required: true, storedIn: false, example: 'Cloud of Alice' }),
+      (parse) => (value, request, form) => {
+        if (value === null || (typeof value === 'string' && value.trim() === '')) throw new FieldError([noName]);
+        return parse(value, request, form);
+      },
+    ),
     noName,
   ),
   () => textValue('st.name'),
 );
 
-/** A member that creation takes and answers never show. */
+/** A member that only creation takes, for the settings, and responses never show. */
 const unseen = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField<T, Q> =>
-  writeOnly({ ...field, input: { ...field.input, update: false } });
+  writeOnly({ ...field, input: { ...field.input, update: false, column: false } });
 
 /** All members of services, in order (services.md 4.1), with the options of all types. */
 export const serviceFields = memoised((catalogue: Catalogue) => {
@@ -96,12 +99,14 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
       ),
     ),
     available_for_all: boolean(),
-    homepage: shownAs(url({ max: 255, update: false }), () => textValue('st.homepage')),
-    terms_of_services: shownAs(url({ max: 255, update: false }), () => textValue('st.terms_of_services')),
+    homepage: shownAs(url({ max: 255, update: false, storedIn: false }), () => textValue('st.homepage')),
+    terms_of_services: shownAs(url({ max: 255, update: false, storedIn: false }), () =>
+      textValue('st.terms_of_services'),
+    ),
     certifications: readOnlyList(settingsCertifications),
     geolocations: readOnlyList(geolocations),
     quotas: readOnlyList(embeddedQuotas('service', 'v.id')),
-    project: writeOnly(link({ update: false, to: () => projects, key: "''" })),
+    project: writeOnly(link({ update: false, storedIn: false, to: () => projects, key: "''" })),
     scope: unseen(hostField),
     backend_url: unseen(credentialFields.backend_url),
     username: unseen(credentialFields.username),

@@ -1,5 +1,6 @@
 import { countQuotas, createQuotas, type QuotaDelta, requireQuotas } from '../../activity/quotas/usage.ts';
 import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import type { ProviderType } from '../catalogue/type.ts';
@@ -16,6 +17,8 @@ export interface NewService {
   readonly customer: number;
   readonly settings: number;
   readonly isAvailableForAll: boolean;
+  /** Further columns of its row. */
+  readonly columns?: Columns;
 }
 
 /** Creates a service with its quotas and, when it is available for all, its links. Answers its id. */
@@ -24,6 +27,7 @@ export function createService(context: Context, service: NewService, origin: Ori
   const demands: QuotaDelta[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];
   if (origin === 'asked') requireQuotas(context, demands);
   const id = db.insert('service', {
+    ...service.columns,
     uuid: newUuid(context.app),
     customer_id: service.customer,
     settings_id: service.settings,
@@ -67,12 +71,19 @@ export function connectCustomers(context: Context, settings: number): void {
     createService(context, { customer, settings, isAvailableForAll: true }, 'automatic');
 }
 
-/** Links a service to a project. Throws 409 when that was asked for and exceeds a quota. Answers its id. */
-export function createLink(context: Context, service: number, project: number, origin: Origin): number {
+/** Links a service to a project. Throws 409 when that was asked for and exceeds a quota. `columns` are further ones of its row. Returns its id. */
+export function createLink(
+  context: Context,
+  service: number,
+  project: number,
+  origin: Origin,
+  columns: Columns = {},
+): number {
   const { db } = context.app;
   const demands = linkDemands(db, project, 1);
   if (origin === 'asked') requireQuotas(context, demands);
   const id = db.insert('service_project_link', {
+    ...columns,
     uuid: newUuid(context.app),
     service_id: service,
     project_id: project,

@@ -1,6 +1,7 @@
 import { projects } from '../../accounts/projects/projects.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybodyOver, rightVia, visibleTo } from '../../kernel/access/right.ts';
+import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
@@ -80,7 +81,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
         const problem = await pingSettings(request, type, values);
         if (problem !== undefined) throw invalidRequest(`Wrong settings: ${problem.replace(/\.$/, '')}.`);
       },
-      run: (request, values) => store(request, type, values),
+      run: (request, values, columns) => store(request, type, values, columns),
     },
     update: { right: serviceWriters, run: update },
     delete: {
@@ -142,23 +143,22 @@ function checkCreation(request: Request, type: ProviderType, values: NewService)
   }
 }
 
-function store(request: Request, type: ProviderType, values: NewService): number {
-  const settingsId = values.settings ?? createSettings(request, { ...values, type: type.name }, false);
+function store(request: Request, type: ProviderType, values: NewService, columns: Columns): number {
+  const { customer, project } = values;
+  const settings = values.settings ?? createSettings(request, { ...values, type: type.name }, false);
   const isAvailableForAll = values.available_for_all ?? false;
-  const id = createService(request, { customer: values.customer, settings: settingsId, isAvailableForAll }, 'asked');
-  const { project } = values;
+  const id = createService(request, { customer, settings, isAvailableForAll, columns }, 'asked');
   if (project === undefined) return id;
   const linked = sql`SELECT 1 FROM service_project_link WHERE service_id = ${id} AND project_id = ${project}`;
   if (request.db.value(linked) === undefined) createLink(request, id, project, 'asked');
   return id;
 }
 
-function update(request: Request, row: ServiceRow, values: Values<ServiceFields>): void {
+function update(request: Request, row: ServiceRow, values: Values<ServiceFields>, columns: Columns): void {
   const { db } = request;
-  if (values.available_for_all !== undefined && Number(values.available_for_all) !== row.available_for_all) {
-    db.update('service', row.id, { available_for_all: Number(values.available_for_all) });
-    if (values.available_for_all) linkToProjects(request, row.id);
-  }
+  const changes = changesOf(row, columns);
+  db.update('service', row.id, changes);
+  if (changes.available_for_all) linkToProjects(request, row.id);
   if (values.name !== undefined)
     db.run(sql`UPDATE service_settings SET name = ${values.name} WHERE id = ${row.settings_id} AND NOT shared`);
 }

@@ -60,7 +60,7 @@ const secret = (max: number): WritableField<string | null, false> => {
     json: secretValue,
     shownIf: toCredentialReaders,
     shape: { type: ['string', 'null'] },
-    input: inputOf({}, { schema: input.schema, coerce: numberAsText, nullable: true }),
+    input: inputOf({ storedIn: false }, { schema: input.schema, coerce: numberAsText, nullable: true }),
   };
 };
 
@@ -70,7 +70,7 @@ const certificate: WritableField<UploadedFile | null | undefined, false> = {
     shownIf: toCredentialReaders,
   }),
   input: inputOf(
-    {},
+    { storedIn: false },
     {
       schema: v.unknown(),
       nullable: true,
@@ -120,7 +120,7 @@ export const hostField: WritableField<ResolvedScope | null, false> = {
   ),
   select: () => ({ path: 'resources' }),
   input: inputOf(
-    {},
+    { storedIn: false },
     {
       schema: v.nullable(v.string(messages.string)),
       nullable: true,
@@ -166,7 +166,7 @@ function option(name: string, field: WritableField, isSecret: boolean): Writable
     ...field,
     json: () => computedValue(`(st.options -> '$.${name}')`),
     shownIf: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
-    input: { ...input, nullable: true, required: false },
+    input: { ...input, nullable: true, required: false, column: false },
   };
 }
 
@@ -213,7 +213,7 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
     }),
     state: readOnlyText(settingsStateValue),
     error_message: readOnlyText(),
-    shared: boolean({ update: false }),
+    shared: boolean({ update: false, storedIn: false }),
     customer: link({
       nullable: true,
       update: false,

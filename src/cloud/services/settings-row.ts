@@ -1,12 +1,13 @@
 import type { App } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { storedColumns } from '../../kernel/collection/changes.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Values } from '../../kernel/collection/field.ts';
 import type { Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import { masked, secretChange } from './secrets.ts';
-import { optionNames, type settingsFields } from './settings-fields.ts';
+import { optionNames, settingsFields } from './settings-fields.ts';
 
 /* How provider accounts are stored. */
 
@@ -34,14 +35,10 @@ export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 /** What of the present row a change depends on. */
 type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
 
-/** Values of a body as columns: secrets sealed, options merged. */
+/** Values of a body as columns of settings: secrets sealed, options merged. */
 export function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
-  const { secrets } = request.app;
-  const columns: Record<string, Value> = {};
-  for (const name of ['name', 'homepage', 'terms_of_services', 'backend_url', 'username', 'domain'] as const) {
-    const value = values[name];
-    if (value !== undefined) columns[name] = value;
-  }
+  const { catalogue, secrets } = request.app;
+  const columns = storedColumns(settingsFields(catalogue), values);
   for (const name of ['password', 'token'] as const) {
     const change = secretChange(values[name]);
     if (change.kind === 'clear') columns[name] = null;

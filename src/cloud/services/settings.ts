@@ -149,7 +149,6 @@ export function createSettings(
     type,
     state: 'Creation Scheduled',
     shared: Number(shared),
-    customer_id: values.customer ?? null,
     by_staff: Number(request.caller.isStaff),
     created: request.now,
     ...columnsOf(request, { ...values, backend_url: backendUrl }, { uuid, options: '{}', secret_options: null, type }),

@@ -1,19 +1,37 @@
 import type { Value } from '../db/sql.ts';
+import type { Fields } from './field.ts';
 
-/** Values of fields, by name; those that a body did not bring are absent or undefined. */
-type Given = Readonly<Record<string, Value | boolean | undefined>>;
+/** Values by the names of the columns that hold them. */
+export type Columns = Readonly<Record<string, Value>>;
 
-/** The columns whose new value differs from the row's; booleans count as the 0 and 1 they are stored as. */
-export function changesOf(row: object, columns: Given): Record<string, Value> {
-  const stored = Object.entries(storedValues(columns));
-  return Object.fromEntries(stored.filter(([name, value]) => Reflect.get(row, name) !== value));
-}
+/** The columns whose new value differs from the row's. */
+export const changesOf = (row: object, columns: Columns): Record<string, Value> =>
+  Object.fromEntries(Object.entries(columns).filter(([name, value]) => Reflect.get(row, name) !== value));
 
-/** Values of a body as they are stored: booleans become 0 and 1. */
-export function storedValues(values: Given): Record<string, Value> {
-  const stored: Record<string, Value> = {};
+/**
+ * The columns of a row that hold the values of a body. Every field has one unless it is `storedIn` elsewhere, so that a field
+ * whose value is not stored fails at once. Throws TypeError.
+ */
+export function storedColumns(fields: Fields, values: Readonly<Record<string, unknown>>): Record<string, Value> {
+  const columns: Record<string, Value> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) stored[name] = typeof value === 'boolean' ? Number(value) : value;
+    const column = fields[name]?.input?.column;
+    if (column && value !== undefined) columns[column(name)] = storable(name, value);
   }
-  return stored;
+  return columns;
 }
+
+function storable(name: string, value: unknown): Value {
+  if (typeof value === 'boolean') return Number(value);
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  throw new TypeError(`no column can hold a value of the field ${name}: declare where it is stored`);
+}
+
+/** The same fields, whose values the collection stores elsewhere than in columns of its row. */
+export const storedElsewhere = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      field.input ? { ...field, input: { ...field.input, column: false } } : field,
+    ]),
+  );

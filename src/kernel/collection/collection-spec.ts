@@ -4,6 +4,7 @@ import type { Right, Visibility } from '../access/right.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Reply } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
+import type { Columns } from './changes.ts';
 import type { BodySpec, Operation, Output } from './endpoint.ts';
 import type { Fields, NewValues, Values } from './field.ts';
 import type { Filters } from './filter.ts';
@@ -83,8 +84,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly accept?: (request: Request, values: NewValues<F>) => A;
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<A>;
-    /** Creates the object and everything that goes with it; answers its id. */
-    readonly run: (request: Request, accepted: A) => number | Created;
+    /** Creates the object and everything that goes with it; returns its id. `columns` are those of the row that the body fills. */
+    readonly run: (request: Request, accepted: A, columns: Columns) => number | Created;
     /** Slow work that may refuse a creation before its transaction begins. Throws 400. */
     readonly prepare?: (request: Request, accepted: A) => Promise<void>;
     /** Refusals besides those that every creation has, for the documentation. */
@@ -97,7 +98,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly check?: (request: Request, values: Values<F>, row: R) => void;
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
-    readonly run: (request: Request, row: R, values: Values<F>) => void;
+    /** Stores a change. `columns` are those of the row that the body fills, whether or not they differ. */
+    readonly run: (request: Request, row: R, values: Values<F>, columns: Columns) => void;
     /** Slow work that may refuse a change before its transaction begins. Throws 400. */
     readonly prepare?: (request: Request, row: R, values: Values<F>) => Promise<void>;
     /** Refusals besides those that every change has, for the documentation. */

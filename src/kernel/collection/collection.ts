@@ -4,6 +4,7 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { notFound, refuse } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
+import { type Columns, storedColumns } from './changes.ts';
 import { bodyOf } from './collection-body.ts';
 import type { CollectionSpec, Row } from './collection-spec.ts';
 import { describeFields, type Endpoint, type Operation } from './endpoint.ts';
@@ -69,12 +70,13 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   create(request: Request): Reply {
-    const made = present(this.spec.create).run(request, this.acceptNew(request));
+    const { accepted, columns } = this.acceptNew(request);
+    const made = present(this.spec.create).run(request, accepted, columns);
     return typeof made === 'number' ? this.created(request, made) : this.created(request, made.id, made.parameters);
   }
 
-  /** What a body of creation comes to, for a caller who may create it. Throws 403, 400. */
-  acceptNew(request: Request): A {
+  /** What a body of creation comes to, and the columns that it fills, for a caller who may create it. Throws 403, 400. */
+  acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns } {
     const rule = present(this.spec.create);
     rule.right?.demand(request, undefined);
     const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
@@ -82,7 +84,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     // Without `accept` the two types are one, which the compiler cannot know.
     const accepted = rule.accept ? rule.accept(request, values) : (values as unknown as A);
     rule.rightWith?.demand(request, accepted);
-    return accepted;
+    return { accepted, columns: storedColumns(this.spec.fields, values) };
   }
 
   /** 201 with a new object and where it is. */
@@ -102,7 +104,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { row, values } = this.#acceptChange(request, purpose);
     request.demandMatch();
     refuse(rule.refusalReason?.(request, row));
-    rule.run(request, row, values);
+    rule.run(request, row, values, storedColumns(this.spec.fields, values));
     return changed(this.represent(request, row.id));
   }
 
@@ -198,7 +200,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { prepare } = create;
     const post: Operation = {
       summary: create.summary ?? `Creates ${withArticle(this.noun)}.`,
-      ...(prepare && { prepare: async (request: Request) => prepare(request, this.acceptNew(request)) }),
+      ...(prepare && { prepare: async (request: Request) => prepare(request, this.acceptNew(request).accepted) }),
       handle: (request) => this.create(request),
       input: create.input ?? bodyOf(this.listing.spec.title, this.spec, 'create'),
       output: { status: 201, shape: this.shape },

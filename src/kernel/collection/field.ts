@@ -51,6 +51,8 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly missing?: string;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
+  /** The column that holds the value in the row of a field with this name; false: the collection stores it elsewhere. */
+  readonly column: false | ((name: string) => string);
   /**
    * No other row has the same value in this column; `of` gives what the column holds of it. With `within` no other row that
    * this condition holds for, which is told the id of the object being changed.
@@ -113,6 +115,8 @@ export interface Writing<T> {
   readonly create?: boolean;
   readonly update?: boolean | ((caller: Caller) => boolean);
   readonly unique?: Input<T>['unique'];
+  /** The column, where it is not the one that the kind of field has by default; false: the collection stores the value elsewhere. */
+  readonly storedIn?: string | false;
   readonly shownIf?: string;
   readonly help?: string;
   readonly label?: string;
@@ -177,6 +181,8 @@ export interface Acceptance<S extends v.GenericSchema, T> {
   readonly nullable?: boolean;
   /** Brings the spellings of a value that core.md 1.5 allows into the form that `schema` knows; anything else stays as it is. */
   readonly coerce?: (value: unknown, form: boolean) => unknown;
+  /** The column of a field with this name; default: of the same name. */
+  readonly columnOf?: (name: string) => string;
   /** Whether only the first message of the schema is told. */
   readonly isTerse?: boolean;
   /** The last step, which may look at the request: its caller, the settings, other objects. Throws FieldError. */
@@ -189,7 +195,8 @@ export function inputOf<T, S extends v.GenericSchema, const W extends Writing<ne
   acceptance: Acceptance<S, T>,
 ): Input<T, IsRequired<W>>;
 export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.GenericSchema, unknown>): Input<unknown> {
-  const { coerce, isTerse = false, nullable = false, resolve, schema, shape } = acceptance;
+  const { coerce, columnOf = (name) => name, isTerse = false, nullable = false, resolve, schema, shape } = acceptance;
+  const { storedIn } = writing;
   return {
     schema,
     shape,
@@ -197,6 +204,7 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
     required: writing.required ?? false,
     create: writing.create ?? true,
     update: writing.update ?? true,
+    column: typeof storedIn === 'string' ? () => storedIn : (storedIn ?? columnOf),
     unique: writing.unique,
     parse: (value, request, form) => {
       const given = coerce ? coerce(value, form) : value;

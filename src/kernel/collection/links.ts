@@ -32,7 +32,7 @@ interface LinkOptions extends Writing<never> {
 /** The id that a link names; null only where it may be. */
 type LinkValue<O> = O extends { readonly nullable: true } ? number | null : number;
 
-/** A link to an object of another collection; its value is the object's id. */
+/** A link to an object of another collection; its value is the object's id, in the column `<name>_id`. */
 export function link<const O extends LinkOptions>(options: O): WritableField<LinkValue<O>, IsRequired<O>>;
 export function link(options: LinkOptions): WritableField<number | null> {
   const { key, nullable = false, to } = options;
@@ -49,6 +49,7 @@ export function link(options: LinkOptions): WritableField<number | null> {
       schema: linkText,
       nullable,
       coerce: emptyAsNull,
+      columnOf: (name) => `${name}_id`,
       resolve: (text, request) => resolveLink(text, to(), request),
     }),
   };

@@ -39,7 +39,7 @@ const file: WritableField<UploadedFile, true> = {
   ...readOnly('file upload', { type: 'string', format: 'uri' }, linkValue('jira-attachments', 'a.uuid', 'file/')),
   help: `At most ${largestFile} bytes.`,
   input: inputOf(
-    { required: true, update: false },
+    { required: true, update: false, storedIn: false },
     {
       schema: v.instance(UploadedFile, 'The submitted data was not a file. Check the encoding type on the form.'),
       resolve: (given) => {
@@ -85,10 +85,10 @@ const attachments = collection<AttachmentRow>()({
   order: '-a.created',
   create: {
     rightWith: issueAdders,
-    run: (request, { file: { content, name }, issue }) => {
+    run: (request, { file: { content, name }, issue }, columns) => {
       const short = [...name].slice(-longestName).join('');
       const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, {
-        issue_id: issue,
+        ...columns,
         name: short,
         size: content.length,
       });

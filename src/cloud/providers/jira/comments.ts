@@ -82,13 +82,12 @@ const comments = collection<CommentRow>()({
   order: '-c.created',
   create: {
     rightWith: issueAdders,
-    run: (request, { issue, message }) =>
-      createEntity(request, comment, issueOf(request.db, issue).settings_id, { issue_id: issue, message }),
+    run: (request, { issue }, columns) =>
+      createEntity(request, comment, issueOf(request.db, issue).settings_id, columns),
   },
   update: {
     right: makers,
-    run: (request, row, { message }) =>
-      updateEntity(request, comment, row, changesOf(row, message === undefined ? {} : { message })),
+    run: (request, row, _, columns) => updateEntity(request, comment, row, changesOf(row, columns)),
   },
   delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, comment, row) },
 });

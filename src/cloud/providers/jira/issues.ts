@@ -193,12 +193,10 @@ export const issues = collection<IssueRow>()({
   create: {
     check: (request, values) => void chosenColumns(request, values, placeIn(request, values.jira_project)),
     rightWith: rightVia(({ jira_project: id }: { readonly jira_project: number }) => ({ jira_project_id: id }), adders),
-    run: (request, values) => {
+    run: (request, values, columns) => {
       const place = placeIn(request, values.jira_project);
       return createEntity(request, issue, place.settings, {
-        jira_project_id: place.jiraProject,
-        summary: values.summary,
-        description: values.description ?? '',
+        ...columns,
         ...chosenColumns(request, values, place),
         updated: request.now,
       });
@@ -207,13 +205,8 @@ export const issues = collection<IssueRow>()({
   update: {
     right: makers,
     check: (request, values, row) => void chosenColumns(request, values, placeOf(row), row),
-    run: (request, row, { description, summary, ...values }) => {
-      const chosen = chosenColumns(request, values, placeOf(row), row);
-      const changes = changesOf(row, {
-        ...(description !== undefined && { description }),
-        ...(summary !== undefined && { summary }),
-        ...chosen,
-      });
+    run: (request, row, values, columns) => {
+      const changes = changesOf(row, { ...columns, ...chosenColumns(request, values, placeOf(row), row) });
       updateEntity(request, issue, row, Object.keys(changes).length === 0 ? {} : { ...changes, updated: request.now });
     },
   },
