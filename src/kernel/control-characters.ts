@@ -5,12 +5,15 @@
 
 /** In a text of one line; a tab is a blank. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
-export const controls = /[\x01-\x08\n-\x1f\x7f\u202a-\u202e\u2066-\u2069]/;
+export const controls = /[\x01-\x08\n-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 /** In a text of many lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
-export const controlsInLines = /[\x01-\x08\v-\x1f\x7f\u202a-\u202e\u2066-\u2069]/;
+export const controlsInLines = /[\x01-\x08\v-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 /** The same text without them. */
 export const withoutControls = (text: string): string =>
   controlsInLines.test(text) ? text.replace(new RegExp(controlsInLines, 'g'), '') : text;
+
+/** The same text in one line without them. */
+export const inOneLine = (text: string): string => withoutControls(text).replaceAll('\n', ' ');

@@ -1,5 +1,6 @@
 /** Characters that make texts look like others, or break lines where there are none (core.md 1.5 "Control characters"). */
 import * as assert from 'uvu/assert';
+import { publicKeys } from '../support/public-keys.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: controls, fixture } = suiteWithServer('control characters');
@@ -7,7 +8,7 @@ const refused = 'Enter a valid text without control characters.';
 
 controls('names have none of them, and are trimmed first', async () => {
   const { staff } = fixture;
-  for (const odd of ['\r', '\n', '\x1b', '\x01', '\x7f', '\u202e', '\u2066', '\r\n']) {
+  for (const odd of ['\r', '\n', '\x1b', '\x01', '\x7f', '\x80', '\x85', '\x9f', '\u202e', '\u2066', '\r\n']) {
     for (const [path, field, rest] of [
       ['/api/customers/', 'name', {}],
       ['/api/customers/', 'contact_details', { name: 'x' }],
@@ -63,6 +64,34 @@ controls('texts inside of lists and objects have none of them either, whoever wo
   // Blanks around a text are cut off first, as everywhere.
   const blank = await staff.post('/api/hooks-web/', { ...hook, event_groups: ['users'], event_types: [' \n'] });
   assert.equal(blank.body.event_types, ['" \n" is not a valid choice.']);
+});
+
+controls('the comment of a key and the name of a file have none of them', async () => {
+  for (const odd of ['\x07', '\v', '\x1b', '\x9b', '\u202e', '\u2066']) {
+    for (const name of [undefined, 'laptop']) {
+      const answer = await fixture.staff.post('/api/keys/', { name, public_key: `${publicKeys.rsa} a${odd}b` });
+      assert.equal(
+        [JSON.stringify(odd), answer.status, answer.body],
+        [JSON.stringify(odd), 400, { public_key: [refused] }],
+      );
+    }
+    const form = new FormData();
+    form.append('name', 'Private cloud');
+    form.append('type', 'OpenStack');
+    form.append('certificate', new File(['x'], `a${odd}b.pem`, { type: 'text/plain' }));
+    const { body } = await fixture.staff.send('POST', '/api/service-settings/', form);
+    assert.equal([JSON.stringify(odd), body.certificate], [JSON.stringify(odd), [refused]]);
+  }
+  assert.equal((await fixture.staff.get('/api/keys/')).body, []);
+});
+
+controls('the event of a failed login names the user without them', async () => {
+  fixture.events();
+  await fixture.anonymous.post('/api-auth/password/', { username: 'a\x1bl\u202ei\nce\x9b', password: 'wrong' });
+  assert.equal(
+    fixture.events().map(({ context, message }) => [message, context.username]),
+    [['User ali ce failed to authenticate with username and password.', 'ali ce']],
+  );
 });
 
 controls('passwords are what they are', async () => {

@@ -5,11 +5,12 @@ import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { FieldError, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
+import { FieldError, messages, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, partial, uuidOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { plainValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
+import { controls } from '../../kernel/control-characters.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { parsePublicKey } from './public-key.ts';
@@ -42,7 +43,11 @@ const example = {
 const fields = {
   url: selfLink('keys', 'k.uuid'),
   uuid: uuidField(),
-  name: text({ max: nameLength, update: false, help: "Default: the key's comment." }),
+  name: text({
+    max: nameLength,
+    update: false,
+    help: "Default: the key's comment, with a number where another key has that name.",
+  }),
   public_key: refine(
     text({
       lines: 'verbatim',
@@ -59,11 +64,12 @@ const fields = {
   user_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shownIf: '@staff' }),
 };
 
-/** The key is one line of a known type, and not yet one of the caller's. Throws FieldError. */
+/** The key is one line of a known type with a comment that can be a name, and not yet one of the caller's. Throws FieldError. */
 function rejectWrongKey(line: string, { caller, db }: Request): void {
   if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
   const key = parsePublicKey(line);
   if (!key) throw new FieldError(['Invalid SSH public key.']);
+  if (controls.test(key.comment)) throw new FieldError([messages.control]);
   const taken = db.value(sql`
     SELECT 1 FROM ssh_key
     WHERE user_id = ${caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
@@ -91,21 +97,16 @@ export const keys = collection<KeyRow>()({
   order: 'k.id',
   create: {
     right: everybody.as('everybody, for themselves'),
-    check: (request, values) => {
-      const name = nameOf(values.name, values.public_key);
-      const taken =
-        name !== '' &&
-        request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND name = ${name}`);
-      if (taken) throw invalid({ name: ['This field must be unique.'] });
+    check: (request, { name = '' }) => {
+      if (name !== '' && isTaken(request, name)) throw invalid({ name: ['This field must be unique.'] });
     },
-    run: (request, values) => {
-      const line = values.public_key;
+    run: (request, { name, public_key: line }, columns) => {
       const key = parsePublicKey(line);
-      const row = { uuid: newUuid(request.app), name: nameOf(values.name, line) };
+      const row = { uuid: newUuid(request.app), name: name || freeName(request, key?.comment ?? '') };
       const id = request.db.insert('ssh_key', {
+        ...columns,
         ...row,
         user_id: request.caller.id,
-        public_key: line,
         fingerprint: key?.fingerprint,
         fingerprint_sha256: key?.fingerprintSha256,
         created: request.now,
@@ -120,9 +121,21 @@ export const keys = collection<KeyRow>()({
   },
 });
 
-/** The name given, else the key's comment cut to fit. */
-function nameOf(given: string | undefined, line: string): string {
-  return given || [...(parsePublicKey(line)?.comment ?? '')].slice(0, nameLength).join('');
+/** Whether a key of the caller has the name. */
+const isTaken = ({ caller, db }: Request, name: string): boolean =>
+  db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${caller.id} AND name = ${name}`) !== undefined;
+
+/** The comment of a key as a name, cut to fit; with the first free number behind it where another key has that name. */
+function freeName(request: Request, comment: string): string {
+  const characters = [...comment];
+  const withEnd = (end: string): string =>
+    characters
+      .slice(0, nameLength - end.length)
+      .join('')
+      .trimEnd() + end;
+  let name = withEnd('');
+  for (let number = 2; name !== '' && isTaken(request, name); number++) name = withEnd(` ${number}`);
+  return name;
 }
 
 /** Deletes all keys of a user who is deleted, with an event each. */

@@ -1,6 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/app.ts';
 import { hour } from '../../kernel/clock.ts';
+import { inOneLine } from '../../kernel/control-characters.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
@@ -18,7 +19,7 @@ export function recordFailedLogin(context: Context, username: string): void {
     db.value(sql`SELECT 1 FROM event WHERE type = ${type} AND at > ${context.now - hour} AND at <= ${context.now}
     LIMIT 1 OFFSET ${hourlyAtMost - 1}`);
   if (isFull) leftOut.set(db, (leftOut.get(db) ?? 0) + 1);
-  else record(context, type, { username: [...username].slice(0, longestUsername).join('') });
+  else record(context, type, { username: [...inOneLine(username)].slice(0, longestUsername).join('') });
 }
 
 /** Tells the log how many events of failed logins were left out since it was last told. */

@@ -12,12 +12,13 @@ const linedNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is wrong with a text inside of a list or object, as the message about it is called; undefined when all are well, and
- * of a text that is a value of its own, which is checked as one (values.ts). Passwords and secrets are whatever they are
- * made of.
+ * What is wrong with a text inside a list or object, or with the name of a file, as the message about it is called. Undefined
+ * when all are valid, and for a text that is a value by itself, which values.ts checks. Passwords and secrets may hold any
+ * character.
  */
 export function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
-  if (typeof value !== 'object' || value === null || value instanceof UploadedFile) return undefined;
+  if (value instanceof UploadedFile) return oddOf(value.name, name);
+  if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     const own = Array.isArray(value) ? name : key;
     const odd = typeof member === 'string' ? oddOf(member.trim(), own) : oddTextIn(member, own);
