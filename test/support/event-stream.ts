@@ -1,4 +1,5 @@
 import type { Client, Fixture, Json } from './fixture.ts';
+import { withoutDrift } from './test-clock.ts';
 
 /** One block of a stream: its fields, or a comment. */
 export interface Frame {
@@ -75,5 +76,5 @@ function frameOf(block: string): Frame {
     return [name, line.slice(name.length + 2)];
   });
   const frame = Object.fromEntries(fields);
-  return { ...frame, ...(frame.data !== undefined && { data: JSON.parse(frame.data) }) };
+  return { ...frame, ...(frame.data !== undefined && { data: JSON.parse(withoutDrift(frame.data)) }) };
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerOptions } from '../../src/app/server.ts';
-import { type SettableClock, settableClock } from '../../src/kernel/clock.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { verification } from '../../src/kernel/verification.ts';
+import { type TestClock, testClock, withoutDrift } from './test-clock.ts';
 
 // Whatever a server of a test remembers is compared with what it would make now.
 verification.isOn = true;
@@ -58,7 +58,7 @@ export class Client {
     // What does not end is left.
     const isEndless = response.headers.get('content-type') === 'text/event-stream';
     if (isEndless) await response.body?.cancel();
-    const text = isEndless ? '' : await response.text();
+    const text = isEndless ? '' : withoutDrift(await response.text());
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return {
       status: response.status,
@@ -76,10 +76,10 @@ export class Client {
   options = (path: string): Promise<Answer<Json>> => this.send('OPTIONS', path);
 }
 
-/** A server on an in-memory database with a clock that stands still, and short ways to fill it. */
+/** A server on an in-memory database with a clock that tests set, and short ways to fill it. */
 export class Fixture {
   readonly anonymous = new Client(this, undefined);
-  #open: { readonly server: Server; readonly clock: SettableClock; readonly staff: Client } | undefined;
+  #open: { readonly server: Server; readonly clock: TestClock; readonly staff: Client } | undefined;
 
   static async start(options: ServerOptions = {}): Promise<Fixture> {
     const fixture = new Fixture();
@@ -88,7 +88,7 @@ export class Fixture {
   }
 
   /** Starts a server in the place of the one before, if there was one, on a clock that this fixture moves. */
-  async open(options: ServerOptions = {}, clock: SettableClock = settableClock(start)): Promise<void> {
+  async open(options: ServerOptions = {}, clock: TestClock = testClock(start)): Promise<void> {
     await this.close();
     const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
     const staff = new Client(this, server.issueToken());
@@ -115,7 +115,7 @@ export class Fixture {
     return this.#opened.server;
   }
 
-  get clock(): SettableClock {
+  get clock(): TestClock {
     return this.#opened.clock;
   }
 
@@ -189,7 +189,7 @@ export class Fixture {
       sql`SELECT type, level, message, context FROM event WHERE id > ${this.#seen} ORDER BY id`,
     );
     this.#seen = db.value<number>(sql`SELECT ifnull(max(id), 0) FROM event`) as number;
-    return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
+    return rows.map((row) => ({ ...row, context: JSON.parse(withoutDrift(row.context)) }));
   }
 
   #seen = 0;

@@ -1,20 +1,20 @@
-import { type SettableClock, second, settableClock } from '../../src/kernel/clock.ts';
+import { type TestClock, testClock } from './test-clock.ts';
 
-/** The clock of a machine, on which time passes when it is told to, and which somebody sets. */
-export interface MachineClock extends SettableClock {
-  /** Somebody sets it forward by so many seconds, or back when negative, while no time passes. */
+/** The clock of a machine, on which time passes when a test says so, and which an operator sets. */
+export interface MachineClock extends TestClock {
+  /** An operator sets it forward by so many seconds, or back when negative, while no time passes. */
   jump(seconds: number): void;
 }
 
 export function machineClock(start: string): MachineClock {
-  const clock = settableClock(start);
+  const clock = testClock(start);
   let elapsed = 0;
   return {
     ...clock,
     elapsed: () => elapsed,
     advance: (seconds) => {
       clock.advance(seconds);
-      elapsed += seconds * second;
+      elapsed += seconds * 1_000_000;
     },
     jump: clock.advance,
   };

@@ -11,6 +11,7 @@ import { removeSettings } from '../services/service-lifecycle.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
 import { backendNames, withLocalNames } from './local-names.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
+import { startTime } from './start-time.ts';
 import { type Listing, takeUsages } from './told-usages.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
@@ -163,21 +164,6 @@ export function changeResource(
   const after = knownResource(db, resource.id);
   recount(context, resource, after, counted);
   return after;
-}
-
-/**
- * start_time is the instant that the provider tells, else that at which the resource went online here, and null while it is
- * offline (services.md 7.1).
- */
-function startTime(
-  { app, now }: Context,
-  resource: Pick<ResourceRow, 'kind' | 'runtime_state'>,
-  values: PlainValues,
-): Record<string, Value> {
-  const { kind } = app.catalogue.kind(resource.kind);
-  if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
-  if (values.runtime_state === kind.offline) return { start_time: null };
-  return values.runtime_state === kind.online && values.start_time === undefined ? { start_time: now } : {};
 }
 
 interface Removal {

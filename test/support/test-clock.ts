@@ -1,0 +1,84 @@
+/**
+ * The clock of the fixtures. By default it stands still between two settings, so that tests can assert whole bodies. With
+ * TENANTRY_TEST_CLOCK=moving each reading is a little later than the one before, as on a machine: code that takes two
+ * readings for the same instant fails then. `runner/modes.ts` says which test files run in both modes.
+ */
+import type { SettableClock } from '../../src/kernel/clock.ts';
+
+/** Whether the clocks of this process move by themselves. */
+const isMoving = process.env.TENANTRY_TEST_CLOCK === 'moving';
+
+const second = 1_000_000;
+/** Microseconds between two readings: large steps first, then small ones, so that a clock is never a whole second ahead. */
+const step = { large: 1000, small: 1 };
+const maxLargeDrift = 900_000;
+
+/** A clock that a test sets. */
+export interface TestClock extends SettableClock {
+  /** Stands still from now on in either mode, where a test is about what happens at the very instant that it sets. */
+  hold(): void;
+}
+
+/** Where the clocks of this process were set, as fractions of a second, and how far they have gone ahead of that. */
+const shown = { fractions: new Set<number>(), drift: 0 };
+
+/** A clock for a fixture that starts at an instant. */
+export function testClock(start: string): TestClock {
+  shown.fractions.clear();
+  shown.drift = 0;
+  let drift = 0;
+  let isHeld = !isMoving;
+  let base: number;
+  const setBase = (instant: number): void => {
+    const fraction = ((instant % second) + second) % second;
+    const known = knownFraction(fraction);
+    // An instant that was reckoned from a reading is ahead already.
+    base = instant - (known === undefined ? 0 : fraction - known);
+    if (known === undefined) shown.fractions.add(fraction);
+  };
+  setBase(instantOf(start));
+  return {
+    now: () => {
+      const present = base + drift;
+      if (!isHeld) drift += drift < maxLargeDrift ? step.large : step.small;
+      shown.drift = Math.max(shown.drift, drift);
+      return present;
+    },
+    // It stays ahead by as much, so that at least the time passes that a test wants to pass.
+    set: (instant) => {
+      if (isHeld) drift = 0;
+      setBase(instantOf(instant));
+    },
+    advance: (seconds) => setBase(base + Math.round(seconds * second)),
+    hold: () => {
+      isHeld = true;
+    },
+  };
+}
+
+/** The fraction at which a clock was set that has gone on to this one by itself. */
+function knownFraction(given: number): number | undefined {
+  const set = [...shown.fractions].filter((fraction) => fraction <= given && given <= fraction + shown.drift);
+  return set.length === 0 ? undefined : Math.max(...set);
+}
+
+/** A text of the server with its instants as a clock that stands still would have shown them. */
+export function withoutDrift(text: string): string {
+  if (!isMoving) return text;
+  return text.replace(
+    /(@timestamp":")?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{1,6})Z/g,
+    (_, event = '', time: string, digits: string) => {
+      const given = Number(digits.padEnd(6, '0'));
+      const fraction = String(knownFraction(given) ?? given).padStart(6, '0');
+      // The instant of an event always has three digits, any other one as many as it needs.
+      const fewest = event ? fraction.slice(0, 3) : fraction.replace(/0+$/, '');
+      return `${event}${time}${fewest === '' ? '' : `.${fewest}`}Z`;
+    },
+  );
+}
+
+function instantOf(value: number | string | Date): number {
+  const instant = typeof value === 'number' ? value : new Date(value).getTime() * 1000;
+  if (!Number.isSafeInteger(instant)) throw new RangeError(`not an instant: ${String(value)}`);
+  return instant;
+}
