@@ -45,7 +45,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
   return (
     <>
       <h1>{t('You are invited to {product}', { product })}</h1>
-      <p>{t('The invitation was sent to {email}.', { email })}</p>
+      <p>{t('This invitation is for {email}.', { email })}</p>
       <Form
         fields={fields()}
         button={t('Make an account')}

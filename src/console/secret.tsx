@@ -12,6 +12,10 @@ interface Shown {
   readonly value: string;
   /** Whether the server will not show it again. */
   readonly isOnce: boolean;
+  /** What it is, in words; default: a secret. */
+  readonly label?: string;
+  /** What to know of it; default: that it is to be kept from others. */
+  readonly advice?: string;
 }
 
 const shown = signal<Shown | null>(null);
@@ -27,9 +31,21 @@ export const isSecret = (name: string, value: unknown): value is string =>
 /** Shows the secret in the answer to something that was done, where one is in it: it will not be shown again. */
 export function tellSecretOf(answer: unknown, title: string): void {
   if (!isItem(answer)) return;
+  if ('is_mailed' in answer) {
+    shown.value = { title, value: textOf(answer, 'link'), isOnce: true, ...invitation(answer.is_mailed === true) };
+    return;
+  }
   const name = names.find((one) => isSecret(one, answer[one]));
   if (name !== undefined) shown.value = { title, value: textOf(answer, name), isOnce: true };
 }
+
+/** What to know of the link of an invitation. */
+const invitation = (isMailed: boolean): Pick<Shown, 'advice' | 'label'> => ({
+  label: t('Link of the invitation'),
+  advice: isMailed
+    ? t('The invitation is sent by email. You can also pass on this link: it opens the same invitation.')
+    : t('This server cannot send email: no mail server is configured. Pass on this link yourself.'),
+});
 
 /** In the place of a secret on a page. */
 export function HiddenSecret({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
@@ -51,7 +67,13 @@ export function SecretDialog(): JSX.Element | null {
   return shown.value && <OpenSecret {...shown.value} />;
 }
 
-function OpenSecret({ isOnce, title, value }: Shown): JSX.Element {
+function OpenSecret({
+  advice = t('Keep it where nobody else reads it.'),
+  isOnce,
+  label,
+  title,
+  value,
+}: Shown): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const id = useId();
   const close = (): void => {
@@ -61,14 +83,14 @@ function OpenSecret({ isOnce, title, value }: Shown): JSX.Element {
     // What is shown once does not go by a key that was pressed by mistake.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
       <p>
-        {isOnce && t('This is shown once, and never again.')} {t('Keep it where nobody else reads it.')}
+        {advice} {isOnce && t('This is shown once, and never again.')}
       </p>
-      <label for={id}>{t('Secret')}</label>
+      <label for={id}>{label ?? t('Secret')}</label>
       <input id={id} class="secret" readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
       <p role="status">{isCopied && t('Copied.')}</p>
       <footer class="buttons">
         <button type="button" class="secondary" onClick={close}>
-          {isOnce ? t('I have kept it') : t('Close')}
+          {label ? t('Done') : isOnce ? t('I have kept it') : t('Close')}
         </button>
         <button type="button" onClick={async () => setCopied(await copy(id))}>
           {t('Copy')}

@@ -118,12 +118,13 @@ browser('somebody is invited, signs up by the mailed link, and is in', async () 
   await visitor.dialog().getByLabel('Email *').fill('new@example.com');
   await visitor.dialog().getByLabel('Project role').selectOption('manager');
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  await visitor.dialog().getByRole('button', { name: 'Done' }).click();
   await visitor.heading('new@example.com').waitFor();
   await visitor.close();
   const [invitation] = (await fixture.staff.get('/api/user-invitations/?email=new@example.com')).body;
   assert.is(invitation.link_template, `${fixture.url}/#/invitation/{uuid}/`);
   const guest = await Console.open(started(), `${fixture.url}/#/invitation/${await newestSecret(fixture)}/`);
-  await guest.page.getByText('The invitation was sent to new@example.com.').waitFor();
+  await guest.page.getByText('This invitation is for new@example.com.').waitFor();
   assert.equal(await lookAt(guest), []);
   await guest.page.getByLabel('Username *').fill('newcomer');
   await guest.page.getByLabel('Password *').fill('short');

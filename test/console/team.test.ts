@@ -84,15 +84,66 @@ browser('an invitation is sent, sent again, and taken back', async () => {
   await owner.dialog().getByLabel('Email *').fill('new@example.com');
   await owner.dialog().getByLabel('Project role').selectOption('manager');
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  await owner.dialog().getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('region', { name: 'Pending invitations' }).getByRole('listitem');
   await row.getByText('manager of Rocket').waitFor();
   await row.getByRole('button', { name: 'Send' }).click();
+  await owner.dialog().getByRole('button', { name: 'Done' }).click();
   await page.getByRole('status').getByText('Invitation sending has been successfully scheduled.').waitFor();
   await row.getByRole('button', { name: 'Cancel' }).click();
   await owner.dialog().getByRole('button', { name: 'Cancel' }).last().click();
   await page.getByText('No invitation waits for an answer.').waitFor();
   const [invitation] = (await fixture.staff.get('/api/user-invitations/')).body;
   assert.equal([invitation.email, invitation.state], ['new@example.com', 'canceled']);
+  assert.equal(owner.complaints, []);
+});
+
+browser('without a mail server the link of an invitation is copied, and a newcomer joins by it', async () => {
+  const { page } = owner;
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await owner.button('Invite somebody').click();
+  await owner.dialog().getByLabel('Email *').fill('dora@example.com');
+  await owner.dialog().getByLabel('Project role').selectOption('support');
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  await owner.dialog().getByText('This server cannot send email: no mail server is configured.').waitFor();
+  assert.equal(await owner.findings(), []);
+  await owner.dialog().getByRole('button', { name: 'Copy' }).click();
+  await owner.dialog().getByText('Copied.').waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.is(await owner.dialog().getByLabel('Link of the invitation').inputValue(), link);
+  await owner.dialog().getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('region', { name: 'Pending invitations' }).getByText('support of Rocket').waitFor();
+  assert.not((await page.content()).includes(link));
+  const newcomer = await Console.open(started(), link);
+  await newcomer.page.getByText('This invitation is for dora@example.com.').waitFor();
+  await newcomer.page.getByLabel('Username *').fill('dora');
+  await newcomer.page.getByLabel('Password *').fill(password);
+  await newcomer.page.getByLabel('I agree with the policy of this service').check();
+  await newcomer.button('Make an account').click();
+  await newcomer.heading(/^Welcome/).waitFor();
+  const [role] = (await fixture.staff.get('/api/project-permissions/?username=dora')).body;
+  assert.is(role.role, 'support');
+  assert.equal([...owner.complaints, ...newcomer.complaints], []);
+  await newcomer.close();
+});
+
+browser('with a mail server the link is offered beside the mail', async () => {
+  const { page } = owner;
+  await page.route('**/api/user-invitations/', async (route) => {
+    const answer = await route.fetch();
+    const isCreation = route.request().method() === 'POST';
+    await route.fulfill({
+      response: answer,
+      json: { ...(await answer.json()), ...(isCreation && { is_mailed: true }) },
+    });
+  });
+  await owner.button('Invite somebody').click();
+  await owner.dialog().getByLabel('Email *').fill('eve@example.com');
+  await owner.dialog().getByLabel('Project role').selectOption('support');
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  await owner.dialog().getByText('The invitation is sent by email.').waitFor();
+  await owner.dialog().getByRole('button', { name: 'Done' }).click();
+  await page.unroute('**/api/user-invitations/');
   assert.equal(owner.complaints, []);
 });
 

@@ -50,8 +50,7 @@ const accept = action({
     const user = userOf(request, request.caller.id);
     rejectUnfit(request, row, user, replaces === true);
     grantInvited(request, row, inviter, user.id);
-    // Whoever has the secret reads what is mailed there.
-    if (replaces) replaceEmail(request, user, row.email, invitationOfSecret(request) !== undefined);
+    if (replaces) replaceEmail(request, user, row.email, invitationOfSecret(request)?.is_from_mail === 1);
     return json({ detail: 'Invitation has been successfully accepted.' });
   },
 });

@@ -1,9 +1,9 @@
 import { rightVia } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
-import { messageShape } from '../../kernel/collection/field.ts';
+import { messageShape, objectShape } from '../../kernel/collection/field.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { endInvitation, type InvitationRow, invitations, inviters, targetOf } from './invitations.ts';
-import { queueMail } from './mails.ts';
+import { isMailed, issueLink, queueMail } from './mails.ts';
 
 /** What an action answers. */
 export const answer = { status: 200, shape: messageShape };
@@ -29,15 +29,26 @@ export const cancel = action({
   },
 });
 
+const sentShape = objectShape({
+  detail: { type: 'string' },
+  link: { type: 'string', format: 'uri' },
+  is_mailed: { type: 'boolean' },
+});
+
 /** POST /api/user-invitations/<uuid>/send/ */
 export const send = action({
   ...onPending,
   name: 'send',
-  summary: 'Sends the mail of a pending invitation again.',
+  summary: 'Sends the mail of a pending invitation again, and makes another link to pass on.',
+  output: { status: 200, shape: sentShape },
   refusals: { 429: true },
   refusalReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be resent.'),
   run: (request, row) => {
     queueMail(request, row.id);
-    return json({ detail: 'Invitation sending has been successfully scheduled.' });
+    return json({
+      detail: 'Invitation sending has been successfully scheduled.',
+      link: issueLink(request, row.id),
+      is_mailed: isMailed(request),
+    });
   },
 });

@@ -8,7 +8,7 @@ import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, type Filter, linked, oneOf, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
-import { textValue } from '../../kernel/collection/representation.ts';
+import { booleanValue, textValue } from '../../kernel/collection/representation.ts';
 import { choice, email, orNull, text } from '../../kernel/collection/values.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -19,7 +19,7 @@ import { projects } from '../projects/projects.ts';
 import { type RoleScope, roleNames } from '../roles/roles.ts';
 import type { UserRow } from '../users/users.ts';
 import { linkTemplateProblem } from './link-template.ts';
-import { cancelMails, queueMail } from './mails.ts';
+import { cancelMails, isMailed, issueLink, queueMail } from './mails.ts';
 
 export type State = 'pending' | 'accepted' | 'canceled' | 'expired';
 
@@ -77,7 +77,7 @@ const fields = {
   link_template: text({
     max: 255,
     required: true,
-    help: 'Link in the mail; {uuid} in it stands for a secret that only the mail tells, and accept and check take for the uuid.',
+    help: 'Link of the invitation; {uuid} in it stands for a secret, which accept and check take for the uuid.',
   }),
   email: email({
     required: true,
@@ -94,6 +94,8 @@ const fields = {
   error_message: readOnlyText(),
   created: readOnlyTime(),
   expires: readOnlyTime(),
+  link: readOnlyText(textValue('@link'), { shownIf: '@link IS NOT NULL' }),
+  is_mailed: readOnly('boolean', { type: 'boolean' }, booleanValue('@mailed'), { shownIf: '@link IS NOT NULL' }),
 };
 
 /** Invitations to the customers that a filter on alias `c` finds, and to their projects. */
@@ -122,6 +124,8 @@ export const invitations = collection<InvitationRow>()({
   // Whoever has a mailed link may ask with its secret in the place of the uuid.
   hidesKey: true,
   fields,
+  // The link is in the response to its creation alone.
+  parameters: () => ({ link: null, mailed: null }),
   // Who may invite there, as a condition.
   visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {
     if (caller.isStaff) return raw('TRUE');
@@ -168,7 +172,7 @@ export const invitations = collection<InvitationRow>()({
         expires: now + config.invitation_lifetime,
       });
       queueMail(request, id);
-      return id;
+      return { id, parameters: { link: issueLink(request, id), mailed: Number(isMailed(request)) } };
     },
   },
 });

@@ -7,6 +7,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import { linkOf } from './link-template.ts';
 
 /** The span of time of the setting invitation_mail_limit. */
 const limitSpan = hour;
@@ -32,6 +33,19 @@ export function queueMail(request: Request, invitation: number): void {
   });
   db.afterCommit((error) => error === undefined && request.app.wakeOutbox('invitations', [id]));
 }
+
+/**
+ * Makes a link that the caller may pass on, instead of an earlier one, and returns it: only its digest is stored. Its secret
+ * is not the one in the mail, which proves that the email address is read.
+ */
+export function issueLink({ app, db }: Request, invitation: number): string {
+  const secret = newMailedSecret(app);
+  db.update('invitation', invitation, { link_digest: digestOfSecret(secret) });
+  return linkOf(db.scalar<string>(sql`SELECT link_template FROM invitation WHERE id = ${invitation}`), secret);
+}
+
+/** Whether mails are sent, rather than written to a file for want of a mail server. */
+export const isMailed = ({ config }: Pick<Request, 'config'>): boolean => config.smtp_url !== null;
 
 /** Gives up what is still to be sent of an invitation. */
 export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitation: number): void {

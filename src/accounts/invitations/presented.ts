@@ -5,11 +5,22 @@ import { notFound } from '../../kernel/http/error.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
 /** Who may accept an invitation and look at one, in words. */
-export const knowing = 'who knows the secret of the mail, or the uuid with the setting invitation_accept_by_uuid';
+export const knowing =
+  'who knows the secret of the mail or of the link, or the uuid with the setting invitation_accept_by_uuid';
 
-/** The invitation whose secret stands in the path; undefined when it is nobody's. */
-export const invitationOfSecret = ({ db, params }: Request): InvitationRow | undefined =>
-  db.get<InvitationRow>(sql`SELECT * FROM invitation WHERE secret_digest = ${digestOfSecret(params.key ?? '')}`);
+/** An invitation whose secret a caller knows. */
+export type KnownInvitation = InvitationRow & {
+  /** Whether it is the secret of the mail, so that the caller reads that email address. */
+  readonly is_from_mail: number;
+};
+
+/** The invitation whose secret is in the path, that of its mail or of the link to pass on; undefined if there is none. */
+export function invitationOfSecret({ db, params }: Request): KnownInvitation | undefined {
+  const digest = digestOfSecret(params.key ?? '');
+  return db.get<KnownInvitation>(sql`
+    SELECT *, secret_digest IS ${digest} AS is_from_mail FROM invitation
+    WHERE secret_digest = ${digest} OR link_digest = ${digest}`);
+}
 
 /** The invitation that a link leads to: by its secret, or by its uuid where the deployment takes that. Throws 404. */
 export function presentedInvitation(request: Request): InvitationRow {

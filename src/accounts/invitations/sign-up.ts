@@ -13,8 +13,8 @@ import { actedBy } from '../users/actor.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { insertUser, users } from '../users/users.ts';
 import { grantInvited, type Inviter, presentInviter } from './grant.ts';
-import { type InvitationRow, targetOf } from './invitations.ts';
-import { invitationOfSecret } from './presented.ts';
+import { targetOf } from './invitations.ts';
+import { invitationOfSecret, type KnownInvitation } from './presented.ts';
 
 const { agree_with_policy, full_name, username } = users.spec.fields;
 
@@ -31,7 +31,7 @@ export const documentedFields: Fields = {
 
 /** Who signs up by what invitation, as far as it is certain without a hash. */
 interface SignUp {
-  readonly row: InvitationRow;
+  readonly row: KnownInvitation;
   readonly inviter: Inviter;
   readonly values: NewValues<typeof signUpFields>;
 }
@@ -49,6 +49,8 @@ function acceptSignUp(request: Request): SignUp {
   if (row?.state !== 'pending') throw conflict('Only pending invitation can be accepted.');
   const inviter = presentInviter(request, row);
   if (row.civil_number !== '') throw invalid({ detail: 'User has an invalid civil number.' });
+  if (request.config.validate_invitation_email && !row.is_from_mail)
+    throw invalid({ detail: 'Invitation and user emails mismatch.' });
   const [values] = gather(
     () => validate(signUpFields, request, 'create', { table: 'user' }),
     () => {
@@ -74,7 +76,11 @@ export function signUp(request: Request, passwordHash: string): Reply {
   const { inviter, row, values } = acceptSignUp(request);
   const { full_name: fullName = '', username: name } = values;
   const user = insertUser(request, { username: name, full_name: fullName, email: row.email }, 'invitation');
-  request.db.update('user', user.id, { password_hash: passwordHash, agreement_date: request.now });
+  request.db.update('user', user.id, {
+    password_hash: passwordHash,
+    agreement_date: request.now,
+    email_verified: row.is_from_mail,
+  });
   const own = actedBy(request, user);
   record(own, 'user_creation_succeeded', affectedUser(user));
   grantInvited(request, row, inviter, user.id);

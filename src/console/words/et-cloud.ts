@@ -122,6 +122,7 @@ export const cloud: Words = {
   Resolution: 'Lahendus',
   'Resolution date': 'Lahendamise aeg',
   'Is simulated': 'Simuleeritud',
+  'Is mailed': 'Saadetakse e-postiga',
   'Service settings': 'Pakkujakonto',
   'Service settings state': 'Pakkujakonto olek',
   'Service settings error message': 'Pakkujakonto veateade',

@@ -60,7 +60,7 @@ export const conversation: Words = {
   Invitation: 'Kutse',
   'Sign in': 'Logi sisse',
   'You are invited to {product}': 'Sind on kutsutud: {product}',
-  'The invitation was sent to {email}.': 'Kutse saadeti aadressile {email}.',
+  'This invitation is for {email}.': 'See kutse on aadressile {email}.',
   'Make an account': 'Loo konto',
   'I have an account': 'Mul on konto',
   'Accept the invitation': 'Võta kutse vastu',
@@ -134,6 +134,11 @@ export const conversation: Words = {
   'Keep it where nobody else reads it.': 'Hoia seda kohas, kus keegi teine seda ei loe.',
   'Copied.': 'Kopeeritud.',
   'I have kept it': 'Olen selle talletanud',
+  'Link of the invitation': 'Kutse link',
+  'The invitation is sent by email. You can also pass on this link: it opens the same invitation.':
+    'Kutse saadetakse e-postiga. Võid edasi anda ka selle lingi: see avab sama kutse.',
+  'This server cannot send email: no mail server is configured. Pass on this link yourself.':
+    'See server ei saa e-kirju saata, sest meiliserver on seadistamata. Anna see link ise edasi.',
   '{label} {number}': '{label} {number}',
   'Remove {title}': 'Eemalda: {title}',
   'Add: {label}': 'Lisa: {label}',

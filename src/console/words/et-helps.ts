@@ -36,8 +36,8 @@ export const helps: Words = {
   'Where mails are sent to.': 'Kuhu kirjad saadetakse.',
   'Whether the owner of the address wants the mails; until then none are sent.':
     'Kas aadressi omanik soovib kirju; enne seda ei saadeta ühtegi.',
-  'Link in the mail; {uuid} in it stands for a secret that only the mail tells, and accept and check take for the uuid.':
-    'Kirjas olev link; selles tähistab {uuid} saladust, mis on teada ainult kirja saajale.',
+  'Link of the invitation; {uuid} in it stands for a secret, which accept and check take for the uuid.':
+    'Kutse link; {uuid} tähistab selles saladust, mida vastuvõtmisel ja kontrollimisel kasutatakse uuid asemel.',
   'Where the mail is sent to. The invitation may be accepted with another address.':
     'Kuhu kiri saadetakse. Kutse võib vastu võtta ka teise aadressiga.',
   'When set, only a user with this civil number may accept.':

@@ -68,6 +68,8 @@ test('an invitation to a project: 201, Location, the representation with the cus
     error_message: '',
     created: start,
     expires: '2018-01-12T04:47:04Z',
+    link: body.link,
+    is_mailed: false,
   });
   assert.equal(Object.keys(body), [
     'url',
@@ -85,8 +87,12 @@ test('an invitation to a project: 201, Location, the representation with the cus
     'error_message',
     'created',
     'expires',
+    'link',
+    'is_mailed',
   ]);
-  assert.equal((await fixture.staff.get(body.url)).body, body);
+  const { is_mailed, link, ...stored } = body;
+  assert.match(link, /^https:\/\/app\.example\.com\/invitation\/[0-9a-f]{32}\/$/);
+  assert.equal((await fixture.staff.get(body.url)).body, stored);
   assert.equal(fixture.events(), [], 'inviting is no event');
 });
 

@@ -85,10 +85,12 @@ test('cancel: 200 and canceled; 409 for whatever is not pending', async () => {
 
 test('send: 200, and the invitation stays as it is, with its end; 409 for whatever is not pending', async () => {
   await begin();
-  const invitation = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
+  const { is_mailed, link, ...invitation } = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
   fixture.clock.advance(3600);
   const first = await fixture.staff.post(`${invitation.url}send/`);
-  assert.equal([first.status, first.body], [200, { detail: 'Invitation sending has been successfully scheduled.' }]);
+  const detail = 'Invitation sending has been successfully scheduled.';
+  assert.equal([first.status, first.body], [200, { detail, link: first.body.link, is_mailed }]);
+  assert.is.not(first.body.link, link);
   assert.equal((await fixture.staff.get(invitation.url)).body, invitation);
   await fixture.staff.post(`${invitation.url}cancel/`);
   const second = await fixture.staff.post(`${invitation.url}send/`);
