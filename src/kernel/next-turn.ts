@@ -8,3 +8,11 @@ export async function nextTurn(): Promise<void> {
   await setImmediate();
   await setImmediate();
 }
+
+let line: Promise<void> = Promise.resolve();
+
+/** Resolves like `nextTurn`, for one caller at a time: work in slices has one slice a turn, however many do such work. */
+export function nextSlice(): Promise<void> {
+  line = line.then(nextTurn);
+  return line;
+}

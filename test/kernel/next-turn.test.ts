@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nextTurn } from '../../src/kernel/next-turn.ts';
+import { nextSlice, nextTurn } from '../../src/kernel/next-turn.ts';
 
 const turns = suite('Turns of the event loop');
 
@@ -37,6 +37,32 @@ turns('what came in on another socket while the first was read is read before th
   } finally {
     server.close();
   }
+});
+
+turns('slices of several works never share a turn, and follow each other in rounds', async () => {
+  let turn = 0;
+  let isOver = false;
+  const count = (): void => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const slices: [work: string, turn: number][] = [];
+  await Promise.all(
+    ['first', 'second', 'third'].map(async (work) => {
+      for (let i = 0; i < 3; i++) {
+        await nextSlice();
+        slices.push([work, turn]);
+      }
+    }),
+  );
+  isOver = true;
+  const round = ['first', 'second', 'third'];
+  assert.equal(
+    slices.map(([work]) => work),
+    [...round, ...round, ...round],
+  );
+  assert.is(new Set(slices.map(([, when]) => when)).size, slices.length);
 });
 
 async function connected(port: number): Promise<Socket> {

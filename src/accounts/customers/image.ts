@@ -8,8 +8,8 @@ import { FieldError, inputOf, readOnly, type WritableField } from '../../kernel/
 import { constant } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
 import { HttpError, notFound } from '../../kernel/http/error.ts';
+import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { type CustomerRow, customers } from './customers.ts';
 import { imageType } from './image-type.ts';

@@ -1,8 +1,8 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { messages } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
+import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { unknownOperations } from '../catalogue/options.ts';
 import { isSimulated } from '../drivers/simulated.ts';
 import { secretChange } from './secrets.ts';

@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
+import { UploadedFile } from '../../kernel/http/multipart.ts';
 import type { DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ProviderType } from '../catalogue/type.ts';

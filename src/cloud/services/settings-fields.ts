@@ -30,7 +30,7 @@ import {
 import { properName } from '../../kernel/collection/rules.ts';
 import { boolean, choice, nullableText, numberAsText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
+import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { urlOf } from '../../kernel/url.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';

@@ -4,7 +4,7 @@ import { storedColumns } from '../../kernel/collection/changes.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Values } from '../../kernel/collection/field.ts';
 import type { Value } from '../../kernel/db/sql.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
+import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionNames, settingsFields } from './settings-fields.ts';

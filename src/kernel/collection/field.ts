@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
 import type { Sql, Value } from '../db/sql.ts';
-import { UploadedFile } from '../http/body.ts';
+import { UploadedFile } from '../http/multipart.ts';
 import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { oddTextIn } from './nested-texts.ts';

@@ -1,5 +1,5 @@
 import { controls, controlsInLines } from '../control-characters.ts';
-import { UploadedFile } from '../http/body.ts';
+import { UploadedFile } from '../http/multipart.ts';
 
 const secretName = /password|secret|token/i;
 /** What has many lines wherever it stands (core.md 1.5 "Control characters"). */

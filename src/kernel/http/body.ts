@@ -1,15 +1,7 @@
 import { errorOf } from '../present.ts';
 import { HttpError, invalid, invalidRequest } from './error.ts';
+import { type Pair, readMultipart } from './multipart.ts';
 import { ofBodies } from './query.ts';
-
-/** A file of a multipart body. */
-export class UploadedFile {
-  constructor(
-    readonly name: string,
-    readonly type: string,
-    readonly content: Buffer,
-  ) {}
-}
 
 /** The members of a request body. In a form every value is text, a file, or a list of them when the field is repeated. */
 export interface Body {
@@ -27,11 +19,6 @@ const deepest = 64;
 const mostValues = 200_000;
 const mostMembers = 20_000;
 const mostFields = 10_000;
-/** A field of a multipart form costs some twenty times what one of another form does. */
-const mostParts = 2000;
-const mostFiles = 10;
-/** So much of a multipart form is read before it is looked at whether it is refused. */
-const pieceBytes = 16 * 1024;
 const nothing: Body = { form: false, values: {} };
 
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
@@ -43,7 +30,7 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
     case 'application/json':
       return parseJson(content);
     case 'application/x-www-form-urlencoded':
-      return { form: true, values: parseForm(decode(content)) };
+      return { form: true, values: parseForm(decode(content, formError)) };
     case 'multipart/form-data':
       return parseMultipart(content, named);
     default:
@@ -86,15 +73,16 @@ export function kindName(value: unknown): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function decode(content: Buffer): string {
+function decode(content: Buffer, fail = parseError): string {
   try {
     return decoder.decode(content);
   } catch {
-    throw parseError('invalid UTF-8');
+    throw fail('invalid UTF-8');
   }
 }
 
 const parseError = (text: string): HttpError => new HttpError(400, { detail: `JSON parse error - ${text}` });
+const formError = (text: string): HttpError => new HttpError(400, { detail: `Form parse error - ${text}` });
 
 const [quote, backslash, comma, colon, bracket, brace, bracketEnd, braceEnd] = [...'"\\,:[{]}'].map((sign) =>
   sign.charCodeAt(0),
@@ -127,25 +115,35 @@ function measured(json: Buffer): { depth: number; members: number; values: numbe
   return { depth: deepest - 1, members, values };
 }
 
-/** The fields of a form. They are counted before they are decoded. Throws 400. */
+/** The fields of a form (application/x-www-form-urlencoded). Throws 400. */
 function parseForm(text: string): Record<string, unknown> {
   const counts = new Map<string, number>();
+  const pairs: [string, string][] = [];
   let fields = 0;
   for (let start = 0; start < text.length; ) {
     const next = text.indexOf('&', start);
     const end = next < 0 ? text.length : next;
     const pair = text.slice(start, end);
     const equals = pair.indexOf('=');
-    countField(counts, decodedName(equals < 0 ? pair : pair.slice(0, equals)));
-    if (++fields > mostFields)
-      throw new HttpError(400, { detail: `Form parse error - more than ${mostFields} fields` });
+    const name = formText(equals < 0 ? pair : pair.slice(0, equals));
+    countField(counts, name);
+    if (++fields > mostFields) throw formError(`more than ${mostFields} fields`);
+    if (pair !== '') pairs.push([name, equals < 0 ? '' : formText(pair.slice(equals + 1))]);
     start = end + 1;
   }
-  return gather(new URLSearchParams(text));
+  return gather(pairs);
 }
 
-const decodedName = (name: string): string =>
-  /[%+]/.test(name) ? ([...new URLSearchParams(`${name}=`).keys()][0] ?? '') : name;
+/** A name or value of a form. Throws 400 where its percent-encoded bytes are no UTF-8. */
+function formText(encoded: string): string {
+  if (!/[%+]/.test(encoded)) return encoded;
+  try {
+    // A percent sign that encodes nothing stands for itself.
+    return decodeURIComponent(encoded.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'));
+  } catch {
+    throw formError('invalid UTF-8');
+  }
+}
 
 /** Counts a field, of which a list has an item each. Throws 400. */
 function countField(counts: Map<string, number>, name: string): void {
@@ -166,59 +164,16 @@ function gather(pairs: Iterable<readonly [string, unknown]>): Record<string, unk
 }
 
 async function parseMultipart(content: Buffer, contentType: string): Promise<Body> {
-  // Loaded when it is first needed: most deployments start and never see such a body.
-  const { Busboy } = await import('@fastify/busboy');
-  return new Promise((resolve, reject) => {
-    let reader: InstanceType<typeof Busboy> | undefined;
-    // What is left of a refused form is not read.
-    const refuse = (error: unknown): void => {
-      reject(error);
-      reader?.destroy();
-    };
-    const malformed = (error: unknown): void =>
-      refuse(new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` }));
-    const pairs: [string, unknown][] = [];
-    const counts = new Map<string, number>();
-    try {
-      const limits = {
-        fields: mostParts,
-        files: mostFiles,
-        parts: mostParts + mostFiles,
-        headerPairs: 50,
-        fieldNameSize: 200,
-        fieldSize: content.length,
-        fileSize: content.length,
-      };
-      reader = new Busboy({ headers: { 'content-type': contentType }, limits });
-      const refuseNumber = (): void => malformed(new Error(`more than ${mostParts} fields or ${mostFiles} files`));
-      reader.on('fieldsLimit', refuseNumber);
-      reader.on('filesLimit', refuseNumber);
-      reader.on('partsLimit', refuseNumber);
-      reader.on('field', (name, value) => {
-        try {
-          countField(counts, name);
-          pairs.push([name, value]);
-        } catch (error) {
-          refuse(error);
-        }
-      });
-      reader.on('file', (name, stream, filename, _encoding, type) => {
-        const chunks: Buffer[] = [];
-        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('error', malformed);
-        stream.on('end', () => {
-          // A file input in which nothing was chosen sends no name and no bytes: nothing is given.
-          if (filename || chunks.length > 0)
-            pairs.push([name, new UploadedFile(filename ?? '', type, Buffer.concat(chunks))]);
-        });
-      });
-      reader.on('error', malformed);
-      reader.on('finish', () => resolve({ form: true, values: gather(pairs) }));
-      for (let start = 0; start < content.length && !reader.destroyed; start += pieceBytes)
-        reader.write(content.subarray(start, start + pieceBytes));
-      if (!reader.destroyed) reader.end();
-    } catch (error) {
-      malformed(error);
-    }
-  });
+  const counts = new Map<string, number>();
+  const pairs: Pair[] = [];
+  try {
+    await readMultipart(content, contentType, (pair) => {
+      countField(counts, pair[0]);
+      pairs.push(pair);
+    });
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    throw new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` });
+  }
+  return { form: true, values: gather(pairs) };
 }

@@ -29,15 +29,6 @@ errors('malformed JSON is 400 with the text of the parser', async () => {
   }
 });
 
-errors('invalid UTF-8 is 400', async () => {
-  const bytes = Buffer.from('{"name":"caf\xe9"}', 'latin1');
-  assert.equal(told(await post(bytes)), [400, { detail: 'JSON parse error - invalid UTF-8' }]);
-  assert.equal(told(await post(Buffer.from('name=caf\xe9', 'latin1'), 'application/x-www-form-urlencoded')), [
-    400,
-    { detail: 'JSON parse error - invalid UTF-8' },
-  ]);
-});
-
 errors('a byte order mark is no part of the JSON', async () => {
   assert.is((await post('\ufeff{"name":"Marked"}')).status, 201);
 });
@@ -99,6 +90,45 @@ errors('a multipart body that cannot be read is 400', async () => {
     assert.equal([type, body, answer.status, Object.keys(answer.body)], [type, body, 400, ['detail']]);
     assert.match(answer.body.detail, /^Multipart form parse error - \S/);
   }
+});
+
+errors('text of a form that is no UTF-8 is 400, in names and values, as in JSON', async () => {
+  const urlencoded = 'application/x-www-form-urlencoded';
+  for (const body of [
+    'name=%FF',
+    'name=Caf%E9',
+    'name=%C3',
+    'name=%ED%A0%80',
+    'name=x&%FF=y',
+    'name=%C0%AF',
+    Buffer.from('name=Caf\xe9', 'latin1'),
+  ])
+    assert.equal(
+      told(await post(body, urlencoded)),
+      [400, { detail: 'Form parse error - invalid UTF-8' }],
+      String(body),
+    );
+  const parts = (head: string, value: string): Buffer =>
+    Buffer.from(`--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n--x--\r\n`, 'latin1');
+  for (const body of [
+    parts('name="name"', 'Caf\xe9'),
+    parts('name="n\xffme"', 'x'),
+    parts('name="image"; filename="\xff.png"', 'x'),
+  ])
+    assert.equal(told(await post(body, 'multipart/form-data; boundary=x')), [
+      400,
+      { detail: 'Multipart form parse error - invalid UTF-8' },
+    ]);
+  assert.equal(told(await post(Buffer.from('{"name":"Caf\xe9"}', 'latin1'))), [
+    400,
+    { detail: 'JSON parse error - invalid UTF-8' },
+  ]);
+  for (const [sent, name] of [
+    ['%EF%BF%BD', '\ufffd'],
+    ['100%+of+%zz', '100% of %zz'],
+    ['%F0%9F%A6%8A', '🦊'],
+  ])
+    assert.is((await post(`&name=${sent}&&`, urlencoded)).body.name, name);
 });
 
 errors('keys such as __proto__ are data like any other unknown key', async () => {
