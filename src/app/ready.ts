@@ -4,7 +4,7 @@ import { makeInitialLink } from '../accounts/session/initial-link.ts';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { version } from '../kernel/version.ts';
-import { demoReport } from './demo/demo.ts';
+import { demoLogins, demoReport } from './demo/demo.ts';
 import type { Control } from './fixture/control.ts';
 import type { Server } from './server.ts';
 
@@ -17,9 +17,10 @@ interface Ready {
   readonly hasDemo: boolean;
 }
 
-/** Says that a server listens: to a terminal in sentences, to a program in one line of JSON. */
+/** Reports that a server listens: to a terminal in sentences, to a program in one line of JSON. */
 export function tellReady(ready: Ready): void {
   const { config, control, ephemeral, hasDemo, server } = ready;
+  const firstLogin = ephemeral ? undefined : firstLoginUrl(server, config);
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(
@@ -36,34 +37,46 @@ export function tellReady(ready: Ready): void {
       ...(server.adminUrl !== undefined && { admin: server.adminUrl }),
       ...(ephemeral && { token: server.token }),
       ...(control && { control: { url: control.url, secret: control.secret } }),
+      ...(hasDemo && { demo: demoLogins() }),
+      ...(firstLogin !== undefined && !process.stderr.isTTY && { first_login: firstLogin }),
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }
-  if (!ephemeral) tellInitialPassword(server, config, process);
+  if (!ephemeral) tellInitialPassword(server, config, firstLogin, process);
 }
 
 /** Where something is told: a terminal to people, anything else to programs. */
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 
 /**
- * As long as the first user has the password that was made up: tells in which file that is, and people a link to choose
- * another one. The secret of the link goes to a terminal only: a log is kept, and read by others.
+ * A link that sets the name and password of the first user, as long as that has the initial password and the console is on.
+ * It is a secret for 30 minutes, and works once. A new one ends an earlier one.
+ */
+export function firstLoginUrl(
+  server: Pick<Server, 'app' | 'url'>,
+  { base_url, console_enabled, data }: Pick<Config, 'base_url' | 'console_enabled' | 'data'>,
+): string | undefined {
+  if (!console_enabled || !existsSync(initialPasswordFile(resolve(data)))) return undefined;
+  const secret = makeInitialLink(server.app);
+  return secret && `${base_url ?? server.url}/#/first/${secret}`;
+}
+
+/**
+ * As long as the first user has the initial password: reports in which file that is, and at a terminal the link to choose
+ * another one. The link is never logged: logs are collected, and others read them.
  */
 export function tellInitialPassword(
-  server: Pick<Server, 'app' | 'url'>,
-  config: Pick<Config, 'base_url' | 'console_enabled' | 'data'>,
+  server: Pick<Server, 'app'>,
+  { data }: Pick<Config, 'data'>,
+  firstLogin: string | undefined,
   outputs: { readonly stdout: Output; readonly stderr: Output },
 ): void {
-  const { base_url, console_enabled, data } = config;
   const passwordFile = initialPasswordFile(resolve(data));
   if (!existsSync(passwordFile)) return;
   const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
   const terminal = [outputs.stdout, outputs.stderr].find(({ isTTY }) => isTTY);
-  const secret = terminal && console_enabled ? makeInitialLink(server.app) : undefined;
-  if (secret)
-    terminal?.write(
-      `Choose your name and password here, once, within 30 minutes: ${base_url ?? server.url}/#/first/${secret}\n`,
-    );
+  if (firstLogin !== undefined)
+    terminal?.write(`Choose your name and password here, once, within 30 minutes: ${firstLogin}\n`);
   // What is no terminal is read by programs, to which every line is JSON.
   if (outputs.stderr.isTTY) outputs.stderr.write(`${told}\n`);
   else server.app.log.warn({ file: passwordFile }, told);

@@ -384,7 +384,12 @@ cli('serve tells where the initial password is, at every start until it is chang
   const file = join(folder, 'data/initial-password');
   for (const start of ['first', 'second']) {
     const server = await serve();
-    assert.equal(server.told, { event: 'listening', url: server.url });
+    const { first_login, ...rest } = server.told;
+    assert.equal(rest, { event: 'listening', url: server.url });
+    const secret = String(first_login).slice(`${server.url}/#/first/`.length);
+    assert.match(secret, /^[0-9a-f]{32}$/);
+    assert.is(first_login, `${server.url}/#/first/${secret}`);
+    assert.not(server.errors().includes(secret), 'it is not logged');
     assert.is(await server.stop(), 0);
     const { time: _, ...told } = JSON.parse(server.errors());
     assert.equal(
@@ -417,6 +422,10 @@ cli('serve --demo begins with the demonstration world, and the next time goes on
     method: 'POST',
     body: new URLSearchParams({ username: 'helena.kask', password: demoPassword }),
   });
+  const { logins, password } = first.told.demo as unknown as Record<string, unknown> & { logins: unknown[] };
+  assert.is(password, demoPassword);
+  assert.equal(logins[0], { username: 'helena.kask', role: 'staff: sees and does everything' });
+  assert.is(logins.length, 10);
   const { token } = (await login.json()) as { token: string };
   const customers = await get(`${first.url}/api/customers/?field=uuid`, token);
   assert.ok((customers as unknown[]).length > 5);

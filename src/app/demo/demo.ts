@@ -4,6 +4,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { present } from '../../kernel/present.ts';
 import { planAccounts } from './accounts.ts';
 import { planApps } from './apps.ts';
+import { planContacts, settlePastMails } from './contacts.ts';
 import { planHistory } from './history.ts';
 import { Inventory } from './inventory.ts';
 import { planMachines } from './machines.ts';
@@ -32,10 +33,14 @@ export async function demo(app: App, seed = 'tenantry'): Promise<string> {
   const world = buildWorld(new Seed(`${seed} world`));
   const plan = planHistory(world, now, new Seed(`${seed} history`), password);
   planEstate({ world, plan, seed: new Seed(`${seed} services`) });
+  planContacts({ world, plan, seed: new Seed(`${seed} contacts`) });
   await db.whole(async () => {
     const past = new TimeMachine(app, new Seed(`${seed} uuids`), now - (span + 1) * day);
     await plan.run(past);
-    db.write(() => past.close(world.people));
+    db.write(() => {
+      settlePastMails(app, now);
+      past.close(world.people);
+    });
   });
   return demoReport(app, seed);
 }
@@ -67,6 +72,14 @@ export function demoReport({ db }: App, seed = 'tenantry'): string {
     ...lines,
   ].join('\n')}\n`;
 }
+
+/** Logins to try in the world of a seed, for programs. */
+export const demoLogins = (
+  seed = 'tenantry',
+): { readonly password: string; readonly logins: readonly { readonly username: string; readonly role: string }[] } => ({
+  password: demoPassword,
+  logins: loginsToTry(buildWorld(new Seed(`${seed} world`))).map(([{ username }, role]) => ({ username, role })),
+});
 
 const counts = {
   customer: sql`SELECT count(*) FROM customer`,

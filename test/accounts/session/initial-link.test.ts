@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../../src/accounts/session/initial-link.ts';
-import { tellInitialPassword } from '../../../src/app/ready.ts';
+import { firstLoginUrl, tellInitialPassword } from '../../../src/app/ready.ts';
 import { createServer } from '../../../src/app/server.ts';
 import { minute } from '../../../src/kernel/clock.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -96,7 +96,7 @@ test('there is none without passwords, or without that user', async () => {
   assert.is(makeInitialLink(app), undefined);
 });
 
-test('a start prints it at a terminal only, as long as the password is the initial one', async () => {
+test('a start prints it at a terminal, and never logs it, as long as the password is the initial one', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-link-'));
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   const config = { data, base_url: null, console_enabled: true };
@@ -106,11 +106,10 @@ test('a start prints it at a terminal only, as long as the password is the initi
       isTTY,
       write: (line: string) => lines.push(`${name}: ${line}`) > 0,
     });
-    tellInitialPassword(
-      server,
-      { ...config, ...changed },
-      { stdout: output('out', isTerminal.stdout), stderr: output('err', isTerminal.stderr) },
-    );
+    tellInitialPassword(server, config, firstLoginUrl(server, { ...config, ...changed }), {
+      stdout: output('out', isTerminal.stdout),
+      stderr: output('err', isTerminal.stderr),
+    });
     return lines;
   };
   try {

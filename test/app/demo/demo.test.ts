@@ -139,6 +139,21 @@ world(
   },
 );
 
+world('has invitations and hooks, and sends nothing to people and hosts that do not exist', async () => {
+  const invitations = (await fixture.staff.get('/api/user-invitations/')).body;
+  assert.equal(
+    invitations.map(({ state }: Json) => state),
+    ['pending', 'canceled', 'pending', 'expired'],
+  );
+  const hooks = (await fixture.staff.get('/api/hooks/')).body;
+  assert.equal(hooks.map(({ hook_type, is_active }: Json) => [hook_type, is_active]).sort(), [
+    ['email', true],
+    ['webhook', false],
+    ['webhook', true],
+  ]);
+  assert.equal((await fixture.staff.get('/api/outbox/')).body, []);
+});
+
 interface Event {
   readonly at: number;
   readonly type: string;
