@@ -149,6 +149,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     afterCommit: stage.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
+    keepAlive: config.keep_alive_timeout,
     baseUrl: config.base_url,
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,

@@ -94,7 +94,7 @@ export class Fence {
   readonly elsewhere: Elsewhere = (exchange) => {
     const told = exchangeEpochs(this.#guarded.app, exchange);
     if (told !== undefined) this.#hear(told);
-    return this.#isFenced && writes(exchange.message) ? Promise.resolve(refusal(fenced())) : undefined;
+    return this.#isFenced && writes(exchange) ? Promise.resolve(refusal(fenced())) : undefined;
   };
 
   async #askAll(): Promise<void> {

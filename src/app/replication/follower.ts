@@ -136,9 +136,9 @@ export class Follower {
   readonly elsewhere: Elsewhere = (exchange, base) => {
     const app = this.#server?.app;
     if (app) exchangeEpochs(app, exchange);
-    const { headers, url = '/' } = exchange.message;
+    const { headers } = exchange.message;
     // A stream would end with its copy.
-    if (writes(exchange.message) || pathOf(url) === '/api/events/stream/') return this.#forward(exchange, base);
+    if (writes(exchange) || pathOf(exchange.target) === '/api/events/stream/') return this.#forward(exchange, base);
     // The primary is to know that the token is used; where it is away, its word of some time ago counts.
     if (this.#isHalfRunOut(headers.authorization))
       return this.#forward(exchange, base).then((answer) => (typeof answer === 'number' ? answer : undefined));
@@ -169,7 +169,7 @@ export class Follower {
   }
 
   async #forward(exchange: Exchange, base: string): Promise<Answer | number> {
-    const { address, message, outgoing } = exchange;
+    const { address, expectation, message, outgoing } = exchange;
     const app = this.#server?.app;
     const further = {
       'X-Forwarded-For': address,
@@ -179,6 +179,7 @@ export class Follower {
       // A primary that another server has taken the place of hears of it.
       ...(app && { [epochHeader]: sealedEpoch(app) }),
     };
+    if (this.#primary) expectation.meet();
     const status = await this.#primary?.forward(message, outgoing, further);
     if (status !== undefined || outgoing.headersSent) return status ?? 0;
     return refusal(this.#primary ? away() : readOnly());

@@ -48,6 +48,11 @@ export const settings = {
   ),
   max_connections: integer(10_000, 'Connections at a time; further ones are closed at once.', 1),
   max_connections_per_address: integer(512, 'The same of one address, or /64 of IPv6; loopback and proxies aside.', 1),
+  keep_alive_timeout: duration<number>(
+    minute,
+    'How long a connection may be idle between two requests; longer than a load balancer in front keeps it.',
+    { min: second, max: day },
+  ),
   memory_budget_bytes: integer(67_108_864, 'Memory for answers that are remembered, in bytes; 0 remembers none.', 0),
   allowed_origins: list(
     [],

@@ -128,8 +128,12 @@ export const ports = (help: string): Setting<readonly number[]> => ({
 /** Microseconds of each unit that a duration may be written in. */
 export const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
-/** A length of time, kept in microseconds; null (where it is the default) means for ever. */
-export const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
+/** A length of time, kept in microseconds, up to `max`; null (where it is the default) means for ever. */
+export const duration = <T extends number | null>(
+  fallback: T,
+  help: string,
+  { min = 0, max = Number.POSITIVE_INFINITY } = {},
+): Setting<number | T> => ({
   kind: 'duration',
   fallback,
   help,
@@ -137,7 +141,9 @@ export const duration = <T extends number | null>(fallback: T, help: string): Se
     const match = /^(\d+)\s*([smhd])$/.exec(value);
     const unit = durationUnits[match?.[2] ?? ''];
     if (!match || unit === undefined) throw new Error('must be a duration such as 45s, 30m, 12h or 7d');
-    return Number(match[1]) * unit;
+    const length = Number(match[1]) * unit;
+    if (length < min || length > max) throw new Error(`must be from ${min / second}s to ${max / second}s`);
+    return length;
   },
 });
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { AccessLog, Asked } from './access-log.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import { encodedTag, etagOf, matches } from './etag.ts';
+import type { Expectation } from './expectation.ts';
 import type { Reply } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
@@ -22,6 +23,7 @@ export interface Answer {
 /** A request as node:http hands it over, and where its answer goes. */
 export interface Exchange extends Asked {
   readonly outgoing: ServerResponse;
+  readonly expectation: Expectation;
   /** Headers for pages of allowed origins. */
   readonly cors: Readonly<Record<string, string>> | undefined;
 }

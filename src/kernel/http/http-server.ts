@@ -13,6 +13,7 @@ import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
 import { type Answer, type Elsewhere, type Exchange, send } from './exchange.ts';
+import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
@@ -42,6 +43,8 @@ export interface ListenerOptions {
   /** Bytes of unfinished bodies that are kept in memory at a time. */
   readonly bodyBudget: number;
   readonly connections: ConnectionLimits;
+  /** Microseconds that a connection may be idle between two requests. */
+  readonly keepAlive: number;
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -85,7 +88,7 @@ export class HttpServer {
       headersTimeout,
       requestTimeout,
       connectionsCheckingInterval: 1000,
-      keepAliveTimeout: 60_000,
+      keepAliveTimeout: options.keepAlive / 1000,
       noDelay: true,
       // A request without a Host header is refused below, with a body and a request id.
       requireHostHeader: false,
@@ -143,6 +146,7 @@ export class HttpServer {
       message,
       target,
       outgoing,
+      expectation: new Expectation(message, outgoing, waits),
       cors,
       address,
     };
@@ -150,9 +154,7 @@ export class HttpServer {
     this.#connections.asked(message.socket);
     const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
     const refuse = (answer: Answer): void => {
-      // A body that has not been asked for may never come; of any other, what still comes is read and kept nowhere.
-      if (waits) outgoing.shouldKeepAlive = false;
-      else message.resume();
+      exchange.expectation.reject();
       this.#send(exchange, answer);
     };
     if (named === null || !target.startsWith('/')) {
@@ -166,20 +168,18 @@ export class HttpServer {
     const base = this.#options.baseUrl ?? named;
     const incoming = new IncomingRequest(exchange.id, message.method ?? 'GET', target, message.headers, address, base);
     const elsewhere = this.#options.elsewhere?.(exchange, named);
-    if (!elsewhere) this.#take(exchange, incoming, waits, refuse);
-    else {
-      if (waits) outgoing.writeContinue();
+    if (!elsewhere) this.#take(exchange, incoming, refuse);
+    else
       void elsewhere.then((answer) => {
-        if (answer === undefined) this.#take(exchange, incoming, false, refuse);
+        if (answer === undefined) this.#take(exchange, incoming, refuse);
         else if (typeof answer === 'number') this.#log.answered(exchange, unrouted, answer);
         else refuse(answer);
       });
-    }
   }
 
   /** Answers a request here. */
-  #take(exchange: Exchange, incoming: IncomingRequest, waits: boolean, refuse: (answer: Answer) => void): void {
-    const { message, outgoing } = exchange;
+  #take(exchange: Exchange, incoming: IncomingRequest, refuse: (answer: Answer) => void): void {
+    const { expectation, message } = exchange;
     const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
@@ -192,12 +192,17 @@ export class HttpServer {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
         this.#options.afterCommit((error) => {
-          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, waits, refuse));
+          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, refuse));
           else refuse(this.#told(incoming, admission, error));
         });
         return;
       }
-      if (waits) outgoing.writeContinue();
+      if (expectation.exceeds(admission.bodyLimit)) {
+        expectation.reject();
+        this.#answer(exchange, incoming.receive(null));
+        return;
+      }
+      expectation.meet();
       const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
       upload.collect(exchange, (content) =>
         content === undefined

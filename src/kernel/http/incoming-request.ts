@@ -13,6 +13,14 @@ export function pathOf(target: string): string {
 /** Whether a method asks for something and changes nothing. */
 export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 
+/** 415, with the codings that a body may have (RFC 9110 15.5.16). */
+const unsupportedEncoding = (encoding: string): HttpError =>
+  new HttpError(
+    415,
+    { detail: `Unsupported content encoding "${encoding}" in request.` },
+    { 'Accept-Encoding': 'identity' },
+  );
+
 const noContent = Buffer.alloc(0);
 
 /** A request as it came from the network; its body comes last. */
@@ -73,6 +81,8 @@ export class IncomingRequest {
 
   #read(): Body | ListBody | HttpError | Promise<Body | HttpError> {
     if (this.#content === null) return new HttpError(413, { detail: 'Request body is too large.' });
+    const encoding = this.headers['content-encoding'] ?? '';
+    if (this.#content.length > 0 && !/^(\s*identity\s*(,|$))*$/i.test(encoding)) return unsupportedEncoding(encoding);
     try {
       const body = parseBody(this.#content, this.headers['content-type']);
       return body instanceof Promise ? body.catch((error: HttpError) => error) : body;

@@ -14,7 +14,7 @@ export function peerOf(socket: Socket): string {
 export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxies: readonly Network[]): string {
   if (!inNetworks(peer, proxies)) return peer;
   for (const entry of entriesOf(headers['x-forwarded-for']).reverse()) {
-    const address = withoutPort(entry);
+    const address = withoutPort(unquoted(entry));
     // What stands before an entry that is no address was not written by a trusted proxy.
     if (!ipaddr.isValid(address)) return peer;
     if (!inNetworks(address, proxies)) return ipaddr.process(address).toString();
@@ -22,16 +22,21 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxie
   return peer;
 }
 
+/** Some proxies quote addresses, as RFC 7239 has it in another header. */
+const unquoted = (entry: string): string => /^"([^"\\]*)"$/.exec(entry)?.[1] ?? entry;
+
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 const withoutPort = (entry: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
 
 /**
  * The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). Without a host,
- * as HTTP/1.0 has it, or with several headers that name one, the host is empty.
+ * as HTTP/1.0 has it, or with several headers that name one, the host is empty. All that depends on the target is decided
+ * by this form of it, never by that of the message.
  */
 export function targetOf(message: IncomingMessage): { target: string; host: string } {
-  const { url = '/', headers, rawHeaders } = message;
+  const { headers, rawHeaders } = message;
+  const url = normalized(message.url ?? '/');
   if (namesSeveralHosts(rawHeaders)) return { target: url, host: '' };
   const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
   if (absolute) {
@@ -39,6 +44,17 @@ export function targetOf(message: IncomingMessage): { target: string; host: stri
     return { target: path.replace(/^(?!\/)/, '/'), host: named };
   }
   return { target: url, host: headers.host ?? '' };
+}
+
+const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
+
+/** A target whose path has no letters, digits and other unreserved characters percent-encoded (RFC 3986 6.2.2.2). */
+function normalized(url: string): string {
+  if (!url.includes('%')) return url;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const decoded = path.replace(encodedUnreserved, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+  return mark < 0 ? decoded : decoded + url.slice(mark);
 }
 
 /** Whether there is more than one Host header, of which node:http shows the first only. */

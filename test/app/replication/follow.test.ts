@@ -9,6 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { failed, Program, type Serving } from '../../support/program.ts';
+import { overWire } from '../../support/wire.ts';
 
 const test = suite('follow');
 const native = mkdtempSync(join(tmpdir(), 'tenantry-follow-'));
@@ -159,6 +160,11 @@ test('a follower without a primary only reads', async () => {
   const follower = await follow();
   const answer = await create(follower.url, 'Nowhere');
   assert.equal([answer.status, await answer.json()], [503, { detail: 'This server only reads.' }]);
+  for (const target of ['/api/events/stream/', '/api/events/str%65am/', 'http://any.example/api/events/stream/']) {
+    const lines = [`GET ${target} HTTP/1.1`, 'Host: localhost', `Authorization: Token ${token}`, ''];
+    const stream = await overWire(follower.url, ...lines);
+    assert.equal([stream.status, JSON.parse(stream.body)], [503, { detail: 'This server only reads.' }], target);
+  }
 });
 
 test('readiness tells how far a follower is, and that its source has gone', async () => {

@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { failed, Program, type Serving } from '../../support/program.ts';
+import { overWire } from '../../support/wire.ts';
 
 const test = suite('promote');
 const native = mkdtempSync(join(tmpdir(), 'tenantry-promote-'));
@@ -62,6 +63,23 @@ test('a promoted copy goes on from where it was, and tells the server before, wh
   const refused = await create(old.url, 'Too late');
   assert.equal([refused.status, await refused.json()], [503, fenced]);
   assert.equal(await names(old.url), ['Before'], 'reads are answered');
+  for (const target of [
+    '/api-auth/saml2/login/',
+    '/%61pi-auth/saml2/login/',
+    'http://any.example/api-auth/saml2/login/',
+  ]) {
+    const login = await overWire(old.url, `GET ${target} HTTP/1.1`, 'Host: localhost', '');
+    assert.equal([login.status, JSON.parse(login.body)], [503, fenced], target);
+  }
+  const waiting = await overWire(
+    old.url,
+    'POST /api/customers/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Length: 17',
+    'Expect: 100-continue',
+    '',
+  );
+  assert.equal([waiting.status, waiting.headers.connection], [503, 'close'], 'without 100 Continue');
   const ready = await fetch(`${old.told.admin}/readyz`);
   const { checks } = (await ready.json()) as { checks: { fence: string } };
   assert.equal([ready.status, checks.fence], [503, trouble]);

@@ -1,5 +1,7 @@
 /** What clients do to a connection besides sending one request after the other. */
 import * as assert from 'uvu/assert';
+import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { overWire, Wire } from '../../support/wire.ts';
 
@@ -43,6 +45,47 @@ connections('garbage behind requests is told 400 after their answers, then the c
     assert.equal([last.status, last.headers.connection, JSON.parse(last.body)], [400, 'close', malformed]);
     assert.is(await wire.closed(), '');
   }
+});
+
+connections('a client that announces a body above the limit gets the final answer without 100 Continue', async () => {
+  const { url } = await fixture.customer('Expected');
+  const announce = (line: string, length: number) => [
+    line,
+    ...head,
+    `Content-Length: ${length}`,
+    'Expect: 100-continue',
+    '',
+  ];
+  for (const [line, length, status] of [
+    ['POST /api/customers/ HTTP/1.1', 1_048_577, 413],
+    [`PATCH ${new URL(url).pathname} HTTP/1.1`, 1_048_577, 413],
+    ['PATCH /api/customers/00000000000000000000000000000000/ HTTP/1.1', 1_048_577, 404],
+    ['POST /api-auth/password/ HTTP/1.1', 65_537, 413],
+  ] as const) {
+    const answer = await overWire(fixture.url, ...announce(line, length));
+    assert.equal([line, answer.status, answer.headers.connection], [line, status, 'close']);
+  }
+  const wire = await Wire.to(fixture.url);
+  const body = '{"name":"Small enough"}';
+  wire.lines(...announce('POST /api/customers/ HTTP/1.1', body.length));
+  assert.is((await wire.answer()).status, 100);
+  wire.bytes(body);
+  assert.is((await wire.answer()).status, 201);
+  wire.close();
+});
+
+connections('answers tell how long an idle connection is kept, by the setting keep_alive_timeout', async () => {
+  const kept = await Fixture.start({ keep_alive_timeout: '620s' });
+  for (const [server, timeout] of [
+    [fixture, 60],
+    [kept, 620],
+  ] as const) {
+    const answer = await overWire(server.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+    assert.is(answer.headers['keep-alive'], `timeout=${timeout}`);
+  }
+  await kept.close();
+  for (const keep_alive_timeout of ['0s', '2d'])
+    assert.throws(() => loadConfig({ options: { keep_alive_timeout } }), /must be from 1s to 86400s/);
 });
 
 connections('a body that breaks off in malformed chunks is 400 and changes nothing', async () => {

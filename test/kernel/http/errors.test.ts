@@ -72,6 +72,23 @@ errors('415 names the media type as it was sent', async () => {
   assert.equal(told(await post(Buffer.from('{}'), '')), [415, { detail: 'Unsupported media type "" in request.' }]);
 });
 
+errors('a body in a content coding is 415, which names the codings that are accepted', async () => {
+  const send = (coding: string, body: string, path = '/api/customers/', method = 'POST') =>
+    fixture.staff.send(method, path, body, { 'Content-Type': 'application/json', 'Content-Encoding': coding });
+  for (const coding of ['gzip', 'br', 'x-gzip', 'identity, gzip', 'aes128gcm']) {
+    const refused = await send(coding, '{"name":"Packed"}');
+    assert.equal(
+      [told(refused), refused.headers.get('accept-encoding')],
+      [[415, { detail: `Unsupported content encoding "${coding}" in request.` }], 'identity'],
+    );
+  }
+  const created = await send('Identity', '{"name":"Plain"}');
+  assert.is(created.status, 201);
+  assert.is((await send('gzip', '')).status, 400, 'an empty body is in no coding');
+  assert.is((await send('gzip', 'x', '/api/customers/00000000000000000000000000000000/', 'PUT')).status, 404);
+  assert.is((await send('gzip', 'x', created.body.url, 'DELETE')).status, 204, 'a body that is ignored');
+});
+
 errors('a multipart body that cannot be read is 400', async () => {
   const bodies = [
     ['multipart/form-data', '--x\r\n'],

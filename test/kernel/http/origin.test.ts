@@ -136,6 +136,10 @@ origins('behind trusted proxies it is the last X-Forwarded-For entry that is not
 origins('an entry may carry a port; what stands before an entry that is no address is not believed', async () => {
   assert.is(await address(proxied, '198.51.100.1, 203.0.113.9:4711'), '203.0.113.9');
   assert.is(await address(proxied, '198.51.100.1, [2001:db9::1]:4711'), '2001:db9::1');
+  assert.is(await address(proxied, '198.51.100.1, "203.0.113.9"'), '203.0.113.9');
+  assert.is(await address(proxied, '"[2001:db9::1]:4711", "10.1.2.3:80"'), '2001:db9::1');
+  assert.is(await address(proxied, '203.0.113.9, "unknown"'), '127.0.0.1');
+  assert.is(await address(proxied, '203.0.113.9, "198.51.100.1'), '127.0.0.1');
   assert.is(await address(proxied, '198.51.100.1, unknown'), '127.0.0.1');
   assert.is(await address(proxied, '198.51.100.1, ,'), '127.0.0.1');
 });

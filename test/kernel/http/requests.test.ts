@@ -54,6 +54,39 @@ requests('a path with a doubled slash does not exist', async () => {
   }
 });
 
+requests(
+  'percent-encoded letters, digits and marks of a path are those characters, for routes and rights alike',
+  async () => {
+    const target = async (path: string, method = 'GET'): Promise<readonly unknown[]> => {
+      const { body, headers, status } = await overWire(
+        fixture.url,
+        `${method} ${path} HTTP/1.1`,
+        'Host: localhost',
+        `Authorization: Token ${fixture.staff.token}`,
+        '',
+      );
+      return [status, headers.link, body];
+    };
+    const encoded = (text: string): string =>
+      [...text].map((sign) => (/[\w.~-]/.test(sign) ? `%${sign.charCodeAt(0).toString(16)}` : sign)).join('');
+    const list = '/api/customers/?page_size=1';
+    assert.equal(await target(encoded('/api/customers/') + list.slice(15)), await target(list));
+    const { pathname } = new URL(customer.url);
+    assert.equal(await target(encoded(pathname)), await target(pathname));
+    assert.equal(await target('http://localhost/%61pi/customers'), await target('/api/customers'));
+    const missing = [404, undefined, JSON.stringify(notFound)];
+    for (const path of [
+      '/api%2Fcustomers/',
+      '/api/%2e%2e/api/customers/',
+      '/api/../api/customers/',
+      '/api/%2563ustomers/',
+    ])
+      assert.equal(await target(path), missing, path);
+    const anonymous = await overWire(fixture.url, 'GET /%61pi/nothing/ HTTP/1.1', 'Host: localhost', '');
+    assert.is(anonymous.status, 401);
+  },
+);
+
 requests('a uuid in a path is 32 hex digits in either case', async () => {
   assert.equal(
     (await fixture.staff.get(`/api/customers/${customer.uuid.toUpperCase()}/`)).body,
