@@ -1,24 +1,40 @@
 import { parseArgs } from 'node:util';
-import {
-  type Config,
-  environmentName,
-  optionName,
-  secretSettings,
-  settingNames,
-  settings,
-} from '../kernel/config/config.ts';
+import { type Config, optionName, settingNames, settings } from '../kernel/config/config.ts';
 import { readConfigFile } from '../kernel/config/file.ts';
 import { fileVariable, loadConfig, type Sources } from '../kernel/config/load.ts';
+import { suggestion } from '../kernel/nearest.ts';
 import { codeOf, errorOf, present } from '../kernel/present.ts';
 import { showingProgress } from '../kernel/progress.ts';
+
+/** The groups of commands in the help, in order. */
+export const groups = {
+  server: 'Server',
+  people: 'Users and accounts',
+  data: 'Data',
+  configuration: 'Configuration and documentation',
+} as const;
+
+/** An option of a command. */
+interface Flag {
+  readonly type: 'boolean' | 'string';
+  /** What the help calls its value. */
+  readonly value?: string;
+  readonly help: string;
+}
 
 /** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
 export interface Command {
   readonly words?: readonly string[];
   /** What its only word may be, where that is not the caller's to invent. */
   readonly choices?: readonly string[];
-  readonly flags?: Readonly<Record<string, { readonly type: 'boolean' | 'string'; readonly value?: string }>>;
+  readonly flags?: Readonly<Record<string, Flag>>;
+  readonly group: (typeof groups)[keyof typeof groups];
+  /** What it does, in one line of at most 52 characters. */
   readonly help: string;
+  /** What else to know before using it. */
+  readonly details?: string;
+  /** Arguments that show its use. */
+  readonly examples?: readonly string[];
   readonly run: (args: Arguments) => void | Promise<void>;
 }
 
@@ -43,18 +59,18 @@ export class UsageError extends Error {}
 /** The command that the arguments name, and what they give it; its settings are read when they are asked for. Throws UsageError. */
 export function readArguments(commands: Commands, args: readonly string[]): { command: Command; given: Arguments } {
   const { positionals, values } = parse(commands, args);
-  const name = values.help ? 'help' : values.version ? 'version' : commandName(commands, positionals);
+  const { name, words } = calledCommand(commands, positionals, values);
   const command = present(commands[name]);
   const settingValues = new Map(settingNames.map((setting) => [optionName(setting).slice(2), setting]));
   const options: Record<string, string> = {};
   for (const [option, value] of Object.entries(values)) {
     const setting = settingValues.get(option);
     if (setting !== undefined) options[setting] = String(value);
-    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name && option !== fileOption)
+    else if (name !== 'help' && !Object.hasOwn(command.flags ?? {}, option) && option !== name && option !== fileOption)
       throw new UsageError(`${name} takes no --${option}; see tenantry help`);
   }
-  const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
-  if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
+  if (name !== 'help' && words.length !== (command.words ?? []).length)
+    throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
   const path = values[fileOption] ?? process.env[fileVariable];
   const file = typeof path === 'string' && path !== '' ? path : undefined;
   // Read when they are asked for: help is not refused because of a setting.
@@ -74,14 +90,33 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
   };
 }
 
-/** The first word, or the first two, as a command's name; help when there is none. */
-function commandName(commands: Commands, words: readonly string[]): string {
-  const [first = 'help', second] = words;
-  const known = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
-  if (known !== undefined) return known;
-  const longer = Object.entries(commands).find(([name]) => name.startsWith(`${first} `));
+/** The command that is called, and the words behind its name; of help they are its topic. Throws UsageError. */
+function calledCommand(
+  commands: Commands,
+  positionals: readonly string[],
+  { help, version }: Readonly<Record<string, unknown>>,
+): { readonly name: string; readonly words: readonly string[] } {
+  if (positionals[0] === 'help') return { name: 'help', words: positionals.slice(1) };
+  if (help === true) return { name: 'help', words: positionals };
+  if (version === true) return { name: 'version', words: [] };
+  if (positionals.length === 0) return { name: 'help', words: [] };
+  const name = commandName(commands, positionals);
+  return { name, words: positionals.slice(name.split(' ').length) };
+}
+
+/** The first word, or the first two, as a command's name. Throws UsageError. */
+export function commandName(commands: Commands, words: readonly string[]): string {
+  const [first = '', second] = words;
+  const found = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
+  if (found !== undefined) return found;
+  const names = Object.keys(commands);
+  const below = names.flatMap((name) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+  if (below.length > 0 && second === undefined)
+    throw new UsageError(`${first} needs one of the words ${below.join(', ')}; see tenantry help ${first}`);
+  const unknown = below.length > 0 ? `${first} ${second}` : first;
+  const known = [...names, ...new Set(names.map((name) => name.split(' ', 1)[0] ?? ''))];
   throw new UsageError(
-    longer ? `usage: tenantry ${synopsis(...longer)}` : `there is no command "${first}"; see tenantry help`,
+    `there is no command "${unknown}"${suggestion(unknown, known, JSON.stringify) || '; see tenantry help'}`,
   );
 }
 
@@ -112,9 +147,11 @@ function parse(
     const { message } = errorOf(error);
     const unknown = codeOf(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
     // The further lines of such a message are advice for programmers.
-    throw new UsageError(
-      unknown ? `there is no option ${unknown}; see tenantry help` : message.replace(/\n[\s\S]*$/, ''),
-    );
+    if (unknown) {
+      const known = Object.keys(options).map((name) => `--${name}`);
+      throw new UsageError(`there is no option ${unknown}${suggestion(unknown, known) || '; see tenantry help'}`);
+    }
+    throw new UsageError(message.replace(/\n[\s\S]*$/, ''));
   }
 }
 
@@ -128,30 +165,15 @@ function normalized(args: readonly string[]): string[] {
 }
 
 /** A command's name with the words and flags it takes. */
-function synopsis(name: string, { flags = {}, words = [] }: Command): string {
+export function synopsis(name: string, { flags = {}, words = [] }: Command): string {
   const options = Object.entries(flags).map(([flag, { value }]) =>
     value === undefined ? `[--${flag}]` : `[--${flag} ${value}]`,
   );
   return [name, ...words, ...options].join(' ');
 }
 
-/** The text of `tenantry help`: every command, every setting. */
-export function helpOf(commands: Commands): string {
-  const forms = Object.entries(commands).map(
-    ([name, command]) => `  ${synopsis(name, command)}\n      ${command.help}`,
-  );
-  const width = Math.max(...settingNames.map((name) => optionName(name).length));
-  const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
-  const about = [
-    'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment, and a line',
-    `some_name = value in the file that --${fileOption} FILE or ${fileVariable} names. The first of these that gives it counts.`,
-    `A secret may stand in a file: ${[...secretSettings].map((name) => `${environmentName(name)}_FILE`).join(', ')}.`,
-  ];
-  return `${['Usage: tenantry COMMAND', '', ...forms, '', ...about, '', ...lines].join('\n')}\n`;
-}
-
 /** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
-export const quiet = { quiet: { type: 'boolean' } } as const;
+export const quiet = { quiet: { type: 'boolean', help: 'Print nothing on success' } } as const;
 
 /** Does long work of a command and shows on a terminal how far it is, unless `--quiet` was given. */
 export const showing = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>

@@ -27,7 +27,16 @@ function treeOf(commands: Commands): Branch[] {
   const branches = new Map<string, { name: string; help: string; options: string[]; below: Branch[] }>();
   for (const [name, { choices = [], flags = {}, help }] of Object.entries(commands)) {
     const [first = '', second] = name.split(' ');
-    const below = choices.map((choice) => ({ name: choice, help: `${first} ${choice}`, options: [], below: [] }));
+    const topics =
+      name === 'help'
+        ? [...Object.keys(commands).map((one) => one.split(' ', 1)[0] ?? ''), 'settings', 'all']
+        : choices;
+    const below = [...new Set(topics)].map((choice) => ({
+      name: choice,
+      help: `${first} ${choice}`,
+      options: [],
+      below: [],
+    }));
     const leaf = { name: second ?? first, help, options: Object.keys(flags), below };
     const branch = branches.get(first);
     if (second === undefined) branches.set(first, leaf);

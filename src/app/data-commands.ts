@@ -5,7 +5,7 @@ import { isoTime } from '../kernel/clock.ts';
 import { backUp } from './backup/backup.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { restore } from './backup/restore.ts';
-import { type Arguments, type Commands, quiet, showing, tell, UsageError } from './command-line.ts';
+import { type Arguments, type Commands, groups, quiet, showing, tell, UsageError } from './command-line.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { exportData, exportForms } from './export/export.ts';
 import { importData } from './export/import.ts';
@@ -14,38 +14,58 @@ import { withReadable } from './readable-folder.ts';
 import { sourceOf } from './replication/copies.ts';
 import { promote } from './replication/promote.ts';
 
+const { data: group } = groups;
+
 export const dataCommands: Commands = {
   backup: {
     words: ['FILE'],
     flags: quiet,
-    help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running',
+    group,
+    help: 'Write a backup of all data and the encryption keys',
+    details: 'FILE is a new file, or - for standard output. A server may be running.',
+    examples: ['backup tenantry.backup', 'backup - | ssh backups.example.com "cat > tenantry.backup"'],
     run: writeBackup,
   },
   restore: {
     words: ['FILE'],
     flags: quiet,
-    help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running',
+    group,
+    help: 'Restore a backup into an empty data folder',
+    details: 'FILE is a backup, or - for standard input. No server may be running.',
+    examples: ['restore tenantry.backup --data data/restored'],
     run: readBackup,
   },
   export: {
-    flags: { to: { type: 'string', value: 'FORM' } },
-    help: `write all data to standard output, as ${exportForms.join(', the default, or ')}; a server may be running`,
+    flags: { to: { type: 'string', value: 'FORM', help: `Format: ${exportForms.join(' (default) or ')}` } },
+    group,
+    help: 'Write all data to standard output',
+    details: 'A server may be running.',
+    examples: ['export > tenantry.ndjson', 'export --to postgres | psql'],
     run: writeExport,
   },
   import: {
     words: ['FILE'],
     flags: quiet,
-    help: 'fill an empty data folder from an export to ndjson, or from standard input (-); no server may be running',
+    group,
+    help: 'Import an export into an empty data folder',
+    details: 'FILE is an export to ndjson, or - for standard input. No server may be running.',
+    examples: ['import tenantry.ndjson --data data/imported'],
     run: readExport,
   },
   promote: {
-    flags: { follow: { type: 'string', value: 'SOURCE' }, ...quiet },
-    help: "make the newest copy of a follower its database, in a new epoch, after a last one of a source: it is served in the other server's place; no server may be running",
+    flags: { follow: { type: 'string', value: 'SOURCE', help: 'Take a last copy of this source first' }, ...quiet },
+    group,
+    help: 'Make the newest copy of a follower its database',
+    details: 'Starts a new epoch, so that the follower replaces its primary. No server may be running.',
+    examples: ['promote --follow /mnt/primary/data'],
     run: promoteCopy,
   },
   'rotate-key': {
-    flags: { prune: { type: 'boolean' }, ...quiet },
-    help: 'encrypt every stored secret with a new key; --prune removes the old ones; no server may be running',
+    flags: { prune: { type: 'boolean', help: 'Remove the old keys' }, ...quiet },
+    group,
+    help: 'Encrypt all stored secrets with a new key',
+    details: 'No server may be running.',
+    examples: ['rotate-key --prune'],
     run: rotateKeys,
   },
 };

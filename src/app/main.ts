@@ -6,10 +6,11 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
+import { helpFor } from './command-help.ts';
 import {
   type Arguments,
   type Commands,
-  helpOf,
+  groups,
   quiet,
   readArguments,
   showing,
@@ -55,61 +56,108 @@ export type {
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
+const { configuration, data, people } = groups;
+
 const commands: Commands = {
   serve: {
     flags: serveFlags,
-    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world, --seed with what a file in JSON names, --control lets the tests of an application set the state of a server in memory, --clock stops its clock',
+    group: groups.server,
+    help: 'Serve the API',
+    examples: ['serve --data /var/lib/tenantry', 'serve --ephemeral --demo --port 9000'],
     run: serve,
   },
   'user add': {
     words: ['NAME'],
     flags: {
-      staff: { type: 'boolean' },
-      support: { type: 'boolean' },
-      email: { type: 'string', value: 'E' },
+      staff: { type: 'boolean', help: 'Give the rights of staff' },
+      support: { type: 'boolean', help: 'Give the rights of global support' },
+      email: { type: 'string', value: 'E', help: 'Email address of the user' },
       ...passwordFlag,
     },
-    help: 'create a user; --password-stdin reads a password from standard input',
+    group: people,
+    help: 'Create a user',
+    details: 'Creates the database, too, if an empty folder is named with --data.',
+    examples: ['user add alice --staff --email alice@example.com', 'user add bob --password-stdin < password.txt'],
     run: addUserNamed,
   },
   ...peopleCommands,
-  token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
+  token: {
+    words: ['NAME'],
+    group: people,
+    help: 'Print a new token of a user',
+    examples: ['token admin'],
+    run: printToken,
+  },
   demo: {
-    flags: { seed: { type: 'string', value: 'TEXT' }, ...quiet },
-    help: 'fill a database without customers with a believable world',
+    flags: { seed: { type: 'string', value: 'TEXT', help: 'Text that the random data are derived from' }, ...quiet },
+    group: groups.server,
+    help: 'Fill a database without customers with sample data',
+    examples: ['demo --data data/demo'],
     run: fill,
   },
   doctor: {
-    flags: { repair: { type: 'boolean' }, 'accept-clock': { type: 'boolean' } },
-    help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing; --accept-clock says that the clock is right after a jump, so that what is old is removed again; a server may be running',
+    flags: {
+      repair: { type: 'boolean', help: 'Recount quota usages and remove orphaned rows' },
+      'accept-clock': { type: 'boolean', help: 'Trust the clock after a jump, so that old data are removed again' },
+    },
+    group: data,
+    help: 'Check the data for problems',
+    details: 'A server may be running. Exits with 1 if a problem is left.',
+    examples: ['doctor', 'doctor --repair'],
     run: doctor,
   },
   ...dataCommands,
   healthcheck: {
-    help: 'say whether the server of these settings is ready, by the address of admin_listen; ends with 1 when it is not',
+    group: groups.server,
+    help: 'Check whether the server is ready',
+    details: 'Asks the server at the address of admin_listen. Exits with 1 if it is not ready.',
+    examples: ['healthcheck --admin-listen 127.0.0.1:9480'],
     run: checkHealth,
   },
   example: {
     words: ['WHAT'],
     choices: exampleNames,
-    help: `print a file with the settings in force: ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}`,
+    group: configuration,
+    help: 'Print a configuration file for another program',
+    details: `WHAT is ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}. The file has the settings in force.`,
+    examples: ['example docker', 'example systemd --port 9000'],
     run: printExample,
   },
-  openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
+  openapi: {
+    group: configuration,
+    help: 'Print the OpenAPI document of the API',
+    examples: ['openapi > openapi.json'],
+    run: printOpenApi,
+  },
   config: {
-    flags: { markdown: { type: 'boolean' }, file: { type: 'boolean' } },
-    help: 'print every setting with its value; --file as a configuration file',
+    flags: {
+      markdown: { type: 'boolean', help: 'Print a Markdown table of the defaults' },
+      file: { type: 'boolean', help: 'Print a configuration file' },
+    },
+    group: configuration,
+    help: 'Print every setting with its value and its source',
+    examples: ['config --file > tenantry.conf'],
     run: printConfig,
   },
   completion: {
     words: ['SHELL'],
     choices: shellNames,
-    help: `print what completes the command line in ${shellNames.join(', ')}`,
+    group: configuration,
+    help: 'Print a completion script for a shell',
+    details: `SHELL is ${shellNames.slice(0, -1).join(', ')} or ${shellNames.at(-1)}.`,
+    examples: ['completion bash > /etc/bash_completion.d/tenantry'],
     run: ({ words: [shell = ''] }) => void process.stdout.write(completionFor(shell, commands)),
   },
-  licenses: { help: 'print the licences of the program and of everything in it', run: printLicenses },
-  version: { help: 'print the version', run: printVersion },
-  help: { help: 'print this', run: printHelp },
+  licenses: { group: configuration, help: 'Print the licences of all parts of the program', run: printLicenses },
+  version: { group: configuration, help: 'Print the version', run: printVersion },
+  help: {
+    words: ['[TOPIC]'],
+    group: configuration,
+    help: 'Print the help of a command, or of settings',
+    details: 'TOPIC is a command; all; or settings, optionally with the beginning of their names.',
+    examples: ['help user grant', 'help settings', 'help settings hooks'],
+    run: ({ words }) => void process.stdout.write(helpFor(commands, words)),
+  },
 };
 
 async function serve({ config, flags, sources }: Arguments): Promise<void> {
@@ -120,7 +168,7 @@ async function serve({ config, flags, sources }: Arguments): Promise<void> {
     return await createServer({ ...config, ...options, isProgram: true, called: callOf(sources) });
   });
   const control = hasControl ? await serveControl(server) : undefined;
-  for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
+  for (const unknown of unknownVariables(process.env)) server.app.log.warn(unknown, 'no setting has this name');
   const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
   let isClosing = false;
   const stop = (): void => {
@@ -199,10 +247,6 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   };
   if (flags.repair === true || accepts) await withDeployment(config, look, 'examine');
   else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
-}
-
-function printHelp(): void {
-  process.stdout.write(helpOf(commands));
 }
 
 /** What an error says, in one line for a terminal: of a damaged database SQLite tells what stands in it. */

@@ -9,13 +9,13 @@ import type { ServerOptions } from './server.ts';
 
 /** The options of `tenantry serve` besides the settings. */
 export const serveFlags = {
-  ephemeral: { type: 'boolean' },
-  demo: { type: 'boolean' },
-  seed: { type: 'string', value: 'FILE' },
-  control: { type: 'boolean' },
-  clock: { type: 'string', value: 'TIME' },
-  follow: { type: 'string', value: 'SOURCE' },
-  primary: { type: 'string', value: 'URL' },
+  ephemeral: { type: 'boolean', help: 'Keep all data in memory, and print a token of admin' },
+  demo: { type: 'boolean', help: 'Start with sample data, and print its logins' },
+  seed: { type: 'string', value: 'FILE', help: 'Start with the data of a JSON file (with --ephemeral)' },
+  control: { type: 'boolean', help: 'Open a control port for tests (with --ephemeral)' },
+  clock: { type: 'string', value: 'TIME', help: 'Stop the clock at an instant (with --control)' },
+  follow: { type: 'string', value: 'SOURCE', help: "Serve copies of another server's data, read-only" },
+  primary: { type: 'string', value: 'URL', help: 'Server that gets the writes (with --follow)' },
 } as const;
 
 /** What they ask for. */

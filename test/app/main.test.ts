@@ -47,7 +47,7 @@ async function get(url: string, token: string): Promise<unknown> {
   return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
 }
 
-cli('help tells every command and every setting; so does no command at all', async () => {
+cli('help lists every command on one screen; so does no command at all', async () => {
   const { code, stdout, stderr } = await run(['help']);
   assert.equal([code, stderr], [0, '']);
   for (const command of [
@@ -60,11 +60,80 @@ cli('help tells every command and every setting; so does no command at all', asy
     'config',
     'version',
   ])
-    assert.match(stdout, `\n  ${command}`);
-  for (const name of settingNames) assert.match(stdout, `--${name.replaceAll('_', '-')} `);
-  for (const words of [[], ['--help'], ['-h'], ['serve', '--help'], ['user', '--help']]) {
+    assert.match(stdout, `\n  ${command} `);
+  const lines = stdout.split('\n');
+  assert.ok(lines.length <= 45, `${lines.length} lines`);
+  assert.equal(
+    lines.filter((line) => line.length > 82),
+    [],
+  );
+  for (const words of [[], ['--help'], ['-h'], ['help', '--demo']]) {
     assert.equal(await run(words, { env: { TENANTRY_PORT: 'wrong' } }), { code, stdout, stderr }, words.join(' '));
   }
+});
+
+cli('a command has a help of its own, with its options and examples', async () => {
+  const expected = {
+    code: 0,
+    stdout: [
+      'Usage: tenantry rotate-key [--prune] [--quiet]',
+      '',
+      'Encrypt all stored secrets with a new key. No server may be running.',
+      '',
+      'Options:',
+      '  --prune  Remove the old keys',
+      '  --quiet  Print nothing on success',
+      '',
+      'Every setting is an option, too: see tenantry help settings.',
+      '--config FILE reads settings from a file.',
+      '',
+      'Examples:',
+      '  tenantry rotate-key --prune',
+      '',
+    ].join('\n'),
+    stderr: '',
+  };
+  for (const words of [
+    ['rotate-key', '--help'],
+    ['-h', 'rotate-key', '--prune'],
+    ['help', 'rotate-key'],
+  ])
+    assert.equal(await run(words), expected, words.join(' '));
+  const user = await run(['user', '--help']);
+  assert.match(user.stdout, /^Usage: tenantry user COMMAND\n\n {2}user add NAME +Create a user\n/);
+  assert.not.match(user.stdout, 'backup');
+  assert.match((await run(['help', 'user', 'grant'])).stdout, /^Usage: tenantry user grant NAME ROLE \[--customer C\]/);
+});
+
+cli('the examples of the help use commands and options that exist', async () => {
+  const { stdout } = await run(['help', 'all']);
+  const settingOptions = settingNames.map((name) => `--${name.replaceAll('_', '-')}`);
+  const helps = stdout.split(/\n\n\n/);
+  assert.ok(helps.length > 25);
+  for (const help of helps) {
+    const [, usage = ''] = /^Usage: tenantry (.*)\n/.exec(help) ?? [];
+    const name = usage.replace(/ *[A-Z[].*/, '');
+    const examples = help.split('\nExamples:\n')[1]?.trim().split(/\n */) ?? [];
+    for (const example of examples) {
+      assert.ok(`${example} `.startsWith(`tenantry ${name} `), example);
+      const own = example.replace(/ [<>|] .*/, '');
+      for (const [option] of own.matchAll(/--[a-z-]+/g))
+        assert.ok(usage.includes(`[${option}`) || settingOptions.includes(option), example);
+    }
+  }
+});
+
+cli('help settings lists every setting in groups, or those that begin with a text', async () => {
+  const all = await run(['help', 'settings']);
+  assert.equal([all.code, all.stderr], [0, '']);
+  const listed = [...all.stdout.matchAll(/^ {2}--([a-z-]+)$/gm)].map(([, name]) => name?.replaceAll('-', '_'));
+  assert.equal(listed, [...settingNames]);
+  const hooks = await run(['help', 'settings', 'hooks_']);
+  assert.equal(
+    [...hooks.stdout.matchAll(/^(?: {2}--.*|\w.*:)$/gm)].map(([line]) => line),
+    ['Hooks:', '  --hooks-per-user', '  --hooks-allowed-networks', '  --hooks-allowed-ports'],
+  );
+  assert.equal(await run(['help', 'settings', '--', '--hooks-']), hooks);
 });
 
 cli('version prints the version', async () => {
@@ -112,6 +181,7 @@ cli('licenses prints the licence of the program and of every package in it', asy
 
 cli('what is not understood is told in one line, with exit code 2, and nothing happens', async () => {
   const userAdd = 'usage: tenantry user add NAME [--staff] [--support] [--email E] [--password-stdin]';
+  const subcommands = 'add, list, show, password, disable, enable, grant, revoke';
   const mistakes: [words: string[], line: string][] = [
     [['bogus'], 'there is no command "bogus"; see tenantry help'],
     [['--bogus'], 'there is no option --bogus; see tenantry help'],
@@ -120,8 +190,16 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
       ['serve', 'now'],
       'usage: tenantry serve [--ephemeral] [--demo] [--seed FILE] [--control] [--clock TIME] [--follow SOURCE] [--primary URL]',
     ],
-    [['user'], userAdd],
-    [['user', 'remove', 'bob'], userAdd],
+    [['user'], `user needs one of the words ${subcommands}; see tenantry help user`],
+    [['user', 'grnt', 'bob'], 'there is no command "user grnt"; did you mean "user grant"?'],
+    [['user', 'frobnicate', 'bob'], 'there is no command "user frobnicate"; see tenantry help'],
+    [['srve'], 'there is no command "srve"; did you mean "serve"?'],
+    [['help', 'bakcup'], 'there is no command "bakcup"; did you mean "backup"?'],
+    [['help', 'settings', 'hoks'], 'no setting begins with hoks; did you mean hooks?'],
+    [['help', 'settings', 'zzz'], 'no setting begins with zzz; see tenantry help settings'],
+    [['serve', '--prot', '1'], 'there is no option --prot; did you mean --port?'],
+    [['serve', '--epehmeral'], 'there is no option --epehmeral; did you mean --ephemeral?'],
+    [['toString'], 'there is no command "toString"; see tenantry help'],
     [['user', 'add'], userAdd],
     [['user', 'add', 'bob', 'alice'], userAdd],
     [['token'], 'usage: tenantry token NAME'],
@@ -198,13 +276,14 @@ cli('serve warns of variables that look like settings and are none', async () =>
   const lines = server.errors().split('\n').slice(0, -1);
   assert.equal(
     lines.map((line) => {
-      const { level, msg, variable } = JSON.parse(line);
-      return { level, msg, variable };
+      const { did_you_mean, level, msg, variable } = JSON.parse(line);
+      return { level, msg, variable, did_you_mean };
     }),
     ['TENANTRY_PROT', 'TENANTRY_HOST_FILE'].map((variable) => ({
       level: 40,
       msg: 'no setting has this name',
       variable,
+      did_you_mean: variable === 'TENANTRY_PROT' ? 'TENANTRY_PORT' : undefined,
     })),
   );
 });

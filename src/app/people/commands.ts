@@ -4,18 +4,24 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { App } from '../../kernel/access/app.ts';
-import { type Arguments, type Commands, UsageError } from '../command-line.ts';
+import { type Arguments, type Commands, groups, UsageError } from '../command-line.ts';
 import { withDeployment } from '../composition.ts';
 import { requireDatabase } from '../data-folder.ts';
 import { withReadable } from '../readable-folder.ts';
 import { listAccounts, listUsers, type Shown, showUser, tableOf } from './listing.ts';
 import { grant, type RoleWanted, revoke, setActive, setPassword } from './people.ts';
 
-const json = { json: { type: 'boolean' } } as const;
-const place = { customer: { type: 'string', value: 'C' }, project: { type: 'string', value: 'P' } } as const;
+const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
+const place = {
+  customer: { type: 'string', value: 'C', help: 'Customer of the role, by uuid or name' },
+  project: { type: 'string', value: 'P', help: 'Project of the role, by uuid or name' },
+} as const;
+const { people: group } = groups;
 
 /** How a command is given a password. */
-export const passwordFlag = { 'password-stdin': { type: 'boolean' } } as const;
+export const passwordFlag = {
+  'password-stdin': { type: 'boolean', help: 'Read the password from standard input' },
+} as const;
 
 /** The password that standard input holds, but for the end of its line. */
 export const passwordFromInput = (): string => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
@@ -24,38 +30,69 @@ export const passwordFromInput = (): string => readFileSync(0, 'utf8').replace(/
 export const peopleCommands: Commands = {
   'user list': {
     flags: json,
-    help: 'print every user',
+    group,
+    help: 'List all users',
+    examples: ['user list --json'],
     run: (args) => look(args, (app) => printRows(args, listUsers(app))),
   },
-  'user show': { words: ['NAME'], flags: json, help: 'print a user and their roles', run: show },
+  'user show': {
+    words: ['NAME'],
+    flags: json,
+    group,
+    help: 'Show a user and their roles',
+    examples: ['user show alice'],
+    run: show,
+  },
   'user password': {
     words: ['NAME'],
     flags: passwordFlag,
-    help: 'set a password, which ends all tokens of the user; --password-stdin reads it from standard input',
+    group,
+    help: 'Set the password of a user and revoke their tokens',
+    details: 'Asks for the password at a terminal.',
+    examples: ['user password alice'],
     run: password,
   },
   'user disable': {
     words: ['NAME'],
-    help: 'keep a user out; all of their tokens end',
+    group,
+    help: 'Disable a user and revoke their tokens',
+    examples: ['user disable alice'],
     run: (args) => activate(args, false),
   },
-  'user enable': { words: ['NAME'], help: 'let a user in again', run: (args) => activate(args, true) },
+  'user enable': {
+    words: ['NAME'],
+    group,
+    help: 'Enable a disabled user',
+    examples: ['user enable alice'],
+    run: (args) => activate(args, true),
+  },
   'user grant': {
     words: ['NAME', 'ROLE'],
-    flags: { ...place, until: { type: 'string', value: 'T' } },
-    help: 'give a role: staff or support; owner or support with --customer; admin, manager or support with --project; --until an instant, or for a time such as 30d',
+    flags: {
+      ...place,
+      until: { type: 'string', value: 'T', help: 'End of the role: an instant, or a time such as 30d' },
+    },
+    group,
+    help: 'Grant a role to a user',
+    details: 'ROLE is staff or support; with --customer owner or support; with --project admin, manager or support.',
+    examples: ['user grant alice staff', 'user grant bob manager --project "Web shop" --until 30d'],
     run: (args) =>
       act(args, (app, name) => told(args, grant(app, name, wanted(args), text(args, 'until')), 'is', 'is already')),
   },
   'user revoke': {
     words: ['NAME', 'ROLE'],
     flags: place,
-    help: 'take a role away, with the words that grant it',
+    group,
+    help: 'Revoke a role of a user',
+    details: 'Takes the same words and options as user grant.',
+    examples: ['user revoke bob manager --project "Web shop"'],
     run: (args) => act(args, (app, name) => told(args, revoke(app, name, wanted(args)), 'is no longer', 'is not')),
   },
   'account list': {
     flags: json,
-    help: 'print every provider account with its state and last error',
+    group,
+    help: 'List all provider accounts with state and last error',
+    examples: ['account list --json'],
     run: (args) => look(args, (app) => printRows(args, listAccounts(app))),
   },
 };

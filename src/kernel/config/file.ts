@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { suggestion } from '../nearest.ts';
 import { errorOf } from '../present.ts';
 import { ConfigError, type SettingName, settings } from './config.ts';
 
@@ -27,7 +28,8 @@ export function readConfigFile(path: string): ConfigFile {
     const source = `${path}:${i + 1}`;
     const [, name = '', text = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     if (name === '') throw new ConfigError(`${source} must be a line such as port = 8080`);
-    if (!isSetting(name)) throw new ConfigError(`${source}: there is no setting ${name}`);
+    if (!isSetting(name))
+      throw new ConfigError(`${source}: there is no setting ${name}${suggestion(name, Object.keys(settings))}`);
     const before = found.get(name);
     if (before) throw new ConfigError(`${source}: there is ${before.source} already`);
     found.set(name, { source: `${name} in ${source}`, text });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { nearest, suggestion } from '../nearest.ts';
 import { errorOf } from '../present.ts';
 import {
   type Config,
@@ -33,7 +34,8 @@ export interface Sources {
  */
 export function loadConfig(sources: Sources = {}): Config {
   for (const name of Object.keys(sources.given ?? {}))
-    if (!Object.hasOwn(settings, name)) throw new ConfigError(`there is no setting ${name}`);
+    if (!Object.hasOwn(settings, name))
+      throw new ConfigError(`there is no setting ${name}${suggestion(name, settingNames)}`);
   const config: Record<string, unknown> = {};
   for (const name of settingNames) {
     const setting: Setting<unknown> = settings[name];
@@ -107,8 +109,21 @@ function named(shownAs: string, read: () => unknown): unknown {
   }
 }
 
+interface UnknownVariable {
+  readonly variable: string;
+  /** The known one that is most probably meant. */
+  readonly did_you_mean?: string;
+}
+
 /** Variables of the environment that look like settings, or files of secret ones, and are none. */
-export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): UnknownVariable[] {
   const known = new Set([fileVariable, ...settingNames.map(environmentName), ...[...secretSettings].map(fileName)]);
-  return Object.keys(env).filter((name) => name.startsWith('TENANTRY_') && !known.has(name));
+  return Object.keys(env)
+    .filter((name) => name.startsWith('TENANTRY_') && !known.has(name))
+    .map((variable) => {
+      const prefix = 'TENANTRY_'.length;
+      const names = [...known].map((name) => name.slice(prefix));
+      const meant = nearest(variable.slice(prefix), names);
+      return { variable, ...(meant !== undefined && { did_you_mean: `TENANTRY_${meant}` }) };
+    });
 }

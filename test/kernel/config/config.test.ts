@@ -113,7 +113,7 @@ config(
         'trusted_proxies must list addresses or networks such as 10.0.0.0/8, but has "here"',
       ],
       [{ data: 5 }, 'data must be a text'],
-      [{ prot: 80 }, 'there is no setting prot'],
+      [{ prot: 80 }, 'there is no setting prot; did you mean port?'],
     ];
     for (const [given, line] of mistakes)
       assert.throws(
@@ -133,7 +133,10 @@ config('variables that look like settings and are none are found', () => {
     TENANTRY_PORT_FILE: 'f',
     PATH: '/bin',
   };
-  assert.equal(unknownVariables(env), ['TENANTRY_PROT', 'TENANTRY_PORT_FILE']);
+  assert.equal(unknownVariables(env), [
+    { variable: 'TENANTRY_PROT', did_you_mean: 'TENANTRY_PORT' },
+    { variable: 'TENANTRY_PORT_FILE' },
+  ]);
 });
 
 config('a secret may stand in a file, without the newline at its end; nothing else may', () => {
@@ -427,7 +430,7 @@ config('what is wrong with a file is told with its line', () => {
     }
     return assert.unreachable() ?? '';
   };
-  assert.is(refused('', 'prot = 1'), 'FILE:2: there is no setting prot');
+  assert.is(refused('', 'prot = 1'), 'FILE:2: there is no setting prot; did you mean port?');
   assert.is(refused('port'), 'FILE:1 must be a line such as port = 8080');
   assert.is(refused('port = 1', 'port = 2'), 'FILE:2: there is port in FILE:1 already');
   assert.is(refused('port = high'), 'port in FILE:1 must be a whole number from 0 to 65535');
