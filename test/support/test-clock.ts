@@ -15,7 +15,7 @@ const maxLargeDrift = 900_000;
 
 /** A clock that a test sets. */
 export interface TestClock extends SettableClock {
-  /** Stands still from now on in either mode, where a test is about what happens at the very instant that it sets. */
+  /** Stands still at where it was set, in either mode: for tests of what happens at one very instant. */
   hold(): void;
 }
 
@@ -31,7 +31,7 @@ export function testClock(start: string): TestClock {
   let base: number;
   const setBase = (instant: number): void => {
     const fraction = ((instant % second) + second) % second;
-    const known = knownFraction(fraction);
+    const known = isHeld ? undefined : knownFraction(fraction);
     // An instant that was reckoned from a reading is ahead already.
     base = instant - (known === undefined ? 0 : fraction - known);
     if (known === undefined) shown.fractions.add(fraction);
@@ -45,13 +45,11 @@ export function testClock(start: string): TestClock {
       return present;
     },
     // It stays ahead by as much, so that at least the time passes that a test wants to pass.
-    set: (instant) => {
-      if (isHeld) drift = 0;
-      setBase(instantOf(instant));
-    },
+    set: (instant) => setBase(instantOf(instant)),
     advance: (seconds) => setBase(base + Math.round(seconds * second)),
     hold: () => {
       isHeld = true;
+      drift = 0;
     },
   };
 }

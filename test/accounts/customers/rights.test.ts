@@ -156,6 +156,7 @@ test('owners and support_users are shown to every viewer', async () => {
 });
 
 test('a role gives sight until its end: revoked, or expired at its instant', async () => {
+  fixture.clock.hold();
   const client = company.clients.stranger;
   const sees = async () =>
     (await client.get(company.customer.url)).status === 200 && (await client.get('/api/customers/')).body.length === 1;

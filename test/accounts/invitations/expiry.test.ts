@@ -23,6 +23,7 @@ const invite = async (): Promise<Json> =>
 const stored = (): unknown => fixture.server.app.db.values(raw('SELECT state FROM invitation ORDER BY id'));
 
 test('an invitation is pending until its end and expired from that instant on', async () => {
+  fixture.clock.hold();
   const { url } = await invite();
   fixture.clock.set('2018-01-12T04:47:03.999Z');
   assert.is((await fixture.staff.get(url)).body.state, 'pending');

@@ -8,6 +8,7 @@ let company: Personas;
 let bob: Json;
 
 test.before(async () => {
+  fixture.clock.hold();
   company = await personas(fixture);
   bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'xyz' });
   fixture.clock.set('2018-02-01T00:00:00.25Z');

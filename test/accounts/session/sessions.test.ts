@@ -36,6 +36,7 @@ const told = async (promise: Promise<{ status: number; body: Json }>): Promise<u
 };
 
 test('a user sees each login that has not ended, the one used last first, and nothing that tells its token', async () => {
+  fixture.clock.hold();
   fixture.clock.set('2018-01-05T04:00:00Z');
   const laptop = await logIn('Firefox/150 (laptop)');
   fixture.clock.set('2018-01-05T04:30:00Z');

@@ -384,6 +384,7 @@ test('acknowledge, cancel_acknowledgment and close take no body and look at none
 });
 
 test('close answers 204 and sets closed to now; 409 when it is closed', async () => {
+  fixture.clock.hold();
   const alert = await made(people.customer);
   fixture.clock.advance(0.982123);
   assert.equal(
@@ -539,6 +540,7 @@ test('what is left of a link goes with its project', async () => {
 });
 
 test('a closed alert is deleted by an hourly timer when it has been closed for longer than closed_alerts_lifetime', async () => {
+  fixture.clock.hold();
   const [kept, gone] = [await made(people.project), await made(people.customer)];
   fixture.server.tick();
   await fixture.staff.post(`${gone.url}close/`);

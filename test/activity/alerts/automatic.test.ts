@@ -29,6 +29,7 @@ const close = async (alert: Json): Promise<void> =>
   assert.is((await fixture.staff.post(`${alert.url}close/`)).status, 204);
 
 test('threshold_exceeded is raised when usage reaches the threshold, as events.md 6.4 shows it', async () => {
+  fixture.clock.hold();
   await edit(customer, 'nc_project_count', { limit: 10, threshold: 2 });
   await fixture.project('One', customer);
   assert.equal(await alerts(), []);

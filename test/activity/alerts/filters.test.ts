@@ -33,6 +33,7 @@ const types = [
 ];
 
 test.before(async () => {
+  fixture.clock.hold();
   people = await personas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');

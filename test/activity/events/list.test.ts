@@ -7,6 +7,7 @@ let customer: Json;
 
 /** Three notifications at different times, and a customer. */
 test.before(async () => {
+  fixture.clock.hold();
   customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   for (const [i, level] of ['debug', 'warning', 'error'].entries()) {
     fixture.clock.set(`2018-01-05T04:47:0${5 + i}.98212${i}Z`);

@@ -50,6 +50,7 @@ const told = ({ headers }: Received): Json => ({
 });
 
 test('a delivery shows the very request that came in, but for its signature, and what was answered', async () => {
+  fixture.clock.hold();
   for (const content_type of ['json', 'form']) {
     const created = await hook({ content_type });
     const headers = { 'Content-Type': 'text/plain', Server: 'inside/1', Date: 'Fri, 05 Jan 2018 04:47:05 GMT' };

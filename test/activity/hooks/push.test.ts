@@ -46,6 +46,7 @@ const serverKeys = (): ServerOptions => ({
 
 async function begin(options: ServerOptions): Promise<void> {
   await fixture.open(options);
+  fixture.clock.hold();
 }
 
 async function hook(fields: Record<string, unknown>): Promise<Json> {

@@ -65,6 +65,7 @@ test('a row has from, to, then limit and usage of vcpu, ram, storage in this ord
 });
 
 test('the range is the last day by default', async () => {
+  fixture.clock.hold();
   at('2018-01-05T04:47:04.999Z');
   assert.equal(await timeline(''), [
     { from: seconds('2018-01-04T04:47:04Z'), to: seconds('2018-01-05T00:00:00Z') },

@@ -68,6 +68,7 @@ test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync
 });
 
 test('everybody who sees them is told when they were synchronised last, and when they will be', async () => {
+  fixture.clock.hold();
   const settings = await make();
   const times = async (): Promise<Json> => (await fixture.staff.get(`${settings.url}sync/`)).body;
   assert.equal(await times(), { last_sync: null, next_sync: null });
@@ -128,6 +129,7 @@ test('settings that an import wrote are New, and the timer schedules their creat
 });
 
 test('a job whose lease is older than ten minutes is taken over, so that no state hangs', async () => {
+  fixture.clock.hold();
   const settings = await make();
   const {
     clock,

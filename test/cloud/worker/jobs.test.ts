@@ -224,6 +224,7 @@ test('an answer that nobody understands is an unexpected one', async () => {
 });
 
 test('an unavailable provider is tried three more times, after 1, 2 and 4 seconds', async () => {
+  fixture.clock.hold();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
   const at: number[] = [];
@@ -241,6 +242,7 @@ test('an unavailable provider is tried three more times, after 1, 2 and 4 second
 });
 
 test('a provider that limits is asked again after the time it says, at most five minutes, five times', async () => {
+  fixture.clock.hold();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
   const at: number[] = [];
@@ -295,6 +297,7 @@ test('to pull what the provider does not have tells that it is gone', async () =
 });
 
 test('a job is leased while it is asked about, and claimed by nobody else', async () => {
+  fixture.clock.hold();
   await cloud.begin();
   let release: (step: Step) => void = () => undefined;
   const calls = provider('create', () => new Promise<Step>((resolve) => (release = resolve)));
@@ -314,6 +317,7 @@ test('a job is leased while it is asked about, and claimed by nobody else', asyn
 });
 
 test('a job whose process ended is taken over, and the driver is told that a call may have been made', async () => {
+  fixture.clock.hold();
   const droplet = await cloud.begin();
   const {
     clock,

@@ -15,14 +15,14 @@ export interface Mode {
 /** Everything that has to do with time: files that set a clock, move it on, or follow the events as they happen. */
 const isTestOfTime = (text: string): boolean => /\bclock\.(set|advance)\(|\.later\(|\bEventReader\b/.test(text);
 
-/** Where the clock of the fixture decides; elsewhere tests have clocks of their own, or spawn programs. */
-const hasClockOfFixture = /^(accounts|activity|attacks|cloud|kernel\/access)\//;
+/** Where time decides what happens. The drivers of vendors and attacks use the same code, and take as long as all of these. */
+const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|worker)|kernel\/access)\//;
 
 export const modes: readonly Mode[] = [
   {
     name: 'on a moving clock',
     env: { TENANTRY_TEST_CLOCK: 'moving' },
-    includes: (path, text) => hasClockOfFixture.test(path) && isTestOfTime(text),
+    includes: (path, text) => dependsOnTime.test(path) && isTestOfTime(text),
   },
 ];
 
