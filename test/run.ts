@@ -10,6 +10,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { fileOf, runsOf } from './support/runner/modes.ts';
 import type { FileResult, Message } from './support/runner/shard.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
@@ -25,12 +26,13 @@ const root = resolve(values.root);
 const timeoutMilliseconds = Number(values.timeout) * 1000;
 const shards = new Set<ChildProcess>();
 
-/** The test files to run, relative to the root. */
-function testFiles(): string[] {
+/** The runs of test files: paths relative to the root, with the mode where it is not the usual one. */
+function testRuns(): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && !/^bench[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
     .filter((file) => filters.length === 0 || filters.some((filter) => join(root, file).includes(filter)))
-    .sort();
+    .sort()
+    .flatMap((file) => runsOf(root, file));
 }
 
 /** What vendors' own clients and services are needed for. */
@@ -90,12 +92,13 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
       fail(`the file ends its process (${signal ?? `exit code ${code}`})`);
     const watchdog = setTimeout(() => fail(`the file hangs: stopped after ${values.timeout} s`), timeoutMilliseconds);
     listen('on');
-    shard.send(join(root, file));
+    const { env, path } = fileOf(file);
+    shard.send({ file: join(root, path), env });
   });
 }
 
 const started = performance.now();
-const queue = testFiles();
+const queue = testRuns();
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 async function work(): Promise<void> {

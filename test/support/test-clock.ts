@@ -5,8 +5,8 @@
  */
 import type { SettableClock } from '../../src/kernel/clock.ts';
 
-/** Whether the clocks of this process move by themselves. */
-const isMoving = process.env.TENANTRY_TEST_CLOCK === 'moving';
+/** Whether clocks move by themselves: the runner decides that for each file. */
+const isMoving = (): boolean => process.env.TENANTRY_TEST_CLOCK === 'moving';
 
 const second = 1_000_000;
 /** Microseconds between two readings: large steps first, then small ones, so that a clock is never a whole second ahead. */
@@ -27,7 +27,7 @@ export function testClock(start: string): TestClock {
   shown.fractions.clear();
   shown.drift = 0;
   let drift = 0;
-  let isHeld = !isMoving;
+  let isHeld = !isMoving();
   let base: number;
   const setBase = (instant: number): void => {
     const fraction = ((instant % second) + second) % second;
@@ -62,7 +62,7 @@ function knownFraction(given: number): number | undefined {
 
 /** A text of the server with its instants as a clock that stands still would have shown them. */
 export function withoutDrift(text: string): string {
-  if (!isMoving) return text;
+  if (!isMoving()) return text;
   return text.replace(
     /(@timestamp":")?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{1,6})Z/g,
     (_, event = '', time: string, digits: string) => {

@@ -1,10 +1,11 @@
 /**
  * The modes in which the runner runs test files besides the usual one. A mode is a few environment variables, which
- * test/support reads, and the files that it is for.
+ * test/support reads, and a rule for the files that run in it, too.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-export interface Mode {
+interface Mode {
   /** What the runner shows behind the path of a file. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
@@ -18,7 +19,7 @@ const isTestOfTime = (text: string): boolean => /\bclock\.(set|advance)\(|\.late
 /** Where time decides what happens. The drivers of vendors and attacks use the same code, and take as long as all of these. */
 const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|worker)|kernel\/access)\//;
 
-export const modes: readonly Mode[] = [
+const modes: readonly Mode[] = [
   {
     name: 'on a moving clock',
     env: { TENANTRY_TEST_CLOCK: 'moving' },
@@ -26,8 +27,15 @@ export const modes: readonly Mode[] = [
   },
 ];
 
-/** The modes besides the usual one that a file below the root of the tests runs in. */
-export function modesOf(file: string, path: string): readonly Mode[] {
-  const text = readFileSync(file, 'utf8');
-  return modes.filter(({ includes }) => includes(path.replaceAll('\\', '/'), text));
+/** The runs of a test file below a root: itself, and one for each further mode, which stands behind the path in parentheses. */
+export function runsOf(root: string, path: string): readonly string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const further = modes.filter(({ includes }) => includes(path.replaceAll('\\', '/'), text));
+  return [path, ...further.map(({ name }) => `${path} (${name})`)];
+}
+
+/** The file of a run, relative to the root, and the environment variables of its mode. */
+export function fileOf(run: string): { readonly path: string; readonly env: Readonly<Record<string, string>> } {
+  const mode = modes.find(({ name }) => run.endsWith(` (${name})`));
+  return mode ? { path: run.slice(0, -` (${mode.name})`.length), env: mode.env } : { path: run, env: {} };
 }

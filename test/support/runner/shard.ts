@@ -11,6 +11,12 @@ export interface FileResult {
   readonly report: string;
 }
 
+/** What a shard is to run: a file, in an environment. */
+export interface Assignment {
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** What a shard sends: what a file prints, as it prints it, and the result at its end. */
 export type Message = { readonly output: string } | { readonly result: FileResult };
 
@@ -39,17 +45,22 @@ for (const stream of [process.stdout, process.stderr]) {
   }) as typeof stream.write;
 }
 
-async function runFile(file: string): Promise<FileResult> {
+const usualEnv = { ...process.env };
+
+async function runFile({ env, file }: Assignment): Promise<FileResult> {
   const started = performance.now();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
   // Again for each file: one that failed may have left another.
   globalThis.fetch = checkedFetch;
+  process.env = { ...usualEnv, ...env };
+  // In another mode a file registers its tests again.
+  const mode = new URLSearchParams(env).toString();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
 
   try {
-    await import(pathToFileURL(file).href);
+    await import(pathToFileURL(file).href + (mode && `?${mode}`));
   } catch (thrown) {
     strays.push(`the file throws: ${asError(thrown).stack}`);
   }
@@ -76,7 +87,7 @@ async function runFile(file: string): Promise<FileResult> {
   return { ...counts, milliseconds: performance.now() - started, report: texts.join('\n') };
 }
 
-process.on('message', (file: string) => {
-  void runFile(file).then((result) => send({ result }));
+process.on('message', (assignment: Assignment) => {
+  void runFile(assignment).then((result) => send({ result }));
 });
 process.on('disconnect', () => process.exit());

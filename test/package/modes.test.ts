@@ -1,0 +1,54 @@
+/** The modes of test files, and the clock that moves by itself. */
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fileOf, runsOf } from '../support/runner/modes.ts';
+import { type TestClock, testClock, withoutDrift } from '../support/test-clock.ts';
+
+const test = suite('modes of test files');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const moving = 'activity/events/stream.test.ts (on a moving clock)';
+
+test('runs what is about time on a moving clock, too', () => {
+  assert.equal(runsOf(root, 'activity/events/stream.test.ts'), ['activity/events/stream.test.ts', moving]);
+  assert.equal(runsOf(root, 'kernel/http/etag.test.ts'), ['kernel/http/etag.test.ts']);
+  assert.equal(fileOf(moving), { path: 'activity/events/stream.test.ts', env: { TENANTRY_TEST_CLOCK: 'moving' } });
+  assert.equal(fileOf('readme.test.ts'), { path: 'readme.test.ts', env: {} });
+});
+
+const start = '2018-01-05T04:47:04Z';
+const micros = (instant: string): number => new Date(instant).getTime() * 1000;
+
+function onMovingClock(use: (clock: TestClock) => void): void {
+  const before = process.env.TENANTRY_TEST_CLOCK;
+  process.env.TENANTRY_TEST_CLOCK = 'moving';
+  try {
+    use(testClock(start));
+  } finally {
+    if (before === undefined) delete process.env.TENANTRY_TEST_CLOCK;
+    else process.env.TENANTRY_TEST_CLOCK = before;
+  }
+}
+
+test('moves with each reading, by less than a second in all, and stands still when held', () =>
+  onMovingClock((clock) => {
+    assert.equal([clock.now(), clock.now()], [micros(start), micros(start) + 1000]);
+    for (let reading = 0; reading < 10_000; reading++) clock.now();
+    assert.ok(clock.now() < micros(start) + 1_000_000);
+    clock.hold();
+    clock.advance(60);
+    assert.equal([clock.now(), clock.now()], [micros(start) + 60_000_000, micros(start) + 60_000_000]);
+  }));
+
+test('texts show the instants at which the clock was set', () =>
+  onMovingClock((clock) => {
+    clock.now();
+    clock.now();
+    assert.is(withoutDrift('"created":"2018-01-05T04:47:04.001Z"'), '"created":"2018-01-05T04:47:04Z"');
+    assert.is(withoutDrift('"@timestamp":"2018-01-05T04:47:04.001Z"'), '"@timestamp":"2018-01-05T04:47:04.000Z"');
+    // This one no clock has reached: a body brought it.
+    assert.is(withoutDrift('"expires":"2018-01-05T04:47:04.5Z"'), '"expires":"2018-01-05T04:47:04.5Z"');
+    assert.is(testClock(start).now(), micros(start));
+  }));
+
+test.run();
