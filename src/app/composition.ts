@@ -266,10 +266,13 @@ function etagNow(
   }
 }
 
+/** There is no active user of a name. */
+export class UnknownUser extends Error {}
+
 function issueTokenTo(app: App, username: string): string {
   const { db } = app;
   const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
-  if (user === undefined) throw new Error(`There is no active user "${username}"`);
+  if (user === undefined) throw new UnknownUser(`There is no active user "${username}"`);
   const token = db.write(() => issueToken(systemContext(app), user, { method: 'operator' }));
   db.store();
   return token;

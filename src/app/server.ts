@@ -53,10 +53,11 @@ export interface Server extends FixtureHandle {
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
-  /** A token of `admin` that is there from the start: after every reset, too. Throws where the data is in a folder. */
+  /**
+   * A token of `admin`, the same after every reset; another one where time has ended it. Throws where the data is in a
+   * folder.
+   */
   readonly token: string;
-  /** A fresh token of a user. Throws when there is no such active user. */
-  issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
@@ -206,7 +207,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     await fixture.close();
     await closeServing();
   };
-  const { advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot } = fixture;
+  const { advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
   return {
     url,
     adminUrl: admin?.url,
@@ -216,12 +217,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     initialPassword,
     get token() {
       if (token === undefined) throw new Error('only a server in memory has a token from the start');
-      return token;
+      return fixture.adminToken(token);
     },
-    issueToken: (username) => stage.engine.issueToken(username),
     tick: () => stage.engine.tick(),
     settled: () => stage.engine.settled(),
-    ...{ advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot },
+    ...{ advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot },
     isAlive: () => isTimerAlive(vitals),
     reload: () =>
       reloadAll(log, {

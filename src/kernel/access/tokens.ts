@@ -146,6 +146,18 @@ export function isHalfRunOut(app: App, authorization: string | undefined, now: n
   }
 }
 
+/** Whether a token ended because its lifetime passed without a use, rather than by being revoked. */
+export function hasRunOut(app: App, token: string, now: number): boolean {
+  try {
+    const row = app.knownTokens.get(token) ?? findToken(app, token);
+    return row.revoked === null && hasExpired(app, row.token_id, row, now);
+  } catch (error) {
+    // Ended tokens are removed some days later.
+    if (error instanceof HttpError) return true;
+    throw error;
+  }
+}
+
 /** Ends one token. */
 export function revokeToken(context: Context, token: number): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
