@@ -165,7 +165,7 @@ async function serve({ config, flags, sources }: Arguments): Promise<void> {
   const server = await showing(flags, async () => {
     if (hasDemo && !ephemeral)
       await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-    return await createServer({ ...config, ...options, isProgram: true, called: callOf(sources) });
+    return await createServer({ ...config, ...options, isProgram: true, isTrial: hasDemo, called: callOf(sources) });
   });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const unknown of unknownVariables(process.env)) server.app.log.warn(unknown, 'no setting has this name');

@@ -5,6 +5,7 @@ import { isSettable, runningClock } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { GivenSettings } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
+import { localOrigins } from '../kernel/http/cors.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
@@ -39,6 +40,8 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly called?: Pick<Surroundings, 'program' | 'sourceOf'>;
   /** What is there from the start, in memory only: things by name, or the demonstration world. */
   readonly seed?: Seed | 'demo';
+  /** @internal Whether it serves sample data to try it out: pages of this machine may call it, as they may one in memory. */
+  readonly isTrial?: boolean;
   /** @internal Serves copies of another's database, for reading. */
   readonly follow?: Following | undefined;
 }
@@ -72,7 +75,19 @@ export interface Server extends FixtureHandle {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { called, clock, ephemeral, follow, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
+  const {
+    called,
+    clock,
+    ephemeral,
+    follow,
+    isProgram,
+    isTrial,
+    providers,
+    random,
+    resolve: resolver,
+    seed,
+    ...given
+  } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   requireFit(options);
   const config = loadConfig({ given });
@@ -153,7 +168,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     keepAlive: config.keep_alive_timeout,
     baseUrl: config.base_url,
     trustedProxies: config.trusted_proxies,
-    allowedOrigins: config.allowed_origins,
+    allowedOrigins:
+      config.allowed_origins.length === 0 && (ephemeral || isTrial) ? localOrigins : config.allowed_origins,
     log,
     certificate: certificate?.current,
     counts: metrics.requests,

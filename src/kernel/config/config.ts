@@ -56,7 +56,7 @@ export const settings = {
   memory_budget_bytes: integer(67_108_864, 'Memory for answers that are remembered, in bytes; 0 remembers none.', 0),
   allowed_origins: list(
     [],
-    'Origins whose web pages may call the API (CORS); `*` is any, or any port or first label, as in http://localhost:*.',
+    'Origins whose web pages may call the API (CORS); `*` is any, or any port or first label, as in http://localhost:*. Default: none; in memory and with --demo any port of localhost, 127.0.0.1 and [::1].',
     origin,
   ),
   empty_collections: list(

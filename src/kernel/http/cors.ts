@@ -1,24 +1,55 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Log } from '../log.ts';
+import { urlOf } from '../url.ts';
 
-/** The headers that let a page of an allowed origin read an answer; undefined for requests from elsewhere. */
-export function corsHeaders(
-  { origin }: IncomingHttpHeaders,
-  allowedOrigins: readonly string[],
-): Record<string, string> | undefined {
-  if (origin === undefined || !isAllowedOrigin(origin, allowedOrigins)) return undefined;
-  return {
-    'Access-Control-Allow-Origin': origin,
-    Vary: 'Origin',
-    'Access-Control-Expose-Headers':
-      'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, X-Tenantry-Version, Retry-After',
-  };
+/** Origins of pages that this machine serves, on any port. */
+export const localOrigins: readonly string[] = ['http', 'https'].flatMap((scheme) =>
+  ['localhost', '127.0.0.1', '[::1]'].map((host) => `${scheme}://${host}:*`),
+);
+
+const maxReportedOrigins = 100;
+const maxReportedLength = 200;
+
+/** Which web pages may read answers (core.md 1.11). */
+export class Cors {
+  readonly #reported = new Set<string>();
+
+  constructor(
+    private readonly allowedOrigins: readonly string[],
+    private readonly log: Pick<Log, 'warn'>,
+  ) {}
+
+  /** The headers that let a page of an allowed origin read an answer; undefined for requests from elsewhere. */
+  headers({ origin }: IncomingHttpHeaders): Record<string, string> | undefined {
+    if (origin === undefined || !isAllowedOrigin(origin, this.allowedOrigins)) return undefined;
+    return {
+      'Access-Control-Allow-Origin': origin,
+      Vary: 'Origin',
+      'Access-Control-Expose-Headers':
+        'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, X-Tenantry-Version, Retry-After',
+    };
+  }
+
+  /** Warns about an origin whose pages cannot read answers: once about each, and not about the host of the server's own pages. */
+  reportRejected({ origin }: IncomingHttpHeaders, bases: readonly string[]): void {
+    if (origin === undefined || this.#reported.size >= maxReportedOrigins) return;
+    const shown = origin.slice(0, maxReportedLength);
+    // Not by the scheme: TLS may end at a proxy that is not trusted.
+    const host = urlOf(origin)?.host;
+    if (this.#reported.has(shown) || bases.some((base) => urlOf(base)?.host === host)) return;
+    this.#reported.add(shown);
+    this.log.warn(
+      { origin: shown },
+      'web pages of this origin cannot read answers: allowed_origins does not list it (see the manual, clients)',
+    );
+  }
 }
 
-/** Whether a browser asks what it may send. */
+/** Whether a browser asks what a page may send. */
 export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
-  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** The answer to such a question, on top of the headers that every answer to an allowed origin has. */
+/** The answer to a preflight, on top of the headers that every answer to an allowed origin has. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
   'Access-Control-Allow-Headers':

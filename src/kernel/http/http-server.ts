@@ -4,56 +4,29 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { TakenBack } from '../db/batch.ts';
-import type { RequestLog } from '../log.ts';
-import type { RequestCounts } from '../metrics/requests.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
-import { type ConnectionLimits, Connections } from './connections.ts';
-import { corsHeaders, isPreflight } from './cors.ts';
+import { Connections } from './connections.ts';
+import { Cors, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
-import { type Answer, type Elsewhere, type Exchange, send } from './exchange.ts';
+import { type Answer, type Exchange, send } from './exchange.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
+import type { ListenerOptions } from './listener-options.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
-import { internalError, invalidHost, invalidTarget, noRoom, preflight, unrouted } from './own-answers.ts';
+import {
+  internalError,
+  invalidHost,
+  invalidTarget,
+  noRoom,
+  preflight,
+  rejectedPreflight,
+  unrouted,
+} from './own-answers.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { Upload, UploadBudget } from './uploads.ts';
-
-/** What a body may be that a request brings. */
-export interface Admission {
-  /** Its largest size in bytes. */
-  readonly bodyLimit: number;
-  /** In whose name its bytes are kept: a user, or without token the prefix of an address. */
-  readonly holder: string;
-  /** What an answer says that is given in the place of the application's. */
-  readonly route: Omit<Answer, 'reply'>;
-}
-
-export interface ListenerOptions {
-  /** Looks at the headers of a request that brings a body: an answer refuses it before the body is read. */
-  readonly admit: (incoming: IncomingRequest) => Admission | Answer;
-  readonly answer: (incoming: IncomingRequest) => Answer | Promise<Answer>;
-  readonly elsewhere?: Elsewhere | undefined;
-  /** Calls back when everything written so far is safe, with an error when it is not. */
-  readonly afterCommit: (callback: (error?: unknown) => void) => void;
-  /** What is said in place of an answer when what it tells could not be saved. */
-  readonly unsaved: (incoming: IncomingRequest, error: unknown) => Answer;
-  /** Bytes of unfinished bodies that are kept in memory at a time. */
-  readonly bodyBudget: number;
-  readonly connections: ConnectionLimits;
-  /** Microseconds that a connection may be idle between two requests. */
-  readonly keepAlive: number;
-  readonly baseUrl: string | null;
-  readonly trustedProxies: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  /** What it speaks TLS with; without it plain HTTP. */
-  readonly certificate?: Certificate | undefined;
-  readonly log: RequestLog;
-  /** Told of every answer. */
-  readonly counts: RequestCounts;
-}
 
 const headerBytes = 16 * 1024;
 const headersTimeout = 10_000;
@@ -71,6 +44,7 @@ export class HttpServer {
   /** The latest exchange of every connection. */
   readonly #latest = new WeakMap<Socket, Exchange>();
   readonly #connections: Connections;
+  readonly #cors: Cors;
   readonly #uploads: UploadBudget;
   /** Sends the answers that wait for nothing else. */
   readonly #ready = new EndOfTurn();
@@ -81,6 +55,7 @@ export class HttpServer {
     this.#options = options;
     this.#proxies = parseNetworks(options.trustedProxies);
     this.#log = new AccessLog(options.log, this.#proxies, options.counts);
+    this.#cors = new Cors(options.allowedOrigins, options.log);
     this.#connections = new Connections(options.connections, this.#proxies);
     this.#uploads = new UploadBudget(options.bodyBudget);
     const limits = {
@@ -136,7 +111,7 @@ export class HttpServer {
 
   /** `waits`: the client sends its body only when it is told to go on (RFC 9110 10.1.1). */
   #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
-    const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
+    const cors = this.#cors.headers(message.headers);
     const peer = peerOf(message.socket);
     const address = this.#log.addressOf(message);
     const { target, host } = targetOf(message);
@@ -161,11 +136,12 @@ export class HttpServer {
       refuse(named === null ? invalidHost : invalidTarget);
       return;
     }
-    if (cors && isPreflight(message)) {
-      refuse(preflight);
+    const base = this.#options.baseUrl ?? named;
+    if (!cors) this.#cors.reportRejected(message.headers, [named, base]);
+    if (isPreflight(message)) {
+      refuse(cors ? preflight : rejectedPreflight);
       return;
     }
-    const base = this.#options.baseUrl ?? named;
     const incoming = new IncomingRequest(exchange.id, message.method ?? 'GET', target, message.headers, address, base);
     const elsewhere = this.#options.elsewhere?.(exchange, named);
     if (!elsewhere) this.#take(exchange, incoming, refuse);

@@ -1,7 +1,7 @@
 /** What the listener itself answers, which asks the application nothing. */
 import { preflightHeaders } from './cors.ts';
 import type { Answer } from './exchange.ts';
-import { json, type Reply } from './reply.ts';
+import { empty, json, type Reply } from './reply.ts';
 
 /** What the log and every answer say of a request that no route is known of. */
 export const unrouted = { allow: '', route: '', caller: undefined };
@@ -9,6 +9,8 @@ export const preflight: Answer = {
   ...unrouted,
   reply: { status: 204, body: '', type: '', headers: preflightHeaders, conditional: false },
 };
+/** The answer to a preflight from an origin that is not allowed: without CORS headers, by which browsers name the cause. */
+export const rejectedPreflight: Answer = { ...unrouted, reply: empty() };
 export const invalidHost: Answer = { ...unrouted, reply: json({ detail: 'Invalid Host header.' }, 400) };
 export const invalidTarget: Answer = { ...unrouted, reply: json({ detail: 'Invalid request target.' }, 400) };
 export const noRoom = json({ detail: 'Too many uploads at once. Try again.' }, 503, { 'Retry-After': '1' });

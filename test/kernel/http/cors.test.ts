@@ -1,7 +1,9 @@
 /** core.md 1.11: CORS. */
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Answer, Fixture } from '../../support/fixture.ts';
+import { Program } from '../../support/program.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const origin = 'https://app.example.com';
@@ -97,7 +99,7 @@ cors('OPTIONS from a listed origin without Access-Control-Request-Method is an o
   assert.equal([answer.status, answer.body.name, corsHeaders(answer)], [200, 'Version', exposed]);
 });
 
-cors('for other origins no CORS header is sent, and their preflight is an ordinary OPTIONS', async () => {
+cors('for other origins no CORS header is sent, and their preflight is answered without authentication', async () => {
   for (const other of [
     'https://evil.example.com',
     'https://app.example.com.evil.com',
@@ -108,20 +110,75 @@ cors('for other origins no CORS header is sent, and their preflight is an ordina
   ]) {
     const plain = await ask(fixture, 'GET', '/api/version/', { Origin: other });
     assert.equal([plain.status, corsHeaders(plain)], [200, {}], other);
-    const preflight = await ask(fixture, 'OPTIONS', '/api/customers/', {
-      Origin: other,
-      'Access-Control-Request-Method': 'GET',
-    });
-    assert.equal([preflight.status, corsHeaders(preflight)], [401, {}], other);
+    for (const path of ['/api/customers/', '/api/nothing/']) {
+      const preflight = await ask(fixture, 'OPTIONS', path, { Origin: other, 'Access-Control-Request-Method': 'GET' });
+      assert.equal([preflight.status, preflight.body, corsHeaders(preflight)], [204, undefined, {}], other);
+    }
   }
+  const ordinary = await ask(fixture, 'OPTIONS', '/api/customers/', { 'Access-Control-Request-Method': 'GET' });
+  assert.is(ordinary.status, 401, 'without an origin it is no preflight');
 });
 
-cors('it is off by default', async () => {
-  const preflight = await ask(closed, 'OPTIONS', '/api/version/', {
-    Origin: origin,
-    'Access-Control-Request-Method': 'GET',
-  });
-  assert.equal([preflight.status, corsHeaders(preflight)], [200, {}]);
+cors('a server in memory to which the setting gives nothing allows pages of this machine on any port', async () => {
+  for (const local of ['http://localhost:5173', 'https://localhost', 'http://127.0.0.1:3000', 'http://[::1]:8000']) {
+    const preflight = await ask(closed, 'OPTIONS', '/api/customers/', {
+      Origin: local,
+      'Access-Control-Request-Method': 'GET',
+    });
+    assert.equal([preflight.status, preflight.headers.get('access-control-allow-origin')], [204, local]);
+    const refused = await ask(fixture, 'GET', '/api/version/', { Origin: local.replace(':3000', ':3001') });
+    assert.equal(corsHeaders(refused), {}, 'the setting names others');
+  }
+  for (const other of ['http://localhost.example.com:5173', 'http://127.0.0.2', 'https://app.example.com', 'null'])
+    assert.equal(corsHeaders(await ask(closed, 'GET', '/api/version/', { Origin: other })), {}, other);
 });
+
+cors(
+  'the log names an origin that is not allowed once, and the setting, but not for pages of the server itself',
+  async () => {
+    const program = new Program(undefined);
+    try {
+      const { url, errors } = await program.serve([]);
+      const warnings = (): unknown[] =>
+        errors()
+          .split('\n')
+          .filter((line) => line.includes('allowed_origins'))
+          .map((line) => JSON.parse(line).origin);
+      const send = (asked: string, method = 'GET') =>
+        fetch(`${url}/api/version/`, {
+          method,
+          headers: { Origin: asked, ...(method === 'OPTIONS' && { 'Access-Control-Request-Method': 'GET' }) },
+        });
+      for (const asked of [
+        url,
+        url.replace('http:', 'https:'),
+        'http://localhost:5173',
+        'https://app.example.com',
+        'null',
+      ])
+        for (const method of ['OPTIONS', 'GET', 'GET'])
+          assert.is((await send(asked, method)).headers.get('access-control-allow-origin'), null);
+      const first = ['http://localhost:5173', 'https://app.example.com', 'null'];
+      await eventually('the log has the warnings', () => warnings().length >= first.length);
+      assert.equal(warnings(), first);
+      for (let i = 0; i < 110; i++) await send(`https://${'a'.repeat(300)}${i}.example.com`);
+      for (let i = 0; i < 110; i++) await send(`https://app-${i}.example.com`);
+      await eventually('the log has the warnings', () => warnings().length >= 100);
+      assert.is(warnings().length, 100);
+      assert.is(String(warnings()[3]).length, 200);
+    } finally {
+      await program.end();
+    }
+    const demo = new Program(undefined);
+    try {
+      const { url } = await demo.serve(['--demo']);
+      const local = 'http://localhost:5173';
+      const answer = await fetch(`${url}/api/version/`, { headers: { Origin: local } });
+      assert.is(answer.headers.get('access-control-allow-origin'), local);
+    } finally {
+      await demo.end();
+    }
+  },
+);
 
 cors.run();
