@@ -1,0 +1,124 @@
+/**
+ * The recipe of src/README.md for a field: a column and a line in `fields`, and nothing else. It is followed here for the tables
+ * of every collection that stores bodies, on a server of the source, whose declarations a test can add to. Responses keep
+ * to the published description, so that the field is one that they do not show, and the rows are looked at.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer, type Server } from '../../src/app/server.ts';
+import { collectionOf } from '../../src/cloud/resources/kind-collection.ts';
+import { type Fields, writeOnly } from '../../src/kernel/collection/field.ts';
+import { text } from '../../src/kernel/collection/values.ts';
+import { raw } from '../../src/kernel/db/sql.ts';
+import { catalogue, endpoints } from '../support/catalogue.ts';
+import type { Json } from '../support/fixture.ts';
+import { publicKeys } from '../support/public-keys.ts';
+
+const test = suite('a field that is added by the recipe');
+let server: Server;
+
+/** The tables of collections, in the order in which their objects are made. */
+const tables = [
+  ['service-certifications', 'service_certification'],
+  ['customers', 'customer'],
+  ['projects', 'project'],
+  ['users', 'user'],
+  ['keys', 'ssh_key'],
+  ['customer-permissions', 'customer_role'],
+  ['project-permissions', 'project_role'],
+  ['user-invitations', 'invitation'],
+  ['hooks-web', 'hook'],
+  ['service-settings', 'service_settings'],
+  ['digitalocean', 'service'],
+  ['digitalocean-service-project-link', 'service_project_link'],
+  ['gitlab-groups', 'resource'],
+] as const;
+
+/** The declared fields of a collection. */
+function fieldsOf(path: string): Record<string, Fields[string]> {
+  const kind = catalogue.kinds.find((typed) => typed.kind.path === path);
+  if (kind) return collectionOf(kind).spec.fields;
+  const input = endpoints.find((endpoint) => endpoint.path === `/api/${path}/`)?.operations.POST?.input;
+  return (input as { readonly fields: Record<string, Fields[string]> }).fields;
+}
+
+async function send(method: string, path: string, body: Json): Promise<Json> {
+  const response = await fetch(new URL(path, server.url), {
+    method,
+    headers: { Authorization: `Token ${server.token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+test.before(async () => {
+  for (const [path] of tables) fieldsOf(path).motto = writeOnly(text({ max: 50 }));
+  server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
+  for (const table of new Set(tables.map(([, table]) => table))) addColumn(table);
+});
+
+test.after(async () => {
+  for (const [path] of tables) delete fieldsOf(path).motto;
+  await server.close();
+});
+
+function addColumn(table: string): void {
+  server.app.db.script(`ALTER TABLE ${table} ADD COLUMN motto TEXT NOT NULL DEFAULT ''`);
+  // Views name their columns when they are made.
+  if (table.endsWith('_role'))
+    server.app.db.script(`
+      DROP VIEW active_${table}; CREATE VIEW active_${table} AS SELECT * FROM ${table} WHERE ended IS NULL`);
+}
+
+test('is stored by creation and change in every collection', async () => {
+  const made: Record<string, Json> = {};
+  const bodies: Record<string, () => Json> = {
+    'service-certifications': () => ({ name: 'ISO 27001' }),
+    customers: () => ({ name: 'Alice' }),
+    projects: () => ({ name: 'Website', customer: made.customers.url }),
+    users: () => ({ username: 'carol' }),
+    keys: () => ({ public_key: publicKeys.ed25519 }),
+    'customer-permissions': () => ({ user: made.users.url, customer: made.customers.url, role: 'owner' }),
+    'project-permissions': () => ({ user: made.users.url, project: made.projects.url, role: 'admin' }),
+    'user-invitations': () => ({
+      link_template: 'https://app.example.com/{uuid}/',
+      email: 'dave@example.com',
+      project: made.projects.url,
+      project_role: 'admin',
+    }),
+    'hooks-web': () => ({ destination_url: 'https://hooks.test/', event_groups: ['users'] }),
+    'service-settings': () => ({ name: 'Cloud', type: 'GitLab', customer: made.customers.url }),
+    digitalocean: () => ({ name: 'Droplets', customer: made.customers.url, token: 'token' }),
+    'digitalocean-service-project-link': () => ({ project: made.projects.url, service: made.digitalocean.url }),
+  };
+  const stored = (table: string): unknown =>
+    server.app.db.value(raw(`SELECT motto FROM ${table} WHERE motto <> '' ORDER BY id DESC LIMIT 1`));
+  for (const [path, table] of tables) {
+    const body = bodies[path]?.() ?? (await groupBody(made));
+    made[path] = await send('POST', `/api/${path}/`, { ...body, motto: `new ${path}` });
+    assert.is(stored(table), `new ${path}`, path);
+    const detail = endpoints.find((endpoint) => endpoint.path === `/api/${path}/:key/`);
+    if (!detail?.operations.PATCH || path === 'gitlab-groups') continue;
+    await send('PATCH', made[path].url, { motto: `changed ${path}` });
+    assert.is(stored(table), `changed ${path}`, path);
+  }
+});
+
+/** A group of a GitLab service that is linked to the project. */
+async function groupBody({ customers, projects }: Record<string, Json>): Promise<Json> {
+  const { uuid } = await send('POST', '/api/gitlab/', {
+    name: 'Code',
+    customer: customers.url,
+    project: projects.url,
+    token: 'token',
+  });
+  const response = await fetch(`${server.url}/api/gitlab-service-project-link/?service_uuid=${uuid}`, {
+    headers: { Authorization: `Token ${server.token}` },
+  });
+  const [link] = (await response.json()) as Json;
+  return { name: 'Alice', path: 'alice', service_project_link: link.url };
+}
+
+test.run();
