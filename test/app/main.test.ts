@@ -511,6 +511,8 @@ cli('serve --demo begins with the demonstration world, and the next time goes on
   assert.equal([await first.stop(), first.errors()], [0, '']);
   const second = await serve(['--demo']);
   assert.equal(await get(`${second.url}/api/customers/?field=uuid`, token), customers);
+  const page = await fetch(`${second.url}/api/version/`, { headers: { Origin: 'http://localhost:5173' } });
+  assert.is(page.headers.get('access-control-allow-origin'), 'http://localhost:5173');
   await second.stop();
 });
 

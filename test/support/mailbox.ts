@@ -7,6 +7,8 @@ export interface ReceivedMail extends Email {
   readonly recipient: string;
   readonly user: string | undefined;
   readonly isEncrypted: boolean;
+  /** Its bytes, each as a character. */
+  readonly source: string;
 }
 
 /** An SMTP server that keeps the mails it is sent, or refuses them as told. */
@@ -41,6 +43,7 @@ export class Mailbox {
               recipient: recipient?.address ?? '',
               user: session.user,
               isEncrypted: session.secure,
+              source: Buffer.concat(chunks).toString('latin1'),
             });
             done();
           });

@@ -2,6 +2,7 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
+import { subjectHeader } from './encoded-words.ts';
 import type { KeptMails } from './kept-mails.ts';
 import type { Mail } from './letter.ts';
 
@@ -77,15 +78,16 @@ export class Mailer {
   }
 
   #message(mail: Mail): SendMailOptions {
+    const { headers, ...subject } = subjectHeader(mail.subject);
     return {
       from: this.#from,
       to: { name: '', address: mail.to },
-      subject: mail.subject,
+      ...subject,
       text: mail.text,
       html: mail.html,
       messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
       date: new Date(mail.at / 1000),
-      headers: { 'Auto-Submitted': 'auto-generated', ...mail.headers },
+      headers: { 'Auto-Submitted': 'auto-generated', ...mail.headers, ...headers },
     };
   }
 

@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { nameInMail } from '../../../src/kernel/mail/names.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { keptMails, secretIn } from '../../support/kept-mails.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
@@ -359,6 +360,35 @@ test('mails of invitations that were deleted with their project count, and are f
   await fixture.later(3600);
   assert.equal(mails(), []);
   assert.is((await owner.post('/api/user-invitations/', body)).status, 201);
+});
+
+test('a name that holds encoded words is shown in the subject as it is written', async () => {
+  await begin();
+  const hidden = Buffer.from('http://evil.example/ \u202e').toString('base64');
+  for (const name of [
+    `=?utf-8?B?${hidden}?=`,
+    `Ministry =?utf-8?Q?=E2=80=AE?=`,
+    `Café =?utf-8?B?${hidden}?=`,
+    '=?utf-8?B?YWJj?= =?utf-8?B?YWJj?=',
+    `${'ŝ'.repeat(40)} =? 🦊🦊🦊`,
+    '=?=?=?',
+  ]) {
+    await fixture.staff.patch(people.customer.url, { name });
+    await invite(toCustomer('owner'));
+    const [mail] = mailbox.take() as [ReceivedMail];
+    assert.is(mail.subject, `Invitation to ${nameInMail(name)} organization`);
+    const head = mail.source.slice(0, mail.source.indexOf('\r\n\r\n'));
+    const [, lines = ''] = /^Subject: (.*(?:\r\n[ \t].*)*)$/m.exec(head) ?? [];
+    for (const line of lines.split('\r\n')) {
+      assert.match(
+        line.trim(),
+        /^=\?UTF-8\?[BQ]\?[\x21-\x3e\x40-\x7e]+\?=$/,
+        'nothing but encoded words of the server',
+      );
+      assert.ok(line.length <= 76, line);
+    }
+    assert.is(mail.from?.address, 'noreply@tenantry.example.com');
+  }
 });
 
 test.run();
