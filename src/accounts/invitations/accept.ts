@@ -3,7 +3,7 @@ import { everybody } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { boolean, orNull } from '../../kernel/collection/values.ts';
-import { caseFold } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
@@ -25,7 +25,7 @@ function rejectUnfit(request: Request, row: InvitationRow, user: UserRow, replac
   if (row.civil_number !== '' && row.civil_number !== user.civil_number)
     throw refusal('User has an invalid civil number.');
   if (hasRole(request.db, structure, scope, user.id)) throw refusal(`User already has role within this ${structure}.`);
-  if (request.config.validate_invitation_email && caseFold(row.email) !== caseFold(verifiedEmail(user) ?? ''))
+  if (request.config.validate_invitation_email && foldedEmail(row.email) !== foldedEmail(verifiedEmail(user) ?? ''))
     throw refusal('Invitation and user emails mismatch.');
   if (replaces && isEmailTaken(request, user, row.email))
     throw refusal(`User with email "${row.email}" already exists.`);

@@ -4,6 +4,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { exactEmail } from '../../kernel/collection/email-filters.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, type Filter, linked, oneOf, uuidOf, within } from '../../kernel/collection/filter.ts';
@@ -142,7 +143,7 @@ export const invitations = collection<InvitationRow>()({
       ['pending', 'accepted', 'canceled', 'expired'],
       oneOf('i.state', 'pending, accepted, canceled or expired.'),
     ),
-    email: exact('i.email'),
+    email: exactEmail('i.email'),
     civil_number: exact('i.civil_number'),
     customer_role: within(Object.keys(roleNames.customer), exact('i.customer_role')),
     project_role: within(Object.keys(roleNames.project), exact('i.project_role')),

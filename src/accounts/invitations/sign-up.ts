@@ -5,7 +5,8 @@ import type { Request } from '../../kernel/access/request.ts';
 import { issueToken, loginBy } from '../../kernel/access/tokens.ts';
 import { type Fields, type NewValues, optional } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { conflict, gather, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { customerOfScope } from '../roles/roles.ts';
@@ -59,7 +60,7 @@ function acceptSignUp(request: Request): SignUp {
     },
   );
   rejectWeak(request.config, values.password, { username: values.username, email: row.email });
-  if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(row.email)}`) !== undefined)
+  if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(row.email)}`) !== undefined)
     throw invalid({ detail: `User with email "${row.email}" already exists.` });
   const { scope, structure } = targetOf(row);
   const customer = customerOfScope(request.db, structure, scope);

@@ -2,6 +2,7 @@ import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import type { Parent, Row } from '../../kernel/collection/collection.ts';
+import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Fields, readOnly, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
 import { exact, only, partial, truth } from '../../kernel/collection/filter.ts';
@@ -73,7 +74,7 @@ const listing = (structure: RoleScope, between: Fields): Listing =>
       full_name: partial('u.full_name'),
       native_name: partial('u.native_name'),
       job_title: partial('u.job_title'),
-      email: partial('u.email'),
+      email: partialEmail('u.email'),
       username: partial('u.username'),
       phone_number: partial('u.phone_number'),
       civil_number: partOfCivilNumber,

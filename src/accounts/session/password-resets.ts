@@ -2,7 +2,8 @@ import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { samlRegistration } from '../users/registration.ts';
@@ -43,7 +44,7 @@ export function claimLink(
   link: { readonly id: number; readonly email: string; readonly created: number },
 ): UserRow | undefined {
   if (now >= link.created + lifetime) return undefined;
-  const user = db.get<UserRow>(sql`SELECT * FROM user WHERE email_folded = ${caseFold(link.email)} AND ${canReset}`);
+  const user = db.get<UserRow>(sql`SELECT * FROM user WHERE email_folded = ${foldedEmail(link.email)} AND ${canReset}`);
   if (!user) return undefined;
   const others = db.scalar<number>(sql`
     SELECT count(*) FROM password_reset

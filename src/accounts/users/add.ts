@@ -2,6 +2,7 @@ import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { loadCommonPasswords, passwordMessages, weakness } from './passwords.ts';
 import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
@@ -42,7 +43,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   const email = parsed('email', users.spec.fields.email.input, user.email ?? '');
   if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`))
     throw new Error('username: user with this username already exists.');
-  if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(email)}`)) {
+  if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(email)}`)) {
     throw new Error(`email: User with email "${email}" already exists.`);
   }
   const id = db.insert('user', {
@@ -50,7 +51,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
     username,
     username_folded: caseFold(username),
     email,
-    email_folded: caseFold(email),
+    email_folded: foldedEmail(email),
     is_staff: Number(user.isStaff ?? false),
     is_support: Number(user.isSupport ?? false),
     date_joined: context.now,

@@ -5,6 +5,7 @@ import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import { exact, type Filter } from '../../kernel/collection/filter.ts';
 import type { LinkTarget } from '../../kernel/collection/links.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
@@ -25,18 +26,18 @@ export function visibleUsers(caller: Caller, config: Config): Sql {
 }
 
 /** A filter by the whole of a text that is kept folded, too. */
-const exactly = (column: string, help: string): Filter => ({
+const exactly = (column: string, fold: (text: string) => string, help: string): Filter => ({
   ...exact(column, help),
   condition: ({ query }, name) => {
     const value = query.one(name);
-    return value === undefined ? undefined : sql`${raw(column)} = ${caseFold(value)}`;
+    return value === undefined ? undefined : sql`${raw(column)} = ${fold(value)}`;
   },
 });
 
 /** The filters that find somebody who is known by name. */
 export const filtersByName = {
-  username_exact: exactly('u.username_folded', 'The exact username, in any case.'),
-  email_exact: exactly('u.email_folded', 'The exact email, in any case.'),
+  username_exact: exactly('u.username_folded', caseFold, 'The exact username, in any case.'),
+  email_exact: exactly('u.email_folded', foldedEmail, 'The exact email, in any case.'),
 };
 
 /** Filters by what is not shown of people who are only known by name. */

@@ -1,7 +1,8 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { tellNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
 
@@ -16,7 +17,7 @@ export function replaceEmail(request: Request, user: UserRow, address: string, i
   }
   request.db.update('user', user.id, {
     email: address,
-    email_folded: caseFold(address),
+    email_folded: foldedEmail(address),
     email_verified: Number(isVerified),
   });
   tellNewEmail(request, user, address);
@@ -36,4 +37,4 @@ export const verifiedEmail = ({
 
 /** Whether an email address is that of a user other than this one. */
 export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>
-  db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(address)} AND id <> ${user.id}`) !== undefined;
+  db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(address)} AND id <> ${user.id}`) !== undefined;

@@ -2,7 +2,8 @@
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
@@ -23,7 +24,7 @@ interface Told {
 
 /** Queues the mail about a new email, to the old one where that was verified. */
 export function tellNewEmail(context: Context, before: Told, email: string): void {
-  if (caseFold(before.email) !== caseFold(email)) queue(context, before, 'email');
+  if (foldedEmail(before.email) !== foldedEmail(email)) queue(context, before, 'email');
 }
 
 /** Queues the mail about a new password, unless it is the first. */

@@ -12,6 +12,7 @@ import {
 import { selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
 import { boolean, choice, email, integer, nullableText, orNull, text } from '../../kernel/collection/values.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
 import { toConnected } from './directory.ts';
@@ -70,7 +71,7 @@ export const userFields = {
   email: email({
     unique: {
       column: 'email_folded',
-      of: caseFold,
+      of: foldedEmail,
       message: (address) => `User with email "${address}" already exists.`,
     },
   }),

@@ -9,8 +9,10 @@ import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
+import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import { messages } from '../../kernel/collection/field.ts';
 import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
@@ -57,7 +59,7 @@ export const users = collection<UserRow>()({
     full_name: partial('u.full_name'),
     native_name: partial('u.native_name'),
     job_title: partial('u.job_title'),
-    email: partial('u.email'),
+    email: partialEmail('u.email'),
     phone_number: partial('u.phone_number'),
     registration_method: partial('u.registration_method'),
     civil_number: partOfCivilNumber,
@@ -207,7 +209,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
 function columnsOf(values: UserValues): Record<string, Value> {
   const columns = storedColumns(userFields, values);
   if (values.username !== undefined) columns.username_folded = caseFold(values.username);
-  if (values.email !== undefined) columns.email_folded = caseFold(values.email);
+  if (values.email !== undefined) columns.email_folded = foldedEmail(values.email);
   return columns;
 }
 

@@ -7,7 +7,8 @@ import type { Request } from '../../kernel/access/request.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
@@ -35,7 +36,7 @@ interface Receiver {
 export const isTrusted = ({ db }: Pick<Request, 'db'>, author: number, email: string): boolean =>
   db.value(sql`
     SELECT 1 FROM user
-    WHERE id = ${author} AND (is_staff OR (email_verified AND email_folded = ${caseFold(email)}))`) !== undefined;
+    WHERE id = ${author} AND (is_staff OR (email_verified AND email_folded = ${foldedEmail(email)}))`) !== undefined;
 
 /** The address of the page that asks; undefined where neither setting gives one. */
 export function confirmationUrl(config: Config, secret: string): string | undefined {
@@ -48,7 +49,7 @@ export function confirmationUrl(config: Config, secret: string): string | undefi
 export function askReceiver(request: Request, hook: Receiver): void {
   const { app, config, db, now } = request;
   if (confirmationUrl(config, '') === undefined) return;
-  const folded = caseFold(hook.email);
+  const folded = foldedEmail(hook.email);
   const asked = sql`
     SELECT 1 FROM hook_confirmation
     WHERE email_folded = ${folded} AND created > ${now - askedAgainAfter}`;

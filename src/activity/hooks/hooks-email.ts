@@ -1,6 +1,6 @@
 import type { Columns } from '../../kernel/collection/changes.ts';
+import { exactEmail } from '../../kernel/collection/email-filters.ts';
 import { readOnly } from '../../kernel/collection/field.ts';
-import { exact } from '../../kernel/collection/filter.ts';
 import { booleanValue } from '../../kernel/collection/representation.ts';
 import { email } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
@@ -27,7 +27,7 @@ export const emailHooks = hookCollection({
     }),
   },
   example: { email: 'alice@example.com', event_groups: ['customers', 'projects'] },
-  filters: { email: exact('h.email') },
+  filters: { email: exactEmail('h.email') },
   refusals: { 429: true },
   stored: (request, columns, { row, user_id: author }) => {
     const judged = judgedEmail(columns, row);

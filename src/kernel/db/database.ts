@@ -1,6 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { foldedEmail } from './email-address.ts';
 import { openOwnHandle } from './handle.ts';
 import { LogRepair } from './log-repair.ts';
 import { caseFold } from './sql.ts';
@@ -22,6 +23,7 @@ export class Database extends Writer {
   static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): Database {
     const db = new Database(openOwnHandle(file, addon), addon, report);
     db.define('fold', caseFold);
+    db.define('fold_email', foldedEmail);
     return db;
   }
 

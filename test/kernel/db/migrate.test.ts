@@ -75,6 +75,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0035_monitoring_history': '355d0e7812c5b72b178c2ebf6e57af61048bf2bc987c4ade79522599a4458cf5',
   '0036_restorations': '3e64b2e1c928345addbd2dce97f75c7d22174ae6a058ca991bd46e720aa4b213',
   '0037_invitation_links': '59359d7ec90b38597c00fddcaa339438d7076d7061ce99c1508f5b5206a64217',
+  '0038_email_domains': '356508b17fb86c618bab889ff7a25c9aad6989d289e57ebdf40bad2e0bc41071',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {
