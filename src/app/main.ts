@@ -26,6 +26,7 @@ import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { exampleNames, printExample } from './examples/examples.ts';
 import { serveControl } from './fixture/control.ts';
+import { localDefaults } from './local-defaults.ts';
 import { callOf } from './operation/called.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
@@ -160,8 +161,10 @@ const commands: Commands = {
   },
 };
 
-async function serve({ config, flags, sources }: Arguments): Promise<void> {
+async function serve({ config: written, flags, sources }: Arguments): Promise<void> {
   const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
+  const isLocal = ephemeral || hasDemo;
+  const config = { ...written, ...(isLocal && localDefaults((name) => sourceOf(name, sources) !== undefined)) };
   const server = await showing(flags, async () => {
     if (hasDemo && !ephemeral)
       await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');

@@ -21,6 +21,7 @@ import { requireFit } from './fixture/replacements.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
 import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
+import { localDefaults } from './local-defaults.ts';
 import type { Memory } from './memory.ts';
 import { AdminListener } from './operation/admin-listener.ts';
 import type { Surroundings } from './operation/deployment.ts';
@@ -90,7 +91,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   requireFit(options);
-  const config = loadConfig({ given });
+  const config = { ...loadConfig({ given }), ...(ephemeral && localDefaults((name) => given[name] !== undefined)) };
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
   const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);

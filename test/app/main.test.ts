@@ -516,6 +516,21 @@ cli('serve --demo begins with the demonstration world, and the next time goes on
   await second.stop();
 });
 
+cli('serve --ephemeral and --demo let hooks call the loopback, unless the setting is given', async () => {
+  const body = new URLSearchParams({ destination_url: 'http://127.0.0.1:9000/', event_groups: 'projects' });
+  const status = async (words: readonly string[]): Promise<number> => {
+    const server = await serve([...words, '--ephemeral']);
+    const headers = { Authorization: `Token ${server.told.token}` };
+    const answer = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
+    await server.stop();
+    return answer.status;
+  };
+  assert.equal(
+    [await status([]), await status(['--demo']), await status(['--hooks-allowed-networks', '10.0.0.0/8'])],
+    [201, 201, 400],
+  );
+});
+
 cli('a port in use is told in one line', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');

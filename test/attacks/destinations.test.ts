@@ -93,7 +93,9 @@ test('a hook to an address inside is refused, however it is written', async () =
   for (const host of inside)
     for (const url of [`http://${host}/`, `https://user@${host}:8443/path?x=y#z`]) {
       const { body, status } = await hook(owner, url);
-      const messages = url.includes('@') ? ['Enter a valid URL.'] : ['Destination address is not allowed.'];
+      const messages = url.includes('@')
+        ? ['Enter a valid URL.']
+        : ['Destination address is not allowed by hooks_allowed_networks.'];
       assert.equal([url, status, body], [url, 400, { destination_url: messages }]);
     }
 });

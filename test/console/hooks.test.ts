@@ -40,7 +40,7 @@ browser('a web hook is made by a form that refuses beside the field, and its sec
   await form.getByLabel('Destination URL').fill('http://10.0.0.1/');
   await form.getByLabel('projects', { exact: true }).check();
   await form.getByRole('button', { name: 'Create' }).click();
-  await form.getByText('Destination address is not allowed.').waitFor();
+  await form.getByText('Destination address is not allowed by hooks_allowed_networks.').waitFor();
   owner.complaints.splice(0);
   await form.getByLabel('Destination URL').fill(`${receiver.url}/in`);
   await form.getByRole('button', { name: 'Create' }).click();

@@ -90,7 +90,15 @@ export class Fixture {
   /** Starts a server in the place of the one before, if there was one, on a clock that this fixture moves. */
   async open(options: ServerOptions = {}, clock: TestClock = testClock(start)): Promise<void> {
     await this.close();
-    const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
+    const server = await createServer({
+      ephemeral: true,
+      port: 0,
+      log_level: 'silent',
+      clock,
+      // As strict as a deployment: servers in memory let hooks call the loopback.
+      hooks_allowed_networks: [],
+      ...options,
+    });
     const staff = new Client(this, server.issueToken());
     this.#open = { server, clock, staff };
     this.#seen = 0;

@@ -6,7 +6,7 @@ import { exact, within } from '../../kernel/collection/filter.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, url } from '../../kernel/collection/values.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { isDestinationAllowed, refusedDestination } from '../../kernel/net/destination.ts';
+import { isDestinationAllowed, portOf } from '../../kernel/net/destination.ts';
 import { destinationsOf } from './destinations.ts';
 import { hookCollection, hookManagers } from './hook.ts';
 import { newSecret } from './signature.ts';
@@ -25,7 +25,9 @@ const destination = refine(
     if (address.username !== '' || address.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
       throw new FieldError([messages.url]);
     const { allows, allowsPort } = destinationsOf(config);
-    if (!isDestinationAllowed(address, allows, allowsPort)) throw new FieldError([refusedDestination]);
+    if (!allowsPort(portOf(address))) throw new FieldError(['Destination port is not allowed by hooks_allowed_ports.']);
+    if (!isDestinationAllowed(address, allows))
+      throw new FieldError(['Destination address is not allowed by hooks_allowed_networks.']);
   },
 );
 

@@ -42,7 +42,9 @@ export const helps: Words = {
     'Kuhu kiri saadetakse. Kutse võib vastu võtta ka teise aadressiga.',
   'When set, only a user with this civil number may accept.':
     'Kui see on määratud, saab kutse vastu võtta ainult selle isikukoodiga kasutaja.',
-  "Default: the key's comment.": 'Vaikimisi võtme kommentaar.',
+  "Default: the key's comment, with a number where another key has that name.":
+    'Vaikimisi võtme kommentaar, millele lisatakse number, kui sama nimega võti on juba olemas.',
+  "Replaces the user's email by that of the invitation.": 'Asendab kasutaja e-posti aadressi kutse omaga.',
   'SSH public key in one line.': 'Avalik SSH-võti ühel real.',
   'Platform of the device.': 'Seadme platvorm.',
   'Largest usage allowed; -1: unlimited.': 'Suurim lubatud kasutus; -1: piiramata.',

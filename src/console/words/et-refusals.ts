@@ -134,7 +134,11 @@ export const refusals: Words = {
   'Please specify list of event_types or event_groups.': 'Vali sündmuste liigid või rühmad.',
   'A user may have at most {count} hooks.': 'Kasutajal võib olla kuni {count} teavitust.',
   'Destination is not allowed.': 'Sihtkoht pole lubatud.',
-  'Destination address is not allowed.': 'Sihtkoha aadress pole lubatud.',
+  'Unsupported content encoding "{encoding}" in request.': 'Päringu sisukodeeringut „{encoding}” ei toetata.',
+  'Destination address is not allowed by hooks_allowed_networks.':
+    'Seadistus hooks_allowed_networks ei luba seda sihtkoha aadressi.',
+  'Destination port is not allowed by hooks_allowed_ports.':
+    'Seadistus hooks_allowed_ports ei luba seda sihtkoha porti.',
   'It is impossible to modify backend quota through this endpoint.': 'Pakkuja kvooti ei saa siin muuta.',
   'Current quota usage exceeds new limit.': 'Praegune kasutus on uuest piirist suurem.',
   'Start timestamp has to be earlier than end timestamp.': 'Algus peab olema enne lõppu.',

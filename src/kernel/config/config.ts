@@ -173,7 +173,9 @@ export const settings = {
     200,
     'Mails that the hooks of a user send in an hour; events beyond are told in one mail at its end.',
   ),
-  hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
+  hooks_allowed_networks: networks(
+    'Private and local networks that hooks may send to all the same; default: none, in memory and with --demo the loopback.',
+  ),
   hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
   smtp_url: remoteAddress(
     'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are written to files in the folder mail of the data folder.',

@@ -3,7 +3,7 @@ import { once } from '../memoised.ts';
 import { present } from '../present.ts';
 import { inNetworks, parseNetworks } from './networks.ts';
 
-/** The message about a destination that the rule refuses, at creation and in the delivery log. */
+/** The message about a destination that the rule refuses, where a request would be sent. */
 export const refusedDestination = 'Destination address is not allowed.';
 
 /** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
@@ -79,7 +79,9 @@ export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: 
   return !ipaddr.isValid(host) || allows(host);
 }
 
-const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
+/** The port of a URL, the usual one of its scheme where it names none. */
+export const portOf = ({ port, protocol }: URL): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 
 /** Host of a URL in lower case, without the brackets of an IPv6 address or the dot that ends a full name. */
 export const hostOf = (url: URL): string =>

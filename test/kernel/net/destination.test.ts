@@ -98,7 +98,7 @@ test('literal addresses of private, local, metadata, multicast and reserved netw
     const answer = await create(host);
     assert.equal(
       [answer.status, answer.body],
-      [400, { destination_url: ['Destination address is not allowed.'] }],
+      [400, { destination_url: ['Destination address is not allowed by hooks_allowed_networks.'] }],
       host,
     );
   }
@@ -106,19 +106,27 @@ test('literal addresses of private, local, metadata, multicast and reserved netw
 
 test('they are refused in every notation, and inside of IPv6 addresses that embed them', async () => {
   for (const host of otherNotations)
-    assert.equal((await create(host)).body, { destination_url: ['Destination address is not allowed.'] }, host);
+    assert.equal(
+      (await create(host)).body,
+      { destination_url: ['Destination address is not allowed by hooks_allowed_networks.'] },
+      host,
+    );
 });
 
 test('localhost and names below it are refused at creation', async () => {
   for (const host of localNames)
-    assert.equal((await create(host)).body, { destination_url: ['Destination address is not allowed.'] }, host);
+    assert.equal(
+      (await create(host)).body,
+      { destination_url: ['Destination address is not allowed by hooks_allowed_networks.'] },
+      host,
+    );
 });
 
 test('they are refused at a change, too', async () => {
   const { body } = await create('example.com');
   for (const send of [fixture.staff.put, fixture.staff.patch]) {
     assert.equal((await send(body.url, { destination_url: 'https://10.1.1.1/' })).body, {
-      destination_url: ['Destination address is not allowed.'],
+      destination_url: ['Destination address is not allowed by hooks_allowed_networks.'],
     });
   }
   await fixture.staff.delete(body.url);
@@ -169,7 +177,7 @@ async function delivered(host: string, on = fixture): Promise<Json> {
 }
 
 test('ports other than 80, 443 and those from 1024 on are refused, unless hooks_allowed_ports names them', async () => {
-  const refused = { destination_url: ['Destination address is not allowed.'] };
+  const refused = { destination_url: ['Destination port is not allowed by hooks_allowed_ports.'] };
   for (const port of [1, 21, 22, 25, 79, 81, 442, 444, 465, 1023]) {
     const answer = await create(`example.com:${port}`);
     assert.equal([answer.status, answer.body], [400, refused], String(port));
