@@ -16,6 +16,7 @@ import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { runAs } from '../kernel/owner.ts';
 import { syncFolder } from '../kernel/place.ts';
 import { codeOf, errorOf } from '../kernel/present.ts';
+import { warnOfRemoteDisk } from './remote-disk.ts';
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
@@ -198,7 +199,10 @@ export function openData(
     if (folder !== undefined) {
       rejectRemains(folder);
       rejectHeadless(`${file}-wal`);
-      if (purpose !== 'command') tellBreak(`${file}-wal`, log);
+      if (purpose !== 'command') {
+        warnOfRemoteDisk(folder, log);
+        tellBreak(`${file}-wal`, log);
+      }
     }
     const report = storageReport(folder, log);
     const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
