@@ -8,6 +8,7 @@
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- postgres               … Needs postgresql
+ *   npm run live -- webhooks               … Needs python3 with venv, go, and registries of npm, Python and Go packages
  *   npm run live -- package                … Fetches the versions of Node.js, needs a C++ compiler, Linux on x64 with glibc
  *   npm run live -- binary                 … The same, and strip of GNU binutils
  *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
@@ -26,6 +27,7 @@ import { openStack } from './openstack/life/life.ts';
 import { packageOfAll } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
 import { Steps } from './steps.ts';
+import { webhooks } from './webhooks/part.ts';
 
 /** A line a part. */
 const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
@@ -36,6 +38,7 @@ const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promi
   jira,
   openstack: openStack,
   postgres,
+  webhooks,
   binary,
   package: packageOfAll,
 };
