@@ -116,7 +116,14 @@ function filterOf(document: Item, parameter: Item): Filter {
   return {
     name: textOf(parameter, 'name'),
     help: textOf(parameter, 'description'),
-    type: choices.length > 0 ? 'choice' : type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'text',
+    type:
+      choices.length > 0
+        ? 'choice'
+        : type === 'boolean'
+          ? 'boolean'
+          : /^(integer|number)$/.test(type)
+            ? 'number'
+            : 'text',
     choices,
     isLink: schema.format === 'uri-reference' || textOf(schema, 'pattern').includes('A-F'),
   };

@@ -1,13 +1,14 @@
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import { exampleUuid } from '../../kernel/collection/example.ts';
-import type { Filter } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
+import { filterParameter } from './filter-parameter.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
+import { responseLinks } from './response-links.ts';
 import { bareListShape, bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,11 +27,19 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
   const served = endpoints.filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
   const idOf = operationIds(served);
+  const linksOf = responseLinks(served, idOf);
   const paths = served.map((endpoint): [string, Json] => {
     const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => keyParameter(endpoint, name));
     const operations = namesOf(endpoint.operations).map((method) => [
       method.toLowerCase(),
-      describe(endpoint, method, present(endpoint.operations[method]), schemas, idOf(endpoint, method)),
+      describe(
+        endpoint,
+        method,
+        present(endpoint.operations[method]),
+        schemas,
+        idOf(endpoint, method),
+        linksOf(endpoint),
+      ),
     ]);
     return [
       documentedPath(endpoint),
@@ -108,6 +117,7 @@ function describe(
   operation: Operation,
   schemas: Schemas,
   operationId: string,
+  links: Json,
 ): Json {
   const {
     also = [],
@@ -146,7 +156,10 @@ function describe(
     responses: {
       ...Object.fromEntries(
         [output, ...also].flatMap((one) =>
-          [one.status, ...(one.others ?? [])].map((status) => [status, success(operation, one, status, schemas)]),
+          [one.status, ...(one.others ?? [])].map((status) => [
+            status,
+            success(operation, one, status, schemas, links),
+          ]),
         ),
       ),
       ...refusalsOf(endpoint, method, operation),
@@ -174,8 +187,15 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
   };
 }
 
-function success({ output, paginated, input }: Operation, one: Output, status: number, schemas: Schemas): Json {
+function success(
+  { output, paginated, input }: Operation,
+  one: Output,
+  status: number,
+  schemas: Schemas,
+  links: Json,
+): Json {
   const { shape, types } = one;
+  const isCreation = status === 201 && input !== undefined && one === output;
   const content = status !== 302 &&
     (shape || types) && {
       ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
@@ -185,7 +205,7 @@ function success({ output, paginated, input }: Operation, one: Output, status: n
     };
   const headers = {
     ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
-    ...(status === 201 && input && one === output && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(isCreation && { Location: { $ref: '#/components/headers/Location' } }),
     ...(paginated && {
       Link: { $ref: '#/components/headers/Link' },
       'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' },
@@ -195,6 +215,7 @@ function success({ output, paginated, input }: Operation, one: Output, status: n
     description: descriptions[status] ?? 'Success.',
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(content && { content }),
+    ...(isCreation && Object.keys(links).length > 0 && { links }),
   };
 }
 
@@ -211,27 +232,6 @@ const listHeaders: Json = {
   'X-Result-Count': { description: 'Objects on all pages together.', schema: { type: 'integer', minimum: 0 } },
 };
 
-const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
-  string: { type: 'string' },
-  uuid: { type: 'string', pattern: '^[0-9A-Fa-f-]{32,36}$' },
-  boolean: { type: 'boolean' },
-  flag: { type: 'string' },
-  datetime: { type: 'string', format: 'date-time' },
-  link: { type: 'string', format: 'uri-reference' },
-  integer: { type: 'integer' },
-  named: { type: 'object', additionalProperties: { type: 'string' } },
-};
-
-const filterParameter = (name: string, { help, repeatable, type }: Filter): Json => ({
-  name,
-  in: 'query',
-  description: help,
-  ...(type === 'flag' && { allowEmptyValue: true }),
-  ...(repeatable
-    ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true }
-    : { schema: typeOfFilter[type] }),
-});
-
 const pageParameters = [
   {
     name: 'page',
@@ -242,7 +242,7 @@ const pageParameters = [
   {
     name: 'page_size',
     in: 'query',
-    description: 'Objects a page.',
+    description: 'Objects a page; more than the maximum count as it.',
     schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 },
   },
 ] as const;

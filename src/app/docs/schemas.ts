@@ -94,14 +94,14 @@ function inputShape({ help, input, select, shape, type }: WritableField): JsonSc
   const { nullable } = input;
   const accepted = input.shape ?? shapeOf(input.schema);
   const { enum: choices, examples } = shape;
-  return {
+  const isUpload = type === 'file upload' || type === 'image upload';
+  const plain: JsonSchema = {
     ...(choices === undefined ? accepted : { type: shape.type }),
-    ...(type === 'file upload' || type === 'image upload'
-      ? { type: nullable ? ['string', 'null'] : 'string', contentMediaType: 'application/octet-stream' }
-      : {}),
+    ...(isUpload && { type: 'string', contentMediaType: 'application/octet-stream' }),
     ...(select && { format: 'uri-reference', examples: [exampleLink(select().path)] }),
     ...(choices !== undefined && { enum: choices }),
     ...(examples !== undefined && { examples }),
     ...(help !== undefined && { description: help }),
   };
+  return nullable && plain.type !== undefined && ![plain.type].flat().includes('null') ? orNullShape(plain) : plain;
 }

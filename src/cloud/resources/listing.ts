@@ -61,7 +61,7 @@ export const resourceFilters: Filters = {
     condition: ({ query }) => (query.all('rtag').length === 0 ? undefined : all(query.all('rtag').map(hasTag))),
   },
   actual_sla: {
-    type: 'string',
+    type: 'number',
     help: 'SLA of the period.',
     condition: (request, name) => {
       const value = numberParameter(request, name);

@@ -8,7 +8,7 @@ import { type LinkTarget, linkKey } from './links.ts';
 /** One query parameter of a list. */
 export interface Filter {
   /** `named`: whatever parameters have names of a form that the help tells. */
-  readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'named';
+  readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'number' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
   /** What the names start with, of `named` ones. */

@@ -32,6 +32,61 @@ docs('it is the same for every caller', async () => {
   for (const client of [fixture.staff, fixture.as('alice')]) assert.equal((await client.get('/docs/')).body, document);
 });
 
+docs('the answer to a creation links to every operation on what was created', () => {
+  const { links } = document.paths['/api/keys/'].post.responses[201];
+  assert.equal(links, {
+    getSSHKey: { operationId: 'getSSHKey', parameters: { key: '$response.body#/uuid' } },
+    deleteSSHKey: { operationId: 'deleteSSHKey', parameters: { key: '$response.body#/uuid' } },
+  });
+  const { links: ofPermissions } = document.paths['/api/project-permissions/'].post.responses[201];
+  assert.equal(
+    [...new Set(Object.values<Json>(ofPermissions).map(({ parameters }) => parameters.key))],
+    ['$response.body#/pk'],
+  );
+  const ids = operations().map(([, , { operationId }]) => operationId);
+  for (const [path, method, { responses }] of operations())
+    for (const [status, { links: found = {} }] of Object.entries<Json>(responses)) {
+      assert.ok(status === '201' || Object.keys(found).length === 0, `${method} ${path}`);
+      for (const { operationId } of Object.values<Json>(found)) assert.ok(ids.includes(operationId), operationId);
+    }
+});
+
+docs('a field that takes null says so, links included', () => {
+  const { properties } =
+    document.components.schemas[
+      document.paths['/api/service-settings/'].post.requestBody.content['application/json'].schema.$ref
+        .split('/')
+        .at(-1)
+    ];
+  assert.equal(properties.customer.type, ['string', 'null']);
+  assert.equal(properties.name.type, 'string');
+});
+
+docs('a parameter that takes a uuid has the two spellings that are read', async () => {
+  const [{ schema }] = document.paths['/api/projects/'].get.parameters.filter(({ name }: Json) => name === 'customer');
+  const pattern = new RegExp(schema.pattern);
+  const uuid = '0192f3a1-4c5d-7e6f-8a9b-0c1d2e3f4a5b';
+  for (const [text, isRead] of [
+    [uuid, true],
+    [uuid.replaceAll('-', ''), true],
+    [uuid.toUpperCase(), true],
+    [`${uuid}0`.slice(1), false],
+    [`${uuid.replaceAll('-', '')}----`, false],
+  ] as const) {
+    const { status } = await fixture.staff.get(`/api/projects/?customer=${text}`);
+    assert.equal([text, pattern.test(text), status], [text, isRead, isRead ? 200 : 400]);
+  }
+});
+
+docs('a parameter that is compared with a number is one', async () => {
+  const [{ schema }] = document.paths['/api/resources/'].get.parameters.filter(
+    ({ name }: Json) => name === 'actual_sla',
+  );
+  assert.equal(schema, { type: 'number' });
+  assert.is((await fixture.staff.get('/api/resources/?actual_sla=99.5')).status, 200);
+  assert.is((await fixture.staff.get('/api/resources/?actual_sla=x')).status, 400);
+});
+
 docs('its paths begin at the path of base_url', async () => {
   assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
   for (const [base_url, path] of [
