@@ -136,7 +136,13 @@ export const volumeActions: Readonly<Record<string, Action>> = {
       const { attachment } = volume;
       if (attachment?.state !== 'attached')
         throw new Refusal('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
-      const { image, state } = world.instance(region, attachment.instance);
+      const instance = parameters.text('InstanceId') ?? attachment.instance;
+      if (instance !== attachment.instance)
+        throw new Refusal(
+          'InvalidAttachment.NotFound',
+          `The volume '${volume.id}' is not attached to instance '${instance}'`,
+        );
+      const { image, state } = world.instance(region, instance);
       if (attachment.device === image.rootDevice && state !== 'stopped')
         throw new Refusal(
           'OperationNotPermitted',

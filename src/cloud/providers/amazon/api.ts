@@ -221,8 +221,8 @@ export class AmazonApi {
     await this.#query.call(region, 'AttachVolume', { VolumeId: volume, InstanceId: instance, Device: device });
   }
 
-  async detachVolume(region: string, id: string): Promise<void> {
-    await this.#query.call(region, 'DetachVolume', { VolumeId: id });
+  async detachVolume(region: string, volume: string, instance: string): Promise<void> {
+    await this.#query.call(region, 'DetachVolume', { VolumeId: volume, InstanceId: instance });
   }
 
   async deleteVolume(region: string, id: string): Promise<void> {

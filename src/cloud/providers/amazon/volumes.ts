@@ -92,8 +92,10 @@ export class Volumes {
 
   #detach(call: DriverCall): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
+    // A volume that was moved to another instance meanwhile stays there.
+    const instance = String(call.values.instance_backend_id);
     return this.#move(call, 'detaching', {
-      order: () => this.api.detachVolume(region, id),
+      order: () => this.api.detachVolume(region, id, instance),
       isBegun: ({ attachmentSet }) => attachmentSet.every(({ status }) => status !== 'attached'),
       isOver: ({ status }) => status === 'available',
     });

@@ -216,6 +216,26 @@ for (const [what, route, at] of [
   }
 }
 
+test('a volume that was moved to another instance meanwhile is not detached there', async () => {
+  const [web, other] = [
+    await account.made(await account.order('web')),
+    await account.made(await account.order('other')),
+  ];
+  await account.act(web, 'stop');
+  const data = await account.made(await account.orderVolume('data'));
+  await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
+  const volume = account.vendor.world.volumes.get(data.backend_id);
+  assert.ok(volume?.attachment);
+  volume.attachment = { ...volume.attachment, instance: other.backend_id };
+  await account.act(data, 'detach');
+  assert.equal(stateOf(await account.read(data.url)), [
+    'Erred',
+    'inuse',
+    `The volume '${data.backend_id}' is not attached to instance '${web.backend_id}'`,
+  ]);
+  assert.equal([volume.attachment.instance, volume.attachment.state], [other.backend_id, 'attached']);
+});
+
 test('a larger disk whose order is lost is ordered once', async () => {
   const web = await account.made(await account.order('web'));
   await account.act(web, 'stop');
