@@ -6,12 +6,16 @@ import type { Json } from '../support/fixture.ts';
 /** The interpreter for which Debian's packages are installed. */
 const python = '/usr/bin/python3';
 
-/** What a script of this folder prints as JSON. Rejects with what it says when it fails. */
-export async function runPython(script: string, ...words: readonly string[]): Promise<Json> {
+/** What a script of this folder prints as JSON, run by an interpreter. Rejects with what it says when it fails. */
+export async function runPythonOf(interpreter: string, script: string, ...words: readonly string[]): Promise<Json> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const { stdout } = await promisify(execFile)(python, [path, ...words]);
+  const { stdout } = await promisify(execFile)(interpreter, [path, ...words]);
   return JSON.parse(stdout);
 }
+
+/** The same by the interpreter that has Debian's packages. */
+export const runPython = (script: string, ...words: readonly string[]): Promise<Json> =>
+  runPythonOf(python, script, ...words);
 
 /** Prints what was seen, a line each. */
 export const print = (seen: object): void => {

@@ -7,6 +7,7 @@
  *   npm run live -- examples               … Needs nginx-light, caddy, prometheus, systemd and python3
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
+ *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
  *   npm run live -- postgres               … Needs postgresql
  *   npm run live -- webhooks               … Needs python3 with venv, go, and registries of npm, Python and Go packages
  *   npm run live -- package                … Fetches the versions of Node.js, needs a C++ compiler, Linux on x64 with glibc
@@ -23,6 +24,7 @@ import { digitalOcean } from './digitalocean/part.ts';
 import { examples } from './examples/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
+import { moto } from './moto/part.ts';
 import { openStack } from './openstack/life/life.ts';
 import { packageOfAll } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
@@ -36,6 +38,7 @@ const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promi
   examples,
   gitlab,
   jira,
+  moto,
   openstack: openStack,
   postgres,
   webhooks,

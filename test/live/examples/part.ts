@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,17 +10,10 @@ import { version } from '../../../src/kernel/version.ts';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Program } from '../../support/program.ts';
+import { freePort } from '../free-port.ts';
 import type { Steps } from '../steps.ts';
 
 const run = promisify(execFile);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** What somebody is answered over https by a proxy on this machine, who calls it by a name. */
 async function through(
