@@ -124,6 +124,8 @@ export const refusals: Words = {
   'Invalid token.': 'Vigane pääsuluba.',
   'Token has expired.': 'Pääsuluba on aegunud.',
   'Authentication credentials were not provided.': 'Pole sisse logitud.',
+  'Unknown authorization scheme. Send "Authorization: Token <token>".':
+    'Tundmatu autentimisviis. Saada "Authorization: Token <pääsuluba>".',
 
   'Scope and alert type of an alert can not be changed.': 'Häire objekti ja liiki ei saa muuta.',
   'Alert is already acknowledged.': 'Häire on juba teadmiseks võetud.',

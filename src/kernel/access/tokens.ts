@@ -64,7 +64,9 @@ function presentedToken(header = ''): string {
   if (plain !== undefined) return plain;
   // Words are parted by blanks alone: a no-break space is an invalid character like any other.
   const words = header.split(/[ \t]+/).filter((word) => word !== '');
-  if (!/^(token|bearer)$/i.test(words[0] ?? '')) throw refusal('Authentication credentials were not provided.');
+  if (words.length === 0) throw refusal('Authentication credentials were not provided.');
+  if (!/^(token|bearer)$/i.test(words[0] ?? ''))
+    throw refusal('Unknown authorization scheme. Send "Authorization: Token <token>".');
   if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
   if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');
   const [, token = ''] = words;
