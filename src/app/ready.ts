@@ -58,7 +58,9 @@ export function firstLoginUrl(
 ): string | undefined {
   if (!console_enabled || !existsSync(initialPasswordFile(resolve(data)))) return undefined;
   const secret = makeInitialLink(server.app);
-  return secret && `${base_url ?? server.url}/#/first/${secret}`;
+  // All addresses of a machine are none that a browser can open.
+  const here = server.url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
+  return secret && `${base_url ?? here}/#/first/${secret}`;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
+import { configuration } from './configuration.ts';
 import type { Answer } from './connection.ts';
 import { type Description, permittedMethods } from './creation.tsx';
 import { Confirmation, Dialog, notice } from './dialog.tsx';
@@ -14,6 +15,7 @@ import { ownValue } from './own.ts';
 import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { tellSecretOf } from './secret.tsx';
+import { me } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { t, titleOf, told } from './words/words.ts';
 
@@ -139,7 +141,7 @@ function ActionButton({
     setBusy(true);
     const flags = method === 'DELETE' && body && !(body instanceof FormData) ? flagsOf(body) : '';
     const answer = await request<unknown>(method, path + flags, {
-      body: method === 'DELETE' ? undefined : body,
+      body: method === 'DELETE' ? undefined : agreeing(collection, item, method, body),
       etag: method === 'PATCH' ? seen.etag : method === 'DELETE' ? etag : undefined,
     });
     setBusy(false);
@@ -210,6 +212,22 @@ function ActionButton({
     </>
   );
 }
+
+/** Changes of the own account agree with the policy (core.md 4.2): where there is none, without a question. */
+const agreeing = (
+  { name }: Collection,
+  item: Item,
+  method: string,
+  body: Item | FormData | undefined,
+): Item | FormData | undefined =>
+  method === 'PATCH' &&
+  name === 'users' &&
+  textOf(item, 'uuid') === textOf(me.value ?? {}, 'uuid') &&
+  configuration.value?.policy === undefined &&
+  isItem(body) &&
+  !(body instanceof FormData)
+    ? { ...body, agree_with_policy: true }
+    : body;
 
 /** What an action does, in a word that has a picture: the method, or the end of the path. */
 const pictureOf = ({ method, path }: Action): string =>

@@ -75,6 +75,13 @@ export function Control({
           <Single field={field} common={common} typed={typeof typed === 'string' ? typed : ''} onInput={onInput} />
         </>
       )}
+      {field.page && (
+        <small>
+          <a href={field.page} target="_blank" rel="noreferrer">
+            {t('Read the policy')}
+          </a>
+        </small>
+      )}
       {field.help && (
         <small id={`${id}-help`} lang={languageOfTold(field.help)}>
           {told(field.help)}

@@ -1,5 +1,6 @@
 /** The fields of forms as OPTIONS describes them, in both of its formats. */
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
+import { configuration } from './configuration.ts';
 import type { Collection, ItemMember } from './document.ts';
 import { ownValue } from './own.ts';
 import { countryText, t, titleOf, told } from './words/words.ts';
@@ -14,6 +15,8 @@ export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly help: string;
+  /** A page that says more of it. */
+  readonly page?: string;
   readonly isRequired: boolean;
   readonly kind:
     | 'text'
@@ -56,9 +59,13 @@ const long = new Set(['description', 'contact_details', 'user_data', 'public_key
 /** The fields that may be written, of a member of `actions`. */
 export function formFieldsOf(described: unknown, collection: Collection | undefined): readonly FormField[] {
   if (!isItem(described)) return [];
-  return Object.entries(described).flatMap(([name, field]) =>
-    isItem(field) && field.read_only !== true ? [formField(name, field, collection)] : [],
-  );
+  return Object.entries(described).flatMap(([name, field]) => {
+    if (!isItem(field) || field.read_only === true) return [];
+    if (name !== 'agree_with_policy') return [formField(name, field, collection)];
+    const page = configuration.value?.policy;
+    // Nobody has to agree with what does not exist.
+    return page === undefined ? [] : [{ ...formField(name, field, collection), page }];
+  });
 }
 
 function formField(name: string, field: Item, collection: Collection | undefined): FormField {

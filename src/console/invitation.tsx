@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, isItem, problemOf, textOf } from './api.ts';
+import { configuration, readConfiguration } from './configuration.ts';
 import { answered, api } from './connection.ts';
 import { notice } from './dialog.tsx';
 import { type FormField, plainField } from './fields.ts';
@@ -17,11 +18,13 @@ const gone = (): string => t('This invitation is unknown, or does not work any m
 const named = (secret: string) => ({ params: { path: { key: secret } } });
 
 /** What an account is made with. */
-const fields = (): readonly FormField[] => [
+const fields = (policy: string | undefined): readonly FormField[] => [
   plainField('username', t('Username'), 'text'),
   plainField('full_name', t('Full name'), 'text', false),
   plainField('password', t('Password'), 'secret'),
-  plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'),
+  ...(policy === undefined
+    ? []
+    : [{ ...plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'), page: policy }]),
 ];
 
 /** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
@@ -29,8 +32,11 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
   const [email, setEmail] = useState<string>();
   useEffect(() => {
     const checked = api.POST('/api/user-invitations/{key}/check/', { ...named(secret), credentials: 'omit' });
-    void answered(checked).then(({ body, isOk }) => setEmail(isOk ? body.email : ''));
+    void Promise.all([answered(checked), readConfiguration()]).then(([{ body, isOk }]) =>
+      setEmail(isOk ? body.email : ''),
+    );
   }, [secret]);
+  const policy = configuration.value?.policy;
   if (email === undefined) return <p aria-busy="true">{t('Loading…')}</p>;
   if (email === '')
     return (
@@ -47,7 +53,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
       <h1>{t('You are invited to {product}', { product })}</h1>
       <p>{t('This invitation is for {email}.', { email })}</p>
       <Form
-        fields={fields()}
+        fields={fields(policy)}
         button={t('Make an account')}
         send={async (given) => {
           const typed = isItem(given) ? given : {};
@@ -55,7 +61,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
             username: textOf(typed, 'username'),
             password: textOf(typed, 'password'),
             full_name: textOf(typed, 'full_name'),
-            agree_with_policy: typed.agree_with_policy === true,
+            agree_with_policy: policy === undefined || typed.agree_with_policy === true,
           };
           const accepted = api.POST('/api/user-invitations/{key}/accept/', {
             ...named(secret),

@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { type Item, isItem } from './api.ts';
+import { readConfiguration } from './configuration.ts';
 import { type Answer, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
@@ -53,6 +54,7 @@ export async function start(): Promise<void> {
   const [own, document] = await Promise.all([
     readMe(),
     answered(api.GET('/docs/', { params: { query: { format: 'openapi' } }, credentials: 'omit' })),
+    readConfiguration(),
   ]);
   const [user] = own.isOk ? own.body : [];
   if (user && document.isOk && isItem(document.body)) {

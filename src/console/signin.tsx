@@ -1,8 +1,8 @@
 /** Who is not signed in: by password, at an identity provider, with a mailed link; and whose session has ended. */
-import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf, textOf } from './api.ts';
+import { configuration, readConfiguration } from './configuration.ts';
 import { answered, api, isExpired } from './connection.ts';
 import { Dialog, notice } from './dialog.tsx';
 import { First } from './first.tsx';
@@ -12,14 +12,6 @@ import { Languages } from './languages.tsx';
 import { hrefOf, place, replace } from './route.ts';
 import { enter, me, signIn, signOut } from './session.ts';
 import { t } from './words/words.ts';
-
-/** The ways to sign in that the server offers; undefined before they are known. */
-const methods = signal<readonly string[] | undefined>(undefined);
-
-async function readMethods(): Promise<void> {
-  const answer = await answered(api.GET('/api/configuration/', { credentials: 'omit' }));
-  if (answer.isOk) methods.value = answer.body.WALDUR_CORE?.AUTHENTICATION_METHODS ?? [];
-}
 
 /** What is shown to whoever is not signed in, whatever the address; mailed links have pages of their own. */
 export function Entrance(): JSX.Element {
@@ -47,9 +39,9 @@ export function Entrance(): JSX.Element {
 
 function SignIn(): JSX.Element {
   useEffect(() => {
-    void readMethods();
+    void readConfiguration();
   }, []);
-  const offered = methods.value;
+  const offered = configuration.value?.methods;
   return (
     <>
       <h1>{t('Sign in to {product}', { product })}</h1>
@@ -188,10 +180,11 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
 /** Over the page of a session that has ended: what was typed there stays, and goes on with another token. */
 export function SessionEnded(): JSX.Element | null {
   useEffect(() => {
-    void readMethods();
+    void readConfiguration();
   }, []);
   if (!isExpired.value || me.value === null) return null;
-  const isByPassword = methods.value?.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
+  const isByPassword =
+    configuration.value?.methods.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
   return (
     <Dialog title={t('Your session has ended')}>
       <p>{t('What you have typed is still here.')}</p>

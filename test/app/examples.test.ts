@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer } from '../../src/app/server.ts';
+import { version } from '../../src/kernel/version.ts';
 import { certificate } from '../support/certificate.ts';
 import { builtProgram, failed, Program } from '../support/program.ts';
 
@@ -66,11 +67,23 @@ test('proxies call the server where it listens, by the name that clients use', a
   assert.match(caddy, 'TENANTRY_BASE_URL=https://cloud.example.org');
 });
 
-test('the Dockerfile takes the Node.js that the program was built for', async () => {
+test('the Dockerfile takes the current Node.js, and says how to get the first password', async () => {
   const file = await example('docker', '--port', '8181');
-  assert.match(file, `\nFROM node:${process.versions.node.split('.')[0]}-`);
-  assert.match(file, '\nCOPY tenantry.mjs /usr/local/lib/tenantry.mjs\n');
   assert.match(file, '\nENV TENANTRY_DATA=/data TENANTRY_HOST=0.0.0.0 TENANTRY_PORT=8181\n');
+  assert.match(file, '# docker run --name tenantry --init -d -p 8181:8181 -v tenantry:/data tenantry\n');
+  assert.match(file, '# docker exec tenantry cat /data/initial-password\n');
+  const isForThisNode = Number(process.versions.node.split('.')[0]) >= 24;
+  assert.match(file, '\nFROM node:24-bookworm-slim\n');
+  if (isForThisNode) {
+    assert.match(file, '\nCOPY tenantry.mjs /usr/local/lib/tenantry.mjs\n');
+    assert.match(file, '\nENTRYPOINT ["node", "/usr/local/lib/tenantry.mjs"]\n');
+  } else {
+    // The file that was built for another Node.js would not start there; the package is for this one, too.
+    assert.match(file, /^# npm pack && docker build -t tenantry \.\n/);
+    assert.match(file, `\nCOPY tenantry-${version}.tgz /tmp/\n`);
+    assert.match(file, '\nENTRYPOINT ["tenantry"]\n');
+    assert.match(file, 'CMD ["tenantry", "healthcheck"]\n');
+  }
 });
 
 test('dashboard and alerts name metrics that the server has, with labels that it gives them', async () => {

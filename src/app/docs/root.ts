@@ -86,19 +86,24 @@ export const versionEndpoint: Endpoint = {
 };
 
 const flag = { type: 'boolean' };
+const coreFlags = {
+  AUTHENTICATION_METHODS: { type: 'array', items: { type: 'string' } },
+  INVITATIONS_ENABLED: flag,
+  ALLOW_SIGNUP_WITHOUT_INVITATION: flag,
+  VALIDATE_INVITATION_EMAIL: flag,
+  OWNER_CAN_MANAGE_CUSTOMER: flag,
+  OWNERS_CAN_MANAGE_OWNERS: flag,
+  NATIVE_NAME_ENABLED: flag,
+  COMPANY_TYPES: { type: 'array', items: { type: 'string' } },
+};
+
 const configurationShape = {
   type: 'object',
   properties: {
-    WALDUR_CORE: objectShape({
-      AUTHENTICATION_METHODS: { type: 'array', items: { type: 'string' } },
-      INVITATIONS_ENABLED: flag,
-      ALLOW_SIGNUP_WITHOUT_INVITATION: flag,
-      VALIDATE_INVITATION_EMAIL: flag,
-      OWNER_CAN_MANAGE_CUSTOMER: flag,
-      OWNERS_CAN_MANAGE_OWNERS: flag,
-      NATIVE_NAME_ENABLED: flag,
-      COMPANY_TYPES: { type: 'array', items: { type: 'string' } },
-    }),
+    WALDUR_CORE: {
+      ...objectShape(coreFlags),
+      properties: { ...coreFlags, POLICY_URL: { type: 'string', format: 'uri' } },
+    },
     WALDUR_AUTH_SOCIAL: { type: 'object', maxProperties: 0 },
     WALDUR_AUTH_SAML2: objectShape({
       ENABLE_SINGLE_LOGOUT: flag,
@@ -132,6 +137,7 @@ export const configuration: Endpoint = {
             OWNERS_CAN_MANAGE_OWNERS: config.owners_can_manage_owners,
             NATIVE_NAME_ENABLED: config.native_name_enabled,
             COMPANY_TYPES: [],
+            ...(config.policy_url !== null && { POLICY_URL: config.policy_url }),
           },
           WALDUR_AUTH_SOCIAL: {},
           ...(config.authentication_methods.includes('SAML2') && {

@@ -135,6 +135,7 @@ export const conversation: Words = {
   'Copied.': 'Kopeeritud.',
   'I have kept it': 'Olen selle talletanud',
   'Link of the invitation': 'Kutse link',
+  'Read the policy': 'Loe tingimusi',
   'The invitation is sent by email. You can also pass on this link: it opens the same invitation.':
     'Kutse saadetakse e-postiga. Võid edasi anda ka selle lingi: see avab sama kutse.',
   'This server cannot send email: no mail server is configured. Pass on this link yourself.':

@@ -154,6 +154,9 @@ export const settings = {
   logout_failed_url: redirectAddress(
     'Where a failed SAML logout ends; gets the parameter message. Required with SAML2.',
   ),
+  policy_url: redirectAddress(
+    'Page with the policy that users agree with; default: none, and the console does not ask for it.',
+  ),
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),

@@ -70,6 +70,14 @@ root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of th
   assert.match(version, /^\d+\.\d+\.\d+$/);
 });
 
+root('the page of the policy is among them where the setting names one', async () => {
+  const page = 'https://example.com/policy?lang=en';
+  const other = await Fixture.start({ policy_url: page });
+  const { WALDUR_CORE: flags } = (await other.anonymous.get('/api/configuration/')).body;
+  assert.equal([Object.keys(flags).at(-1), flags.POLICY_URL], ['POLICY_URL', page]);
+  await other.close();
+});
+
 root('GET /api/configuration/ is open and answers the public feature flags', async () => {
   const answer = await fixture.anonymous.get('/api/configuration/');
   assert.equal(

@@ -1,0 +1,20 @@
+/** What the server says of itself to everybody: how people sign in, and which policy they agree with. */
+import { signal } from '@preact/signals';
+import { answered, api } from './connection.ts';
+
+interface Configuration {
+  /** The ways to sign in. */
+  readonly methods: readonly string[];
+  /** The page with the policy that people agree with; undefined where there is none. */
+  readonly policy: string | undefined;
+}
+
+/** Undefined before it is known. */
+export const configuration = signal<Configuration | undefined>(undefined);
+
+export async function readConfiguration(): Promise<void> {
+  const answer = await answered(api.GET('/api/configuration/', { credentials: 'omit' }));
+  if (!answer.isOk) return;
+  const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = answer.body.WALDUR_CORE;
+  configuration.value = { methods, policy };
+}
