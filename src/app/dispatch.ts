@@ -14,7 +14,7 @@ import { encoded, type Reply } from '../kernel/http/reply.ts';
 import type { Router } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
-import { verify } from '../kernel/verification.ts';
+import { selfChecks, verify } from '../kernel/verification.ts';
 import { Course } from './course.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { nextVersion, textOf, versionHeader } from './replication/version.ts';
@@ -149,10 +149,21 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
 function changer(db: Database): (operation: Operation, request: Request, work: () => Reply) => Reply {
   const failing = new WeakSet<Operation>();
   return (operation, { incoming }, work) => {
-    if (!incoming.isRepeatable || operation.prepare || incoming.isMultipart || failing.has(operation))
+    const isPrepared = operation.prepare !== undefined || incoming.isMultipart;
+    if (!incoming.isRepeatable || operation.isHandledOnce || isPrepared || failing.has(operation))
       return db.write(work);
+    if (selfChecks.repeatableWrites) rehearse(db, work);
     return db.writeRepeatable(work, () => failing.add(operation));
   };
+}
+
+/** Runs work that is to be run again, and takes it back: what it leaves outside of the database counts twice then. */
+function rehearse(db: Database, work: () => unknown): void {
+  try {
+    db.trial(() => db.write(work));
+  } catch {
+    // It fails again when it is run again.
+  }
 }
 
 /** With a course, what takes long to read is put off. */

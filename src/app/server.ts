@@ -10,6 +10,7 @@ import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { errorOf } from '../kernel/present.ts';
+import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Replacements } from './composition.ts';
 import { nativeFolder } from './data-folder.ts';
@@ -43,6 +44,8 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly seed?: Seed | 'demo';
   /** @internal Whether it serves sample data to try it out: pages of this machine may call it, as they may one in memory. */
   readonly isTrial?: boolean;
+  /** @internal Checks that the program makes of itself, for its tests. */
+  readonly selfChecks?: Partial<SelfChecks>;
   /** @internal Serves copies of another's database, for reading. */
   readonly follow?: Following | undefined;
 }
@@ -87,11 +90,13 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     random,
     resolve: resolver,
     seed,
+    selfChecks,
     ...given
   } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   requireFit(options);
   const config = { ...loadConfig({ given }), ...(ephemeral && localDefaults((name) => given[name] !== undefined)) };
+  if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
   const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);

@@ -1,9 +1,23 @@
-/** Whether whatever is remembered is compared with what would be made now: on in tests, where a difference is an error. */
-export const verification = { isOn: false };
+/** Checks that the program makes of itself, which cost too much for production. */
+export interface SelfChecks {
+  /** Compares whatever comes from a cache with a fresh value; a difference is an error. */
+  readonly caches: boolean;
+  /** Runs each write that may be run again twice, and takes the first run back, as a commit does that others have failed. */
+  readonly repeatableWrites: boolean;
+}
 
-/** Throws when something remembered is not what would be made now. */
-export function verify(what: () => string, remembered: () => unknown, make: () => unknown): void {
-  if (!verification.isOn) return;
-  const [was, is] = [remembered(), make()].map((value) => JSON.stringify(value));
+/** The checks that are on in this process. */
+export const selfChecks: { -readonly [name in keyof SelfChecks]: SelfChecks[name] } = {
+  caches: false,
+  repeatableWrites: false,
+};
+
+/** Turns checks on, or off again. */
+export const setSelfChecks = (checks: Partial<SelfChecks>): void => void Object.assign(selfChecks, checks);
+
+/** Throws when a cached value is not what would be made now. */
+export function verify(what: () => string, cached: () => unknown, make: () => unknown): void {
+  if (!selfChecks.caches) return;
+  const [was, is] = [cached(), make()].map((value) => JSON.stringify(value));
   if (was !== is) throw new Error(`${what()} is remembered wrongly: ${was}, and would be ${is}`);
 }

@@ -7,10 +7,13 @@ import { type TestClock, testClock, withoutDrift } from '../support/test-clock.t
 
 const test = suite('modes of test files');
 const root = fileURLToPath(new URL('..', import.meta.url));
+const twice = 'accounts/invitations/check.test.ts (writing twice)';
 const moving = 'activity/events/stream.test.ts (on a moving clock)';
 
-test('runs what is about time on a moving clock, too', () => {
+test('runs what is about time on a moving clock, too, and some files with each write made twice', () => {
   assert.equal(runsOf(root, 'activity/events/stream.test.ts'), ['activity/events/stream.test.ts', moving]);
+  assert.ok(runsOf(root, 'accounts/invitations/check.test.ts').includes(twice));
+  assert.equal(fileOf(twice), { path: 'accounts/invitations/check.test.ts', env: { TENANTRY_TEST_WRITES: 'twice' } });
   assert.equal(runsOf(root, 'kernel/http/etag.test.ts'), ['kernel/http/etag.test.ts']);
   assert.equal(fileOf(moving), { path: 'activity/events/stream.test.ts', env: { TENANTRY_TEST_CLOCK: 'moving' } });
   assert.equal(fileOf('readme.test.ts'), { path: 'readme.test.ts', env: {} });

@@ -26,6 +26,8 @@ export const check: Endpoint = {
         },
       },
       refusals: { 429: true },
+      // The limit counts the calls.
+      isHandledOnce: true,
       handle: (request) => {
         const wait = request.app.invitationChecks.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);

@@ -42,6 +42,8 @@ export const forgotPassword: Endpoint = {
       input: { fields: address, purpose: 'create' },
       output: { status: 202, shape: messageShape },
       refusals: { 404: true, 429: true },
+      // The limit counts the calls.
+      isHandledOnce: true,
       handle: (request) => {
         requireOffer(request);
         const { email: to } = validate(address, request, 'create');

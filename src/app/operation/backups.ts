@@ -89,6 +89,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         allowedFor: staff.allowedFor,
         output: { status: 202, shape },
         refusals: { 409: true },
+        isHandledOnce: true,
         handle: (request) => {
           const { app } = request;
           const backup = folderOf(request).take(app, app.deployment.program);
@@ -117,6 +118,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         allowedFor: staff.allowedFor,
         output: { status: 204 },
         refusals: { 409: true },
+        isHandledOnce: true,
         handle: (request) => {
           const [folder, backup] = find(request);
           folder.delete(backup);

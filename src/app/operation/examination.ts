@@ -116,6 +116,7 @@ export const doctorEndpoint: Endpoint = {
       allowedFor: staff.allowedFor,
       output: { status: 202, shape: findingsShape },
       refusals: { 409: true },
+      isHandledOnce: true,
       handle: (request) => {
         demandStaff(request);
         const { deployment } = request.app;

@@ -115,6 +115,8 @@ const control = (
       input: { fields, purpose: 'create', ...(operation.example && { example: operation.example }) },
       output: { status: 200, shape },
       refusals: { 409: true },
+      // Providers are simulated outside of the database.
+      isHandledOnce: true,
       ...operation,
     },
   },

@@ -43,6 +43,11 @@ export interface Operation {
   readonly recall?: (request: Request) => Reply | undefined;
   /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
+  /**
+   * Whether a write must not be handled twice, as writes that share a commit with one that fails may be: it changes something
+   * outside of the database, such as a count of calls, which nothing takes back.
+   */
+  readonly isHandledOnce?: boolean;
   /** Fields of the body, for the documentation. */
   readonly input?: BodySpec | undefined;
   /** What a success answers. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { verification } from '../../../src/kernel/verification.ts';
+import { setSelfChecks } from '../../../src/kernel/verification.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
@@ -12,7 +12,7 @@ async function made(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.server.app;
   const { named } = Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(db)));
   let count = 0;
-  verification.isOn = false;
+  setSelfChecks({ caches: false });
   db.named = <T>(...asked: Parameters<typeof db.named>): T[] => {
     const texts: T[] = named.apply(db, asked);
     count += texts.length;
@@ -21,7 +21,7 @@ async function made(work: () => Promise<unknown>): Promise<number> {
   try {
     await work();
   } finally {
-    verification.isOn = true;
+    setSelfChecks({ caches: true });
     Reflect.deleteProperty(db, 'named');
   }
   return count;

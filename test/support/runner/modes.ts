@@ -19,12 +19,17 @@ const isTestOfTime = (text: string): boolean => /\bclock\.(set|advance)\(|\.late
 /** Where time decides what happens. The drivers of vendors and attacks use the same code, and take as long as all of these. */
 const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|worker)|kernel\/access)\//;
 
+/** Where each kind of write is made, and where something outside of the database counts or changes with a write. */
+const writes =
+  /^(app\/(written-fields|operation\/operation)|accounts\/(invitations|session|users)\/[^/]*$|activity\/(alerts|hooks\/hooks)|cloud\/providers\/jira\/(webhook|issues))/;
+
 const modes: readonly Mode[] = [
   {
     name: 'on a moving clock',
     env: { TENANTRY_TEST_CLOCK: 'moving' },
     includes: (path, text) => dependsOnTime.test(path) && isTestOfTime(text),
   },
+  { name: 'writing twice', env: { TENANTRY_TEST_WRITES: 'twice' }, includes: (path) => writes.test(path) },
 ];
 
 /** The runs of a test file below a root: itself, and one for each further mode, which stands behind the path in parentheses. */

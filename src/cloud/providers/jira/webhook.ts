@@ -147,6 +147,8 @@ export const webhookReceiver: Endpoint = {
       input: { fields, purpose: 'create', example: { webhookEvent: 'jira:issue_updated', issue: { key: 'WEB-1' } } },
       output: { status: 201, shape: messageShape },
       refusals: { 403: true, 429: true },
+      // Wrong secrets are counted.
+      isHandledOnce: true,
       handle: receive,
     },
   },
