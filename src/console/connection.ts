@@ -42,15 +42,34 @@ export function keepToken(value: string | null): void {
   for (const go of going) go();
 }
 
-/** Sends a request, and notes whether the server can be reached. */
+/** What aborts the requests that are under way with the token. */
+let session = new AbortController();
+
+/** Aborts the requests that are under way with the token: when the user signs out, the server would reject the rest. */
+export function abortSession(): void {
+  session.abort();
+  session = new AbortController();
+}
+
+/** Sends a request, and notes whether the server can be reached. One of a session that was aborted stays without a response. */
 async function send(request: Request): Promise<Response> {
+  const { signal } = session;
+  const isOfSession = request.credentials !== 'omit';
+  // Either may abort it, and not every browser has AbortSignal.any.
+  const either = new AbortController();
+  const abort = (): void => either.abort();
+  request.signal.addEventListener('abort', abort);
+  if (isOfSession) signal.addEventListener('abort', abort);
   try {
-    const response = await fetch(request);
+    const response = await fetch(request, { signal: either.signal });
     isOffline.value = false;
     return response;
   } catch (error) {
+    if (isOfSession && signal.aborted) return await new Promise(() => undefined);
     if (!request.signal.aborted) isOffline.value = true;
     throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 
@@ -64,7 +83,7 @@ const copies = new WeakMap<Request, Request>();
  * sent again, so that nothing is lost that was typed. A stream has the token looked at once: it neither asks nor counts as
  * a use of it.
  */
-const session: Middleware = {
+const withToken: Middleware = {
   onRequest({ request, options }) {
     if (request.credentials === 'omit' || token.value === null) return;
     authorize(request);
@@ -92,7 +111,7 @@ const session: Middleware = {
 /** A client of this server whose paths are those of a type. */
 function connect<Paths extends object>() {
   const client = createClient<Paths>({ baseUrl: base.href, headers: { Accept: 'application/json' }, fetch: send });
-  client.use(session);
+  client.use(withToken);
   return client;
 }
 

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { type Item, isItem } from './api.ts';
 import { readConfiguration } from './configuration.ts';
-import { type Answer, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
+import { type Answer, abortSession, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
 import { preferLanguage, t } from './words/words.ts';
@@ -95,6 +95,7 @@ export async function enter(value: string): Promise<void> {
 export async function signOut(): Promise<void> {
   // From now on nothing is read by itself.
   me.value = null;
+  abortSession();
   if (!isExpired.value) await answered(api.POST('/api-auth/logout/'));
   preferLanguage(undefined);
   keepToken(null);

@@ -54,6 +54,41 @@ browser('all others end by one button, which goes when there are none', async ()
   assert.equal(owner.complaints, []);
 });
 
+browser('a user who signs out while the page still reads causes no complaint', async () => {
+  const leaving = await Console.as(started(), fixture, 'owner');
+  const { page } = leaving;
+  let held = 0;
+  // Reads arrive at the server only when the token has been revoked.
+  let release = (): void => undefined;
+  const revoked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/api\/(?!events\/stream)/, async (route) => {
+    if (route.request().method() === 'GET') {
+      held += 1;
+      await revoked;
+    }
+    await route.continue().catch(() => undefined);
+  });
+  await page.evaluate('location.hash = "/customers/"');
+  await leaving.heading('Customers').waitFor();
+  while (held === 0) await page.evaluate('new Promise(requestAnimationFrame)');
+  const revocation = page.waitForResponse(/\/api-auth\/logout\//);
+  await leaving.button('Sign out').click();
+  await revocation;
+  release();
+  await leaving.heading(/^Sign in/).waitFor();
+  await leaving.settled();
+  assert.equal(leaving.complaints, []);
+  await page.unrouteAll({ behavior: 'wait' });
+  await leaving.signIn('owner');
+  await leaving.settled();
+  await leaving.button('Sign out').click();
+  await leaving.heading(/^Sign in/).waitFor();
+  assert.equal(leaving.complaints, []);
+  await leaving.close();
+});
+
 browser('staff end the sessions of others, who do not see each other’s', async () => {
   const stranger = await Console.as(started(), fixture, 'stranger');
   await stranger.go(place, /owner/);
