@@ -3,7 +3,7 @@ import { staff, visibleTo } from '../../kernel/access/right.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { uuidField } from '../../kernel/collection/field.ts';
-import { partial } from '../../kernel/collection/filter.ts';
+import { ofName } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { text, url } from '../../kernel/collection/values.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -43,7 +43,7 @@ export const certifications = collection<Row>()({
   visible: visibleTo('everybody', () => raw('TRUE')),
   options: { actions: () => [] },
   examples: { create: example, replace: example, change: { description: 'Management of information security.' } },
-  filters: { name: partial('s.name') },
+  filters: { ...ofName('s.name') },
   orderings: { name: 's.name' },
   order: '-s.name',
   create: {

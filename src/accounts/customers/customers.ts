@@ -17,7 +17,7 @@ import {
   uuidField,
   type Values,
 } from '../../kernel/collection/field.ts';
-import { exact, only, partial, uuid } from '../../kernel/collection/filter.ts';
+import { exact, ofName, only, partial, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import {
   linkValue,
@@ -153,7 +153,7 @@ export const customers = collection<CustomerRow>()({
   },
   described: () => true,
   filters: {
-    name: partial('c.name'),
+    ...ofName('c.name'),
     native_name: partial('c.native_name'),
     abbreviation: partial('c.abbreviation'),
     contact_details: partial('c.contact_details'),

@@ -6,7 +6,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, messages, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
-import { exact, exactUuid, partial, uuidOf } from '../../kernel/collection/filter.ts';
+import { exact, exactUuid, ofName, uuidOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { plainValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -88,7 +88,7 @@ export const keys = collection<KeyRow>()({
   ),
   examples: { create: example },
   filters: {
-    name: partial('k.name'),
+    ...ofName('k.name'),
     fingerprint: exact('k.fingerprint'),
     uuid: exactUuid('k.uuid'),
     user_uuid: uuidOf('k.user_id', 'user', 'Uuid of the owner.'),

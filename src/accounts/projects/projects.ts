@@ -21,7 +21,7 @@ import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { instant, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
+import { instant, ofName, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -156,7 +156,7 @@ export const projectsWith = (services: Json) =>
       customer_name: partialOfCustomer('name'),
       customer_native_name: partialOfCustomer('native_name'),
       customer_abbreviation: partialOfCustomer('abbreviation'),
-      name: partial('p.name'),
+      ...ofName('p.name'),
       description: partial('p.description'),
       created: instant('p.created'),
     },

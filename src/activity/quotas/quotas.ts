@@ -3,7 +3,7 @@ import { anyOf, type Right, right, staff, visibleTo } from '../../kernel/access/
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { readOnly, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
-import { partial } from '../../kernel/collection/filter.ts';
+import { ofName } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue } from '../../kernel/collection/representation.ts';
 import { number } from '../../kernel/collection/values.ts';
@@ -63,7 +63,7 @@ export const quotas = memoised((scopes: Scopes) =>
       (caller) =>
         seesAll(caller) ? raw('TRUE') : scopes.usageReadable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
     ),
-    filters: { name: partial('q.name') },
+    filters: { ...ofName('q.name') },
     orderings: {},
     order: 'q.id',
     examples: { replace: { limit: 20, threshold: 16 } },

@@ -3,7 +3,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { visibleTo } from '../../kernel/access/right.ts';
 import { Collection } from '../../kernel/collection/collection.ts';
 import { type Fields, uuidField } from '../../kernel/collection/field.ts';
-import { exact, linked, partial, uuid } from '../../kernel/collection/filter.ts';
+import { linked, ofName, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
@@ -55,8 +55,7 @@ export const properties = memoised(({ propertyKinds }: Catalogue): readonly Coll
           (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
         ),
         filters: {
-          name: partial('d.name'),
-          name_exact: exact('d.name'),
+          ...ofName('d.name'),
           settings: {
             ...bySettings,
             condition: (request, parameter) => {

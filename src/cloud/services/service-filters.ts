@@ -1,15 +1,5 @@
 import { projects } from '../../accounts/projects/projects.ts';
-import {
-  exact,
-  type Filters,
-  linked,
-  oneOf,
-  partial,
-  truth,
-  uuid,
-  uuidOf,
-  within,
-} from '../../kernel/collection/filter.ts';
+import { type Filters, linked, ofName, oneOf, truth, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { settingsStates } from './states.ts';
 import { settingsTarget } from './targets.ts';
@@ -37,8 +27,7 @@ export const filters: Filters = {
     },
   },
   settings: linked('v.settings_id', 'service_settings', () => settingsTarget),
-  name: partial(ofSettings('name')),
-  name_exact: exact(ofSettings('name')),
+  ...ofName(ofSettings('name')),
   shared: truth(ofSettings('shared')),
   state: within(settingsStates, oneOf(ofSettings('state'), 'State of the settings.')),
 };

@@ -8,7 +8,7 @@ import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { printed } from '../../kernel/collection/field.ts';
-import { demandWords, exact, oneOf, partial, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { demandWords, exact, ofName, oneOf, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -53,7 +53,7 @@ export const settings = memoised((catalogue: Catalogue) =>
       (caller) => visibleSettings(caller),
     ),
     filters: {
-      name: partial('st.name'),
+      ...ofName('st.name'),
       type: {
         ...exact('st.type COLLATE NOCASE'),
         help: 'Type, in any case.',

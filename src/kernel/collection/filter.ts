@@ -39,6 +39,12 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
   },
 });
 
+/** The filters of a name: a part of it, and all of it. */
+export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({
+  name: partial(column),
+  name_exact: exact(column, 'The exact name.'),
+});
+
 /** The uuid in a column. */
 export const exactUuid = (column: string, help = 'Its uuid.'): Filter =>
   uuid(help, (value) => sql`${raw(column)} = ${value}`);

@@ -74,13 +74,18 @@ export const any = (pieces: readonly Sql[]): Sql =>
 export const among = (column: string, values: readonly (string | number)[]): Sql =>
   new Sql(`${column} IN (SELECT value FROM json_each(?))`, [JSON.stringify(values)]);
 
-/** A substring match without case (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only and ends at a NUL, hence two ways. */
+/**
+ * A substring match of folded texts (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only and ends at a NUL, but takes a
+ * twelfth of the time: it compares what is ASCII on both sides, which its length in bytes tells.
+ */
 export function contains(column: string, part: string): Sql {
+  const folded = caseFold(part);
+  const isFound = `instr(fold(${column}), ?) > 0`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
-  if (/^[\x01-\x7f]*$/.test(part)) {
-    return new Sql(`${column} LIKE ? ESCAPE '\\'`, [`%${part.replace(/[\\%_]/g, '\\$&')}%`]);
-  }
-  return new Sql(`instr(fold(${column}), ?) > 0`, [caseFold(part)]);
+  if (!/^[\x01-\x7f]*$/.test(part)) return new Sql(isFound, [folded]);
+  const isAscii = `octet_length(${column}) = length(${column})`;
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+  return new Sql(`iif(${isAscii}, ${column} LIKE ? ESCAPE '\\', ${isFound})`, [pattern, folded]);
 }
 
 /** Text as it is compared without case: NFKC, then lower case; both small sigmas are the one that a capital becomes anywhere. */

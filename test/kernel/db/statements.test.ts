@@ -1,13 +1,18 @@
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contains, sql } from '../../../src/kernel/db/sql.ts';
+import { caseFold, contains, sql } from '../../../src/kernel/db/sql.ts';
 import { Statements } from '../../../src/kernel/db/statements.ts';
 
 const test = suite('statements that are kept');
 
-test('bind nothing that SQLite looks at when it plans, and would plan anew for each value', () => {
+function openHandle(): SQLite.Database {
   const handle = new SQLite(':memory:');
+  return handle.function('fold', (text) => caseFold(String(text)));
+}
+
+test('bind nothing that SQLite looks at when it plans, and would plan anew for each value', () => {
+  const handle = openHandle();
   const prepared: string[] = [];
   const { prepare } = handle;
   handle.prepare = ((text: string) => {
@@ -23,7 +28,7 @@ test('bind nothing that SQLite looks at when it plans, and would plan anew for e
 });
 
 test('answer what their texts say', () => {
-  const statements = new Statements(new SQLite(':memory:'));
+  const statements = new Statements(openHandle());
   const some = "SELECT value FROM json_each('[1, 2, 3, 4, 5]') ORDER BY value";
   assert.equal(statements.values<number>(`${some} LIMIT ? OFFSET ?`).all([2, 1]), [2, 3]);
   assert.equal(statements.values<number>(`${some} LIMIT @most`).all({ most: 1 }), [1]);

@@ -1,12 +1,12 @@
 import { withChosen } from '../../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
-import { partial } from '../../../kernel/collection/filter.ts';
+import { ofName } from '../../../kernel/collection/filter.ts';
 import { all, sql } from '../../../kernel/db/sql.ts';
 import { pageHeaders, pageOf } from '../../../kernel/http/page.ts';
 import { document } from '../../../kernel/http/reply.ts';
 import { samlPath } from './addresses.ts';
 
-const filters = { name: partial('name') };
+const filters = { ...ofName('name') };
 
 /** GET /api-auth/saml2/providers/ (services.md 11) */
 export const samlProviders: Endpoint = {

@@ -1,0 +1,75 @@
+/** Lists that find a name by a part of it find it by all of it, too; both compare what Unicode calls compatible (core.md 1.9). */
+import * as assert from 'uvu/assert';
+import { endpoints } from '../support/catalogue.ts';
+import type { Json } from '../support/fixture.ts';
+import { publicKeys } from '../support/public-keys.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test, fixture } = suiteWithServer('filters by name');
+
+const lists = endpoints.flatMap(({ operations: { GET }, path }) =>
+  !path.includes(':key') && GET?.filters?.name?.help === 'Part of it, without case.'
+    ? [{ path, filters: GET.filters }]
+    : [],
+);
+
+test('beside every partial name there is an exact one', () => {
+  assert.ok(lists.length > 40);
+  assert.equal(
+    lists.filter(({ filters }) => !filters.name_exact).map(({ path }) => path),
+    [],
+  );
+});
+
+/** Creates an object of a list with a name. */
+const make: Readonly<Record<string, (name: string) => Promise<Json>>> = {
+  '/api/customers/': (name) => fixture.customer(name),
+  '/api/projects/': async (name) => fixture.project(name, await fixture.customer('Owner')),
+  '/api/service-certifications/': (name) => created('/api/service-certifications/', { name }),
+  '/api/service-settings/': (name) => created('/api/service-settings/', { name, type: 'GitLab' }),
+  '/api/gitlab/': async (name) => created('/api/gitlab/', { name, customer: (await fixture.customer('Owner')).url }),
+  '/api/keys/': (name) =>
+    created('/api/keys/', { name, public_key: /two/.test(name) ? publicKeys.rsa : publicKeys.ed25519 }),
+};
+
+async function created(path: string, body: Json): Promise<Json> {
+  const { body: made, status } = await fixture.staff.post(path, body);
+  assert.is(status, 201, JSON.stringify(made));
+  return made;
+}
+
+const found = async (path: string, query: string): Promise<string[]> =>
+  (await fixture.staff.get(`${path}?${query}`)).body.map(({ name }: Json) => name);
+
+for (const [path, makeOne] of Object.entries(make))
+  test(`${path}: name_exact finds the name that is the same`, async () => {
+    await makeOne('Website');
+    await makeOne('Website two');
+    assert.equal(await found(path, 'name_exact=Website'), ['Website']);
+    assert.equal(await found(path, 'name=website&name_exact=Website'), ['Website']);
+    assert.equal(await found(path, 'name=two&name_exact=Website'), []);
+    assert.equal(await found(path, 'name_exact=website'), []);
+    assert.is((await found(path, 'name=website')).length, 2);
+  });
+
+test('a part is found in compatible letters, also when it is plain ASCII', async () => {
+  const names = ['ﬁnance', 'Ｆｉｎａｎｃｅ', '\u212aelvin', 'ﬀort', 'STRASSE', 'Tallinn\u00a0Port'];
+  for (const name of names) await fixture.customer(name);
+  for (const [part, expected] of [
+    ['finance', ['ﬁnance', 'Ｆｉｎａｎｃｅ']],
+    ['ﬁnance', ['ﬁnance', 'Ｆｉｎａｎｃｅ']],
+    ['KELVIN', ['\u212aelvin']],
+    ['ffo', ['ﬀort']],
+    ['n port', ['Tallinn\u00a0Port']],
+    ['strasse', ['STRASSE']],
+    ['％', []],
+    ['f_nance', []],
+  ] as const)
+    assert.equal(
+      (await found('/api/customers/', `name=${encodeURIComponent(part)}`)).sort(),
+      [...expected].sort(),
+      part,
+    );
+});
+
+test.run();
