@@ -13,7 +13,7 @@ caches('a document and its compressed forms are the same text, whether just made
       const packed = await Promise.all([0, 1, 2].map(() => fixture.staff.get(path, { 'Accept-Encoding': encoding })));
       for (const { body, headers } of packed) {
         assert.equal([headers.get('content-encoding'), body], [encoding, plain.body]);
-        assert.is(headers.get('etag'), plain.headers.get('etag'));
+        assert.is(headers.get('etag'), plain.headers.get('etag')?.replace(/"$/, `-${encoding}"`));
       }
     }
 });
