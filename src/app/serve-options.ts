@@ -58,9 +58,11 @@ export function serveOptions(flags: Arguments['flags']): ServeOptions {
 function following(follow: string, primary: unknown): Following {
   const source = sourceOf(follow);
   if (primary === undefined) return { source, primary: null };
-  if (!/^https?:$/.test(urlOf(String(primary))?.protocol ?? ''))
-    throw new UsageError('--primary must be an http or https URL');
-  return { source, primary: String(primary).replace(/\/+$/, '') };
+  const url = urlOf(String(primary));
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--primary must be an http or https URL');
+  if (url.username || url.password || url.search || url.hash)
+    throw new UsageError('--primary must be a URL without user name, query and fragment');
+  return { source, primary: url.href.replace(/\/+$/, '') };
 }
 
 function seedIn(file: string): NonNullable<ServerOptions['seed']> {

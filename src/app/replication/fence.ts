@@ -2,49 +2,14 @@ import type { App } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Elsewhere, Exchange } from '../../kernel/http/exchange.ts';
+import type { Elsewhere } from '../../kernel/http/exchange.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { refusal, writes } from './elsewhere.ts';
+import { Epochs } from './epochs.ts';
 import { versionOf } from './version.ts';
 
-/*
- * Each promotion of a copy raises the epoch of its database. Servers tell each other theirs in a header of any request and of
- * its answer, sealed with the encryption keys, so that only who has the same data can say it. Whoever hears of a higher epoch
- * writes it down, and from then on neither writes for anybody nor sends anything.
- */
-
-/** The header with the epoch of a server. */
-export const epochHeader = 'X-Tenantry-Epoch';
-/** What epochs are sealed for. */
-const purpose = 'epoch';
-
-/** Milliseconds between two questions to the peers, and those that one of them may take. */
+/** Milliseconds between two questions to the peers. */
 const askEvery = 5000;
-const patience = 2000;
-
-/** The epoch of a server as it tells others. */
-export const sealedEpoch = ({ db, secrets }: Pick<App, 'db' | 'secrets'>): string =>
-  secrets.seal(String(versionOf(db).epoch), purpose).toString('base64url');
-
-/** The epoch that a server with the same data tells; undefined where that is not what a header says. */
-function openEpoch(
-  { secrets }: Pick<App, 'secrets'>,
-  header: string | readonly string[] | null | undefined,
-): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  try {
-    return Number(secrets.open(Buffer.from(header, 'base64url'), purpose));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Answers whoever tells an epoch with that of this server; what was told. */
-export function exchangeEpochs(app: App, { message, outgoing }: Exchange): number | undefined {
-  const told = openEpoch(app, message.headers[epochHeader.toLowerCase()]);
-  if (told !== undefined) outgoing.setHeader(epochHeader, sealedEpoch(app));
-  return told;
-}
 
 /** The epoch of the server that has taken the place of the one whose database this is; null: none has. */
 export const fencedBy = (db: Database): number | null =>
@@ -68,6 +33,7 @@ interface Guarded {
 /** Keeps a server from writing when another has been promoted in its place. */
 export class Fence {
   readonly #guarded: Guarded;
+  readonly #epochs = new Epochs();
   #timer: NodeJS.Timeout | undefined;
   #isFenced: boolean;
   #resting: Promise<void> | undefined;
@@ -92,9 +58,13 @@ export class Fence {
   }
 
   readonly elsewhere: Elsewhere = (exchange) => {
-    const told = exchangeEpochs(this.#guarded.app, exchange);
-    if (told !== undefined) this.#hear(told);
-    return this.#isFenced && writes(exchange) ? Promise.resolve(refusal(fenced())) : undefined;
+    const { db } = this.#guarded.app;
+    const reported = this.#epochs.respond(this.#guarded.app, exchange);
+    if (reported?.isProven) this.#hear(reported.epoch);
+    if (!writes(exchange)) return undefined;
+    // What a server has not proven counts for its own request alone.
+    const isSuperseded = reported !== undefined && reported.epoch > versionOf(db).epoch;
+    return this.#isFenced || isSuperseded ? Promise.resolve(refusal(fenced())) : undefined;
   };
 
   async #askAll(): Promise<void> {
@@ -105,18 +75,11 @@ export class Fence {
   async #ask(peer: string): Promise<void> {
     const { app } = this.#guarded;
     try {
-      const answer = await fetch(peer, {
-        method: 'HEAD',
-        headers: { [epochHeader]: sealedEpoch(app) },
-        redirect: 'manual',
-        signal: AbortSignal.timeout(patience),
-      });
-      const told = openEpoch(app, answer.headers.get(epochHeader));
-      if (told === undefined) throw new Error('it does not tell the epoch of this data');
+      const epoch = await this.#epochs.ask(app, peer);
       this.#silent.delete(peer);
-      this.#hear(told);
+      this.#hear(epoch);
     } catch (error) {
-      if (!this.#silent.has(peer)) app.log.warn({ peer, err: errorOf(error) }, 'a peer does not tell its epoch');
+      if (!this.#silent.has(peer)) app.log.warn({ peer, err: errorOf(error) }, 'peer did not report its epoch');
       this.#silent.add(peer);
     }
   }

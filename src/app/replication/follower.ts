@@ -5,14 +5,16 @@ import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
+import { invalidTarget } from '../../kernel/http/own-answers.ts';
 import type { Log } from '../../kernel/log.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
 import { Copies } from './copies.ts';
 import { refusal, writes } from './elsewhere.ts';
-import { epochHeader, exchangeEpochs, sealedEpoch } from './fence.ts';
+import { Epochs, epochHeader } from './epochs.ts';
 import { Primary } from './primary.ts';
+import { staysBelow } from './target.ts';
 import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
 
 /** Milliseconds that a reader waits for a version. */
@@ -58,6 +60,7 @@ export class Follower {
   readonly #given: Given;
   readonly #copies: Copies;
   readonly #primary: Primary | undefined;
+  readonly #epochs = new Epochs();
   readonly #unlock: () => void;
   readonly #ending = new AbortController();
   #current: Promise<void> = Promise.resolve();
@@ -135,7 +138,7 @@ export class Follower {
 
   readonly elsewhere: Elsewhere = (exchange, base) => {
     const app = this.#server?.app;
-    if (app) exchangeEpochs(app, exchange);
+    if (app) this.#epochs.respond(app, exchange);
     const { headers } = exchange.message;
     // A stream would end with its copy.
     if (writes(exchange) || pathOf(exchange.target) === '/api/events/stream/') return this.#forward(exchange, base);
@@ -169,20 +172,31 @@ export class Follower {
   }
 
   async #forward(exchange: Exchange, base: string): Promise<Answer | number> {
-    const { address, expectation, message, outgoing } = exchange;
+    const { address, expectation, outgoing } = exchange;
     const app = this.#server?.app;
+    const primary = this.#primary;
+    if (!primary || !app) return refusal(readOnly());
+    if (!staysBelow(exchange.target)) return invalidTarget;
     const further = {
       'X-Forwarded-For': address,
       'X-Forwarded-Proto': base.startsWith('https:') ? 'https' : 'http',
       // Of what the client says only what counts here: the primary believes it of a follower.
       'X-Forwarded-Host': new URL(base).host,
       // A primary that another server has taken the place of hears of it.
-      ...(app && { [epochHeader]: sealedEpoch(app) }),
+      [epochHeader]: this.#epochs.header(app, primary.url),
     };
-    if (this.#primary) expectation.meet();
-    const status = await this.#primary?.forward(message, outgoing, further);
-    if (status !== undefined || outgoing.headersSent) return status ?? 0;
-    return refusal(this.#primary ? away() : readOnly());
+    expectation.meet();
+    const response = await primary.forward(exchange, further);
+    if (response) this.#hear(app, primary.url, response.epoch);
+    return response || outgoing.headersSent ? (response?.status ?? 0) : refusal(away());
+  }
+
+  /** Proves the epoch of what is served to a primary whose own is lower. */
+  #hear(app: App, url: string, header: unknown): void {
+    const epoch = this.#epochs.read(app, url, header);
+    if (epoch === undefined || epoch >= versionOf(app.db).epoch) return;
+    // Where it cannot be reached now, the next request that goes there tries again.
+    this.#epochs.ask(app, url).catch(() => undefined);
   }
 
   #version(): Version {

@@ -1,14 +1,22 @@
-import { type IncomingMessage, Agent as PlainAgent, request as plainRequest, type ServerResponse } from 'node:http';
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { urlToHttpOptions } from 'node:url';
+import type { Exchange } from '../../kernel/http/exchange.ts';
+import { epochHeader } from './epochs.ts';
 
 /** Milliseconds without a byte after which the primary counts as away. */
 const patience = 60_000;
 
-/** Headers that belong to one connection (RFC 9110 7.6.1), what was answered already, and what X-Forwarded-Host tells. */
-const ofConnection = new Set([
+/**
+ * Headers that stay behind: those of one connection (RFC 9110 7.6.1), and those by which a client, or a proxy before the
+ * follower, would tell the primary and what stands before it of another address or target than those that count here.
+ */
+const leftBehind = new Set([
   'connection',
   'expect',
+  'forwarded',
+  'host',
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
@@ -17,14 +25,25 @@ const ofConnection = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'x-forwarded-port',
+  'x-real-ip',
+  epochHeader.toLowerCase(),
 ]);
+const ofProxies = /^x-(forwarded|original|rewrite)-/;
+
+/** How the primary responded. */
+interface Forwarded {
+  readonly status: number;
+  /** What the response says of its epoch. */
+  readonly epoch: unknown;
+}
 
 /** The server that a follower sends what it does not answer itself. */
 export class Primary {
   readonly #agent: PlainAgent;
+  readonly #url: URL;
 
   constructor(readonly url: string) {
+    this.#url = new URL(url);
     const options = { keepAlive: true, maxFreeSockets: 64, timeout: patience };
     this.#agent = url.startsWith('https:') ? new SecureAgent(options) : new PlainAgent(options);
   }
@@ -34,39 +53,35 @@ export class Primary {
   }
 
   /**
-   * Sends a request on as it is, and its answer back as it is. Answers the status; undefined where the primary could not be
-   * reached, and nothing was answered.
+   * Sends a request on below the path of the primary, and its response back as it is. Resolves with undefined where the primary
+   * could not be reached, and nothing was answered.
    */
-  async forward(
-    message: IncomingMessage,
-    outgoing: ServerResponse,
-    further: Readonly<Record<string, string>>,
-  ): Promise<number | undefined> {
+  async forward(exchange: Exchange, further: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
+    const { outgoing } = exchange;
     try {
-      const answer = await this.#send(message, outgoing, further);
-      outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer));
+      const response = await this.#send(exchange, further);
+      const status = response.statusCode ?? 502;
+      outgoing.writeHead(status, endToEnd(response));
       // Where either end goes away meanwhile, the other is told by an answer that breaks off.
-      await pipeline(answer, outgoing).catch(() => undefined);
-      return answer.statusCode;
+      await pipeline(response, outgoing).catch(() => undefined);
+      return { status, epoch: response.headers[epochHeader.toLowerCase()] };
     } catch {
       return undefined;
     }
   }
 
-  #send(
-    message: IncomingMessage,
-    outgoing: ServerResponse,
-    further: Readonly<Record<string, string>>,
-  ): Promise<IncomingMessage> {
-    const { method = 'GET', url = '/' } = message;
+  #send({ message, outgoing, target }: Exchange, further: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+    const { method = 'GET' } = message;
     const send = this.#agent instanceof SecureAgent ? secureRequest : plainRequest;
-    // A target in absolute form is meant for this server.
-    const path = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/^(?!\/)/, '/');
     // A body is told as one by the same means: without, its bytes would be the next request of the connection, whoever's it is.
     const framing = message.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
-    const headers = [...endToEnd(message, further), ...Object.entries(further).flat(), ...framing];
+    const headers = ['Host', this.#url.host, ...endToEnd(message), ...Object.entries(further).flat(), ...framing];
+    // Not as a URL, of which the dots would be resolved.
+    const { hostname, port, protocol } = urlToHttpOptions(this.#url);
+    const path = this.#url.pathname.replace(/\/$/, '') + target;
     return new Promise((resolve, reject) => {
-      const sent = send(this.url + path, { agent: this.#agent, method, headers, timeout: patience });
+      const options = { agent: this.#agent, protocol, hostname, port, path, method, headers, timeout: patience };
+      const sent = send(options);
       sent.on('response', resolve);
       sent.on('error', reject);
       sent.on('timeout', () => sent.destroy(new Error('timeout')));
@@ -77,17 +92,15 @@ export class Primary {
   }
 }
 
-/**
- * The headers of a message that are for its receiver, names and values in turns; without those that are given otherwise. What
- * tells the length of its body is, whatever the message says.
- */
-function endToEnd({ headers, rawHeaders }: IncomingMessage, others: Readonly<Record<string, string>> = {}): string[] {
-  const named = `${headers.connection ?? ''},${Object.keys(others).join()}`.toLowerCase().split(/\s*,\s*/);
+/** The headers of a message that are for its receiver, names and values in turns; among them what tells the length of its body. */
+function endToEnd({ headers, rawHeaders }: IncomingMessage): string[] {
+  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name = '', value = ''] = rawHeaders.slice(i, i + 2);
     const lower = name.toLowerCase();
-    if (lower === 'content-length' || !(ofConnection.has(lower) || named.includes(lower))) kept.push(name, value);
+    const staysBehind = leftBehind.has(lower) || ofProxies.test(lower) || named.includes(lower);
+    if (lower === 'content-length' || !staysBehind) kept.push(name, value);
   }
   return kept;
 }

@@ -1,5 +1,7 @@
 /** `tenantry promote`, and what becomes of the server before, with real processes. `npm test` built the program before. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -107,13 +109,43 @@ test('a follower of the promoted server fences the one before, where it is told 
   assert.equal(await names(old.url), ['Before']);
 });
 
+test('a follower sends no epoch of its primary to clients, and one that was recorded fences no server', async () => {
+  await promoteCopy();
+  // What the promoted server says to the one before is recorded on its way, which it does not reach.
+  const recorded: string[] = [];
+  const recorder = createHttpServer((message, outgoing) => {
+    recorded.push(String(message.headers['x-tenantry-epoch']));
+    outgoing.writeHead(200).end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => recorder.once('listening', resolve));
+  const peer = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
+  const promoted = await program.serve(['--data', 'copy', '--peers', peer]);
+  const [replayed = ''] = recorded;
+  const answer = await create(old.url, 'Replayed', { 'X-Tenantry-Epoch': replayed });
+  assert.equal([answer.status, await answer.json()], [503, fenced], 'a server that says so gets no write');
+  assert.is((await create(old.url, 'Goes on')).status, 201);
+  // Neither does what the promoted server answers, nor what the old one says of itself.
+  const answered = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
+    'X-Tenantry-Epoch',
+  );
+  for (const header of [answered, answer.headers.get('X-Tenantry-Epoch')]) {
+    assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': String(header) })).status, 201);
+    assert.is((await create(old.url, 'Goes on')).status, 201);
+  }
+  const follower = await program.serve(['--follow', 'copy', '--data', 'second', '--primary', promoted.url]);
+  const passed = await fetch(`${follower.url}/api-auth/password/`, { method: 'POST' });
+  assert.equal([passed.status, passed.headers.get('X-Tenantry-Epoch')], [401, null]);
+  recorder.close();
+  recorder.closeAllConnections();
+});
+
 test('nobody else can say that a server was promoted', async () => {
   for (const epoch of ['9', Buffer.from('9').toString('base64url'), ''])
     assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': epoch })).status, 201);
   // Another deployment has other keys, however high its epoch.
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'other']);
   const other = await program.serve(['--data', 'other', '--peers', old.url]);
-  await eventually('it has asked', () => other.errors().includes('a peer does not tell its epoch'));
+  await eventually('it has asked', () => other.errors().includes('peer did not report its epoch'));
   assert.is((await create(old.url, 'Goes on')).status, 201);
 });
 

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import type { App } from '../../kernel/access/app.ts';
+import type { Exchange } from '../../kernel/http/exchange.ts';
+import { versionOf } from './version.ts';
+
+/*
+ * Each promotion of a copy raises the epoch of its database. Servers with the same encryption keys report their epochs to each
+ * other in a header, sealed with the keys. A message proves an epoch only to the receiver whose challenge it repeats, which
+ * that made at its start: a recorded message, or one to another server, proves nothing. Requests and responses are sealed for
+ * different purposes, so that neither passes for the other.
+ */
+
+/** The header with what servers report to each other. It is neither sent to clients nor passed on for them. */
+export const epochHeader = 'X-Tenantry-Epoch';
+
+type Direction = 'epoch request' | 'epoch response';
+type Deployment = Pick<App, 'db' | 'secrets'>;
+
+/** Milliseconds for a response. */
+const timeoutMs = 2000;
+
+interface Message {
+  readonly epoch: number;
+  /** Of the sender. */
+  readonly challenge: string;
+  /** That of the receiver, as far as the sender knows it. */
+  readonly repeated: string;
+}
+
+/** What a server reports of its epoch, and what others report to it. */
+export class Epochs {
+  readonly #challenge = randomBytes(16).toString('base64url');
+  /** Challenges of other servers by their URLs. */
+  readonly #challenges = new Map<string, string>();
+
+  /** The header of a request to a server. */
+  header(deployment: Deployment, url: string): string {
+    return this.#seal(deployment, 'epoch request', this.#challenges.get(url) ?? '');
+  }
+
+  /** The epoch that a response of a server proves; undefined where it proves none. */
+  read(deployment: Deployment, url: string, header: unknown): number | undefined {
+    const message = open(deployment, 'epoch response', header);
+    if (message?.repeated !== this.#challenge) return undefined;
+    this.#challenges.set(url, message.challenge);
+    return message.epoch;
+  }
+
+  /** Adds the header to the response to a server that reports its epoch. Returns that, and whether it is proven. */
+  respond(deployment: Deployment, exchange: Exchange): { epoch: number; isProven: boolean } | undefined {
+    const { message, outgoing } = exchange;
+    const received = open(deployment, 'epoch request', message.headers[epochHeader.toLowerCase()]);
+    if (!received) return undefined;
+    outgoing.setHeader(epochHeader, this.#seal(deployment, 'epoch response', received.challenge));
+    return { epoch: received.epoch, isProven: received.repeated === this.#challenge };
+  }
+
+  /** Asks a server for its epoch, and proves this server's to it where that is higher. Rejects with a sentence. */
+  async ask(deployment: Deployment, url: string): Promise<number> {
+    const known = this.#challenges.get(url);
+    const epoch = await this.#send(deployment, url);
+    if (epoch < versionOf(deployment.db).epoch && this.#challenges.get(url) !== known)
+      await this.#send(deployment, url);
+    return epoch;
+  }
+
+  async #send(deployment: Deployment, url: string): Promise<number> {
+    const response = await fetch(url, {
+      method: 'HEAD',
+      headers: { [epochHeader]: this.header(deployment, url) },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const epoch = this.read(deployment, url, response.headers.get(epochHeader));
+    if (epoch === undefined) throw new Error('it did not report the epoch of this data');
+    return epoch;
+  }
+
+  #seal({ db, secrets }: Deployment, direction: Direction, repeated: string): string {
+    const text = [versionOf(db).epoch, this.#challenge, repeated].join(' ');
+    return secrets.seal(text, direction).toString('base64url');
+  }
+}
+
+/** What a header says that a server with the same keys sealed; undefined of any other. */
+function open({ secrets }: Deployment, direction: Direction, header: unknown): Message | undefined {
+  if (typeof header !== 'string') return undefined;
+  try {
+    const [epoch, challenge = '', repeated = ''] = secrets.open(Buffer.from(header, 'base64url'), direction).split(' ');
+    return { epoch: Number(epoch), challenge, repeated };
+  } catch {
+    return undefined;
+  }
+}
