@@ -76,6 +76,8 @@ export interface Opening extends Replacements {
   readonly metrics?: Metrics;
   /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
   readonly purpose?: Purpose;
+  /** Whether the files come from another program, so that their schema is compared before anything else is done. */
+  readonly isCopy?: boolean;
   readonly wakeOutbox?: App['wakeOutbox'];
   /** What a server knows of what is around it; default: nothing. */
   readonly surroundings?: Surroundings;
@@ -109,7 +111,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const samlKeys = openServiceKeys(config);
   // Commands beside a server may run as somebody else: what they have to tell is for whoever gave them.
   const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
-  const { db, release, watch: watchData } = openData(config, folder, purpose, log, memory?.database);
+  const { db, release, watch: watchData } = openData(config, opening, purpose, log);
   const orClose = <T>(step: () => T): T => {
     try {
       return step();

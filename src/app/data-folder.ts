@@ -8,6 +8,7 @@ import { Database } from '../kernel/db/database.ts';
 import { watchFile } from '../kernel/db/file-watch.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { emptyDatabase, migrate, requireCurrent } from '../kernel/db/migrate.ts';
+import { requireOwnSchema } from '../kernel/db/own-schema.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { StorageLost, type StorageReport } from '../kernel/db/storage-report.ts';
 import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
@@ -179,17 +180,24 @@ const storageCause = (error: unknown): unknown => (error instanceof StorageError
 /** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
 export type Purpose = 'serve' | 'command' | 'examine';
 
+/** What data is opened: in a folder, or in memory where that is undefined. */
+interface DataSource {
+  readonly folder: string | undefined;
+  /** What one without a folder begins with; default: nothing. */
+  readonly memory?: { readonly database: Buffer } | undefined;
+  /** Whether the files come from another program: a foreign schema is rejected. */
+  readonly isCopy?: boolean;
+}
+
 /**
  * Opens the database, for a server behind the lock of its folder; `release` closes both, and a server looks after the file
- * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. One without a folder
- * begins with `image`. Throws with a sentence.
+ * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. Throws with a sentence.
  */
 export function openData(
   config: Config,
-  folder: string | undefined,
+  { folder, isCopy, memory }: DataSource,
   purpose: Purpose,
   log: Log,
-  image?: Buffer,
 ): { db: Database; watch: () => void; release: () => void } {
   const addon = prepareFolder(config, folder);
   const serves = purpose === 'serve';
@@ -205,7 +213,8 @@ export function openData(
       }
     }
     const report = storageReport(folder, log);
-    const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
+    const db = Database.open(folder === undefined ? (memory?.database ?? emptyDatabase(addon)) : file, addon, report);
+    if (isCopy) requireOwnSchema(db, addon);
     db.define('country_name', countryName);
     // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages
     // then. Only one that moves all of it knows which of it was not synced: beside a command that is the server.

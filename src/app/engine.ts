@@ -47,13 +47,14 @@ export interface Engine {
  */
 export async function startEngine(
   config: Config,
-  opening: Omit<Opening, 'purpose' | 'wakeOutbox'>,
+  opening: Omit<Opening, 'purpose' | 'isCopy' | 'wakeOutbox'>,
   rests = false,
 ): Promise<Engine> {
   let isResting = rests;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
     purpose: 'serve',
+    isCopy: rests,
     wakeOutbox: (outbox, queues) => isResting || outboxes[outbox].wake(queues),
   });
   const { db } = app;

@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { openHandle } from '../../kernel/db/handle.ts';
+import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { placeNew } from '../../kernel/place.ts';
@@ -63,10 +65,21 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
     () => [sizeOf(copy), sizeOf(database)],
     () => takeSnapshotInThread(database, copy, addon),
   );
+  requireRestorable(copy, addon);
   const newer = readKeys(folder);
   const keys = newer !== null && older !== null ? withOlderKeys(newer, older) : newer;
   await packBackupInThread(copy, { made: systemClock.now(), keys }, addon);
   return keys !== null;
+}
+
+/** Throws with a sentence where `restore` would refuse the schema: with such a backup nothing could be restored. */
+function requireRestorable(copy: string, addon: Addon | undefined): void {
+  const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
+  try {
+    requireOwnSchemaOf(handle, addon);
+  } finally {
+    handle.close();
+  }
 }
 
 /** The text of the key file. Throws with a sentence when it holds no keys: with it the backup would be of no use. */

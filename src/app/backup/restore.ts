@@ -10,11 +10,13 @@ import { areKeysOf } from '../../kernel/access/key-check.ts';
 import { keyFile, secretsOf } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { Database } from '../../kernel/db/database.ts';
+import { openHandle } from '../../kernel/db/handle.ts';
+import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/db/snapshot.ts';
 import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place, placeNew } from '../../kernel/place.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { codeOf, errorOf } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
@@ -129,16 +131,38 @@ function rejectData(folder: string): void {
 async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
   const gunzip = createGunzip();
   let given = 0;
+  let tail = Buffer.alloc(0);
   const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
       given += part.length;
+      tail = Buffer.concat([tail, part.subarray(-lengthBytes)]).subarray(-lengthBytes);
       yield part;
     }
   };
   await pipeline(stream, count, gunzip, withinItsSize, createWriteStream(copy, { mode: 0o600 }));
-  if (gunzip.bytesWritten < given) throw new Error(followed);
+  // Gunzip goes on with a further stream, which ends with the length of its own content alone (RFC 1952).
+  const isOneStream = tail.readUInt32LE(0) === statSync(copy).size % 2 ** 32;
+  if (gunzip.bytesWritten < given || !isOneStream) throw new Error(followed);
+  rejectForeignSchema(copy, addon);
   return unpackBackupInThread(copy, addon);
 }
+
+/** Before anything else is done with the database, which might run what is in a foreign schema. */
+function rejectForeignSchema(copy: string, addon: Addon | undefined): void {
+  const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
+  try {
+    requireOwnSchemaOf(handle, addon);
+  } catch (error) {
+    if (codeOf(error) !== undefined)
+      throw new Error(`The backup is damaged (${errorOf(error).message})`, { cause: error });
+    throw error;
+  } finally {
+    handle.close();
+  }
+}
+
+/** Bytes at the end of a gzip stream that tell the length of its content, modulo 2^32. */
+const lengthBytes = 4;
 
 const followed = 'The backup is damaged (something follows its end)';
 

@@ -6,7 +6,9 @@ import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { App } from '../../kernel/access/app.ts';
 import { unopened } from '../../kernel/access/key-check.ts';
 import { withoutControls } from '../../kernel/control-characters.ts';
+import { schemaProblems } from '../../kernel/db/own-schema.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { sqliteAddon } from '../../kernel/native/native.ts';
 import { errorOf } from '../../kernel/present.ts';
 
 /** What an examination found. */
@@ -20,11 +22,11 @@ export interface Diagnosis {
 const mostLines = 20;
 
 /**
- * Examines the database file, its references, quotas and alerts of objects that are gone, the contexts of events, and the
+ * Examines the database file, its schema, its references, quotas and alerts of objects that are gone, the contexts of events, and the
  * counted quotas. With `repair` removes what is left of lost objects, empties contexts that cannot be read, which staff alone
- * sees then, creates missing quotas and sets drifted ones right; a damaged file and
- * dangling references are only told, as is metadata of identity providers that could not be read and what the encryption keys
- * do not open; a damaged file is not touched.
+ * sees then, creates missing quotas and sets drifted ones right; a damaged file, a foreign schema and
+ * dangling references are only reported, as is metadata of identity providers that could not be read and what the encryption
+ * keys do not open; a database with a damaged file or a foreign schema is not changed.
  */
 export function examine(app: App, repair: boolean): Diagnosis {
   const damage = damageOf(app);
@@ -56,6 +58,7 @@ function damageOf({ db }: App): string[] {
 
 function examineRows(app: App, repair: boolean, damage: readonly string[]): Diagnosis {
   const { db } = app;
+  const foreign = schemaProblems(db, sqliteAddon());
   const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
   const leftovers = findLeftovers(app);
   const missing = findMissing(app);
@@ -63,7 +66,8 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const drifts = drift(app);
   const unread = failedSources(db);
   const sealed = unopened(db, app.secrets, mostLines);
-  const isRepaired = repair && damage.length === 0;
+  // What is repaired is written, and a foreign trigger would act on that.
+  const isRepaired = repair && damage.length === 0 && foreign.length === 0;
   if (isRepaired) {
     db.write(() => {
       for (const { id, table } of leftovers) db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
@@ -78,6 +82,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const mended = isRepaired ? ', repaired' : '';
   const problems = [
     ...damage,
+    ...shortened(foreign.map((line) => `schema: ${withoutControls(line)}`)),
     ...shortened(
       dangling.map(
         ({ parent, rowid, table }) =>

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../../kernel/config/config.ts';
 import { Database } from '../../kernel/db/database.ts';
 import { migrate } from '../../kernel/db/migrate.ts';
+import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { syncFolder } from '../../kernel/place.ts';
 import { present } from '../../kernel/present.ts';
@@ -28,6 +29,7 @@ export async function promote(config: Config, source: string | undefined): Promi
     const file = join(copy, databaseFile);
     const db = Database.open(file, addon);
     try {
+      requireOwnSchema(db, addon);
       migrate(db);
       db.write(() => db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`));
       db.store();

@@ -10,8 +10,7 @@ import { serveTasks } from './task-server.ts';
 
 const { addon, file }: ReadingOrder = workerData;
 const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true, readonly: true });
-for (const pragma of ['temp_store = MEMORY', 'cache_size = -16384', 'mmap_size = 0', 'trusted_schema = OFF'])
-  handle.pragma(pragma);
+for (const pragma of ['temp_store = MEMORY', 'cache_size = -16384', 'mmap_size = 0']) handle.pragma(pragma);
 handle.function('fold', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? caseFold(text) : null));
 const statements = new Statements(handle);
 

@@ -13,14 +13,17 @@ const keptLog = 80_000_000;
 /** Milliseconds for which a command waits for another process that writes. */
 export const busyTimeout = 5000;
 
-/** Opens a file with SQLite, or a database in memory that begins with these bytes; `addon` is that of the one-file build. */
+/** Opens a file with SQLite, or a database in memory that begins with these bytes; `addon` is that of the one-file build. Nothing in its schema can call functions with side effects, and no SQL can write to the schema or to shadow tables. */
 export function openHandle(
   file: string | Buffer,
   addon: Pick<Addon, 'exports'> | undefined,
   options: SQLite.Options = {},
 ): SQLite.Database {
   // better-sqlite3 takes the loaded addon as well as its path, of which alone its types tell.
-  return new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
+  const handle = new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
+  // Besides the defensive mode, which better-sqlite3 switches on: a schema may come from elsewhere.
+  handle.pragma('trusted_schema = OFF');
+  return handle;
 }
 
 /** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
@@ -63,7 +66,6 @@ function setUp(handle: SQLite.Database): void {
     'cache_size = -65536',
     // A file that somebody cuts would end the process without a word.
     'mmap_size = 0',
-    'trusted_schema = OFF',
   ]) {
     handle.pragma(pragma);
   }

@@ -15,6 +15,12 @@ import { rejectNewer } from './schema-number.ts';
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
 
+/** What a backup has besides the tables of a database. */
+export const backupTable = {
+  name: 'tenantry_backup',
+  sql: 'CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT',
+} as const;
+
 /** Bytes of the header of a database. */
 export const databaseHeaderBytes = 100;
 
@@ -59,7 +65,7 @@ export function takeSnapshot(file: string, copy: string, addon: Addon | undefine
 /** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
 export function packBackup(copy: string, { keys, made }: Carried, addon: Addon | undefined): void {
   using(copy, addon, (handle) => {
-    handle.exec('CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT');
+    handle.exec(backupTable.sql);
     handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
     handle.pragma(`application_id = ${backupId}`);
     rejectDamaged(handle, 'The database');

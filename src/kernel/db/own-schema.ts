@@ -1,0 +1,98 @@
+/**
+ * Compares the schema of a database with the one that the migrations make. A trigger or view of another origin would act on
+ * what this program reads and writes, so files that come from elsewhere must not have any.
+ */
+import type SQLite from 'better-sqlite3';
+import { embeddedMigrations } from '../native/embedded.ts';
+import type { Addon } from '../native/native.ts';
+import { Database } from './database.ts';
+import { emptyDatabase, migrate } from './migrate.ts';
+import { backupTable } from './snapshot.ts';
+import { raw } from './sql.ts';
+
+interface SchemaObject {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string | null;
+}
+
+const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name';
+
+const table = (name: string, sql: string): SchemaObject => ({ type: 'table', name, tbl_name: name, sql });
+
+/** Plain tables that other tools add and that SQLite and this program never act upon: those of Litestream and of ANALYZE. */
+const tolerated: readonly SchemaObject[] = [
+  table('_litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'),
+  table('_litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'),
+  table('sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'),
+  table('sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'),
+];
+
+/** Schemas by their number; making one takes a quarter of a second, and a follower compares every copy. */
+const expected = new Map<number, readonly SchemaObject[]>();
+
+function expectedSchema(version: number, addon: Addon | undefined): readonly SchemaObject[] {
+  const known = expected.get(version);
+  if (known) return known;
+  const isNewest = version === embeddedMigrations().length;
+  const db = Database.open(isNewest ? emptyDatabase(addon) : ':memory:', addon);
+  if (!isNewest) migrate(db, version);
+  const objects = db.all<SchemaObject>(raw(query));
+  db.close();
+  expected.set(version, objects);
+  return objects;
+}
+
+/** How a schema differs from the one with its number, a line each; none of a number that this version does not know. */
+export function schemaProblems(db: Database, addon?: Addon): string[] {
+  return differences(db.all<SchemaObject>(raw(query)), Number(db.pragma('user_version')), addon);
+}
+
+/** Throws with a sentence when the schema of a database is not the one with its number. */
+export function requireOwnSchema(db: Database, addon: Addon | undefined): void {
+  reject(schemaProblems(db, addon));
+}
+
+/** The same of a file, which may be a backup. Throws as SQLite does where it cannot be read. */
+export function requireOwnSchemaOf(handle: SQLite.Database, addon: Addon | undefined): void {
+  const objects = handle.prepare<[], SchemaObject>(query).all();
+  reject(
+    differences(objects, Number(handle.pragma('user_version', { simple: true })), addon, [
+      table(backupTable.name, backupTable.sql),
+    ]),
+  );
+}
+
+function reject([first, ...others]: readonly string[]): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : `, and ${others.length} more like this`;
+  throw new Error(`The schema of the database is not this program's: ${first}${more}`);
+}
+
+function differences(
+  found: readonly SchemaObject[],
+  version: number,
+  addon: Addon | undefined,
+  further: readonly SchemaObject[] = [],
+): string[] {
+  if (version < 0 || version > embeddedMigrations().length) return [];
+  const wanted = new Map(expectedSchema(version, addon).map((object) => [keyOf(object), object]));
+  const others = new Map([...tolerated, ...further].map((object) => [keyOf(object), object]));
+  const lines: string[] = [];
+  for (const object of found) {
+    const key = keyOf(object);
+    const own = wanted.get(key) ?? others.get(key);
+    if (!own) lines.push(`${object.type} ${object.name} does not belong to it`);
+    else if (own.sql !== object.sql || own.tbl_name !== object.tbl_name)
+      lines.push(`${object.type} ${object.name} is defined differently`);
+    wanted.delete(key);
+    others.delete(key);
+  }
+  // Databases from before migrations were noted have no such table until the next one is applied.
+  wanted.delete('table migration');
+  for (const { name, type } of wanted.values()) lines.push(`${type} ${name} is missing`);
+  return lines;
+}
+
+const keyOf = ({ name, type }: SchemaObject): string => `${type} ${name}`;

@@ -1,0 +1,97 @@
+/** Databases that come from elsewhere with more than this program makes in them. `npm test` built the program before. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../support/eventually.ts';
+import { failed, Program } from '../support/program.ts';
+
+const test = suite('foreign schema');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+
+const at = (name: string): string => join(program.folder, name);
+
+test.before.each(async () => {
+  program = new Program(native);
+  assert.is((await program.run(['user', 'add', 'admin', '--staff', '--data', 'data'])).code, 0);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+/** Changes a database behind the back of the program. */
+function change(file: string, script: string): void {
+  const db = new SQLite(file);
+  db.exec(script);
+  db.close();
+}
+
+const makesStaff =
+  'CREATE TRIGGER make_staff AFTER INSERT ON user BEGIN UPDATE user SET is_staff = 1 WHERE id = NEW.id; END';
+const reason = "The schema of the database is not this program's: trigger make_staff does not belong to it";
+const litestream = `CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+  CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER); INSERT INTO _litestream_seq VALUES (1, 7); ANALYZE`;
+
+test('restore fills no folder from a backup with a foreign trigger; that of a replicated database is restored', async () => {
+  change(at('data/tenantry.db'), litestream);
+  assert.is((await program.run(['backup', 'good', '--data', 'data'])).code, 0);
+  writeFileSync(at('copy.db'), gunzipSync(readFileSync(at('good'))));
+  change(at('copy.db'), makesStaff);
+  writeFileSync(at('bad'), gzipSync(readFileSync(at('copy.db'))));
+  assert.equal(
+    await program.run(['restore', 'bad', '--data', 'bad-data']),
+    failed(`cannot restore ${at('bad')}: ${reason}`),
+  );
+  assert.equal(readdirSync(at('bad-data')), ['serve.lock']);
+  assert.is((await program.run(['restore', 'good', '--data', 'good-data'])).code, 0);
+  assert.is((await program.run(['doctor', '--data', 'good-data'])).stdout, 'no problems\n');
+});
+
+test('backup does not write what restore would refuse', async () => {
+  change(at('data/tenantry.db'), makesStaff);
+  assert.equal(await program.run(['backup', 'file', '--data', 'data']), failed(`cannot write the backup: ${reason}`));
+  assert.not(existsSync(at('file')));
+});
+
+test('doctor reports what is foreign, missing or different, and repairs nothing in such a database', async () => {
+  change(
+    at('data/tenantry.db'),
+    `${makesStaff}; DROP INDEX token_user; ALTER TABLE ssh_key ADD COLUMN further TEXT;
+     UPDATE quota SET usage = 7 WHERE name = 'nc_global_customer_count'`,
+  );
+  const lines = [
+    'schema: table ssh_key is defined differently',
+    'schema: trigger make_staff does not belong to it',
+    'schema: index token_user is missing',
+    'quota nc_global_customer_count of global 0: usage 7, counted 0',
+  ];
+  const told = { code: 1, stdout: `${lines.join('\n')}\n`, stderr: '' };
+  assert.equal(await program.run(['doctor', '--data', 'data']), told);
+  assert.equal(await program.run(['doctor', '--repair', '--data', 'data']), told);
+  change(at('data/tenantry.db'), 'DROP TRIGGER make_staff; CREATE INDEX token_user ON token (user_id)');
+  assert.is((await program.run(['doctor', '--data', 'data'])).code, 1, 'a column too many is left');
+});
+
+test('a follower serves no copy with a foreign trigger, goes on with the one before, and none is promoted', async () => {
+  change(at('data/tenantry.db'), litestream);
+  const follower = await program.serve([
+    ...['--follow', 'data', '--data', 'copy', '--follow-interval', '1s', '--admin-listen', '127.0.0.1:0'],
+  ]);
+  const copyCheck = async (): Promise<string> =>
+    ((await (await fetch(`${follower.told.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
+  assert.is(await copyCheck(), 'ok');
+  change(at('data/tenantry.db'), makesStaff);
+  await eventually('the copy is refused', async () => (await copyCheck()).endsWith(reason), 30);
+  assert.is((await fetch(`${follower.url}/api/version/`)).status, 200, 'the copy before is served');
+  await follower.stop();
+  const { code, stderr } = await program.run(['promote', '--follow', 'data', '--data', 'copy']);
+  assert.equal([code, stderr], [1, `tenantry: ${reason}\n`]);
+  const first = await program.run(['serve', '--port', '0', '--follow', 'data', '--data', 'other']);
+  assert.is(first.code, 1);
+  assert.match(first.stderr, reason);
+});
+
+test.run();
