@@ -110,9 +110,11 @@ const commands: Commands = {
   ...dataCommands,
   healthcheck: {
     group: groups.server,
+    flags: { ephemeral: { type: 'boolean', help: 'check a server that keeps all data in memory' } },
     help: 'Check whether the server is ready',
-    details: 'Asks the server at the address of admin_listen. Exits with 1 if it is not ready.',
-    examples: ['healthcheck --admin-listen 127.0.0.1:9480'],
+    details:
+      'Asks the server at the address of admin_listen. Exits with 1 if it is not ready, or if another server than that of the data folder answers.',
+    examples: ['healthcheck --data /var/lib/tenantry', 'healthcheck --admin-listen 127.0.0.1:9480 --ephemeral'],
     run: checkHealth,
   },
   example: {
@@ -261,6 +263,12 @@ function lineOf(error: unknown): string {
 /** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
 async function main(args: readonly string[]): Promise<void> {
   let given: Arguments | undefined;
+  // A promise that nothing keeps alive would end the process as if all were well.
+  const reportUnfinished = (): void => {
+    process.stderr.write('tenantry: the command ended before it was done\n');
+    process.exitCode = 1;
+  };
+  process.once('beforeExit', reportUnfinished);
   try {
     const read = readArguments(commands, args);
     given = read.given;
@@ -269,6 +277,8 @@ async function main(args: readonly string[]): Promise<void> {
     const file = given && isDamage(error) ? `${join(resolve(given.config.data), databaseFile)}: ` : '';
     process.stderr.write(`tenantry: ${file}${lineOf(error)}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
+  } finally {
+    process.off('beforeExit', reportUnfinished);
   }
 }
 

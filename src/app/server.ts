@@ -27,6 +27,7 @@ import type { Memory } from './memory.ts';
 import { AdminListener } from './operation/admin-listener.ts';
 import type { Surroundings } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
+import { instanceOf } from './operation/instance.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
 import { Fence } from './replication/fence.ts';
@@ -216,6 +217,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       return stage.engine.app;
     },
     folder,
+    instance: folder === undefined ? undefined : instanceOf(folder),
     follower,
     quiet: () => stage.engine.quiet(),
     isClosing: () => closing !== undefined,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Address } from '../../kernel/config/address.ts';
 import { listenOn } from '../../kernel/http/listen.ts';
 import { present } from '../../kernel/present.ts';
@@ -8,9 +8,12 @@ import { examineHealth, type Health, type Vitals } from './health.ts';
 import { readings } from './readings.ts';
 import { processReadings, type Reading, watchEventLoop } from './samples.ts';
 
-/** So many connections at a time, and for so long, in milliseconds, one may do nothing. */
-const mostConnections = 32;
-const idleTimeout = 30_000;
+/** Connections at a time. Each serves one request. */
+const maxConnections = 32;
+/** Milliseconds for the headers of a request, for all of it, and without any byte in either direction. */
+const headersTimeoutMs = 5000;
+const requestTimeoutMs = 5000;
+const idleTimeoutMs = 10_000;
 /** Milliseconds for which metrics count for whoever asks next: to write them takes some milliseconds of everybody's time. */
 const freshness = 1000;
 
@@ -33,6 +36,9 @@ export class AdminListener {
   readonly #eventLoop = watchEventLoop();
   readonly #pages: Readonly<Record<string, () => Told | Promise<Told>>>;
   #isLocal = true;
+  /** Connections in the order in which they were opened: those without a request until now, and the others. */
+  readonly #silent = new Set<Socket>();
+  readonly #asking = new Set<Socket>();
 
   /** `further` are metrics of what only the caller knows. */
   constructor(vitals: Vitals, further: readonly Reading[] = []) {
@@ -52,16 +58,15 @@ export class AdminListener {
     this.#server = createServer(
       {
         maxHeaderSize: 8192,
-        headersTimeout: 5000,
-        requestTimeout: 5000,
+        headersTimeout: headersTimeoutMs,
+        requestTimeout: requestTimeoutMs,
         connectionsCheckingInterval: 1000,
-        keepAliveTimeout: idleTimeout,
         requireHostHeader: false,
       },
       (message, outgoing) => void this.#receive(message, outgoing),
     );
-    this.#server.maxConnections = mostConnections;
-    this.#server.setTimeout(idleTimeout);
+    this.#server.on('connection', (socket: Socket) => this.#admit(socket));
+    this.#server.setTimeout(idleTimeoutMs);
   }
 
   /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
@@ -80,7 +85,23 @@ export class AdminListener {
     });
   }
 
+  /** Takes a connection; where there are too many, closes the one that has been idle for longest. */
+  #admit(socket: Socket): void {
+    this.#silent.add(socket);
+    socket.once('close', () => {
+      this.#silent.delete(socket);
+      this.#asking.delete(socket);
+    });
+    if (this.#silent.size + this.#asking.size <= maxConnections) return;
+    const [idlest] = this.#silent;
+    const [longest] = this.#asking;
+    if (idlest !== socket) idlest?.destroy();
+    else (longest ?? socket).destroy();
+  }
+
   async #receive(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.#silent.delete(message.socket);
+    this.#asking.add(message.socket);
     message.resume();
     const { body, status, type } = await this.#answer(message).catch((error: unknown) => {
       this.#vitals.app.log.error({ err: error, path: message.url }, 'the operator could not be answered');
@@ -90,6 +111,8 @@ export class AdminListener {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-store',
+      // A scrape comes once in many seconds: until then its connection would take the place of another.
+      Connection: 'close',
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
     });

@@ -18,6 +18,8 @@ const longestSilence = 10_000;
 /** What a server is asked by those who send it requests: whether it can do its work, and of each check "ok" or what is wrong. */
 export interface Health {
   readonly isReady: boolean;
+  /** Of the data folder; undefined: everything is in memory. */
+  readonly instance?: string;
   readonly checks: Readonly<Record<string, string>>;
   /** Of a server that serves copies of another's database. */
   readonly follower?: FollowerState;
@@ -28,6 +30,8 @@ export interface Vitals {
   readonly app: App;
   /** The data folder; undefined: everything is in memory. */
   readonly folder: string | undefined;
+  /** That of the data folder when it was opened. */
+  readonly instance: string | undefined;
   readonly follower?: Pick<Follower, 'state' | 'trouble'> | undefined;
   /** How long ago, in milliseconds, the timer last ran. */
   readonly quiet: () => number;
@@ -40,7 +44,7 @@ export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.qui
 
 /** Looks after a server. Never rejects; takes a second where another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {
-  const { app, folder, follower, isClosing, quiet } = vitals;
+  const { app, folder, follower, instance, isClosing, quiet } = vitals;
   const [fence] = fenceTroubles(app.db);
   const checks = {
     server: isClosing() ? 'is about to end' : 'ok',
@@ -52,7 +56,12 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
     ...(follower && { copy: follower.trouble ?? 'ok' }),
   };
   const isReady = Object.values(checks).every((told) => told === 'ok');
-  return { isReady, checks, ...(follower && { follower: follower.state }) };
+  return {
+    isReady,
+    ...(instance !== undefined && { instance }),
+    checks,
+    ...(follower && { follower: follower.state }),
+  };
 }
 
 /** Whether changes can be stored. The database itself tries again, every second, what the disk did not let happen. */

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer, type Server } from '../../../src/app/server.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { overWire } from '../../support/wire.ts';
+import { overWire, Wire } from '../../support/wire.ts';
 
 const test = suite('admin listener');
 const fixture = new Fixture();
@@ -87,15 +87,31 @@ test('a port that is in use is refused where it was asked for, and the server wi
   assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
 });
 
-test('connections beyond a few are closed, and those there are keep working', async () => {
-  const port = Number(new URL(admin).port);
-  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-  const closed = await new Promise<number>((resolve) => {
-    let count = 0;
-    for (const socket of sockets) socket.on('close', () => ++count === 8 && resolve(count));
-  });
-  assert.is(closed, 8);
-  for (const socket of sockets) socket.destroy();
+test('each connection serves one request', async () => {
+  const wire = await Wire.to(admin);
+  const request = ['GET /healthz HTTP/1.1', 'Host: localhost', ''];
+  const { headers, status } = await wire.lines(...request, ...request).answer();
+  assert.equal([status, headers.connection], [200, 'close']);
+  assert.is(await wire.closed(), '');
+});
+
+test('where there are too many connections the idlest are closed, and requests are answered', async () => {
+  const wires = await Promise.all(Array.from({ length: 32 }, () => Wire.to(admin)));
+  // One of them begins a request that it does not finish.
+  wires[0]?.bytes('GET /healthz HTTP/1.1\r\n');
+  for (const path of ['/healthz', '/readyz', '/metrics']) assert.is((await fetch(admin + path)).status, 200, path);
+  // The three that were opened first.
+  await Promise.all(wires.slice(0, 3).map((wire) => wire.closed()));
+  for (const wire of wires) wire.close();
+});
+
+test('many connections that send nothing, or a byte now and then, keep no request from being answered', async () => {
+  const wires: Wire[] = [];
+  for (let i = 0; i < 200; i++) {
+    wires.push((await Wire.to(admin)).bytes('G'));
+    if (i % 20 === 19) assert.is((await fetch(`${admin}/readyz`)).status, 200);
+  }
+  for (const wire of wires) wire.close();
 });
 
 test('closing the server closes it, with whoever is connected', async () => {

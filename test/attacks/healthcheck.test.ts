@@ -1,0 +1,140 @@
+/** What answers `tenantry healthcheck` in the place of the server. `npm test` built the program before. */
+
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkHealth } from '../../src/app/operation/healthcheck.ts';
+import { instanceOf } from '../../src/app/operation/instance.ts';
+import { loadConfig } from '../../src/kernel/config/load.ts';
+import { Program } from '../support/program.ts';
+
+const test = suite('healthcheck');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+let data: string;
+let listener: Server | undefined;
+let sockets: Set<Socket>;
+
+test.before.each(() => {
+  program = new Program(native);
+  data = join(program.folder, 'data');
+  mkdirSync(data);
+  sockets = new Set();
+});
+test.after.each(async () => {
+  listener?.close();
+  for (const socket of sockets) socket.destroy();
+  await program.end();
+});
+test.after(() => rmSync(native, { recursive: true }));
+
+async function listen(server: Server): Promise<string> {
+  listener?.close();
+  listener = server;
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Why a server at this address is not healthy. */
+async function failureAt(address: string): Promise<string> {
+  const config = loadConfig({ given: { data, admin_listen: address } });
+  return checkHealth({ config, flags: {}, words: [], sources: { environment: {} } } as never).then(
+    () => 'ready',
+    (error: Error) => error.message.replaceAll(address, 'ADDRESS'),
+  );
+}
+
+const answering = (status: number, body: string): Promise<string> =>
+  listen(createHttpServer((_, outgoing) => outgoing.writeHead(status).end(body)));
+
+test('a connection that is dropped without an answer ends with 1 and a line', async () => {
+  const address = await listen(createTcpServer((socket) => socket.end()));
+  const told = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
+  const line = `tenantry: http://${address}/readyz does not answer: socket hang up\n`;
+  assert.equal(told, { code: 1, stdout: '', stderr: line });
+});
+
+test('whatever is no answer of the server of this data folder is none', async () => {
+  mkdirSync(join(program.folder, 'other'));
+  const [own, other] = [data, join(program.folder, 'other')].map(instanceOf);
+  assert.is.not(own, other);
+  const checks = { server: 'ok' };
+  const foreign = (status: number): string =>
+    `not ready: http://ADDRESS/readyz is answered with ${status}, and not by Tenantry`;
+  const cases: readonly (readonly [status: number, body: unknown, told: string])[] = [
+    [200, '', foreign(200)],
+    [200, 'ok', foreign(200)],
+    [200, 'null', foreign(200)],
+    [200, '"ready"', foreign(200)],
+    [200, '{"status":"ready"', foreign(200)],
+    [200, { status: 'ok' }, foreign(200)],
+    [403, { detail: 'Host is not this machine.' }, foreign(403)],
+    [
+      200,
+      { status: 'ready', checks },
+      `not ready: http://ADDRESS/readyz is answered by a server that does not keep its data in ${data}`,
+    ],
+    [
+      200,
+      { status: 'ready', instance: other, checks },
+      `not ready: http://ADDRESS/readyz is answered by the server of another data folder than ${data}`,
+    ],
+    [
+      503,
+      { status: 'not ready', instance: other, checks: { database: 'broken' } },
+      `not ready: http://ADDRESS/readyz is answered by the server of another data folder than ${data}`,
+    ],
+    [503, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 503'],
+    [200, { status: 'not ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 200'],
+    [503, { status: 'not ready', instance: own, checks: { ...checks, disk: 'full' } }, 'not ready: disk: full'],
+    [302, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 302'],
+    [200, { status: 'ready', instance: own, checks }, 'ready'],
+  ];
+  for (const [status, body, told] of cases)
+    assert.is(
+      await failureAt(await answering(status, typeof body === 'string' ? body : JSON.stringify(body))),
+      told,
+      JSON.stringify(body),
+    );
+});
+
+test('an answer that breaks off, does not end or does not begin is none', async () => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
+  const cutOff = await listen(createTcpServer((socket) => socket.end(`${head}{"status":"ready"`)));
+  assert.match(await failureAt(cutOff), /^http:\/\/ADDRESS\/readyz does not answer: /);
+  const garbage = await listen(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));
+  assert.match(await failureAt(garbage), /^http:\/\/ADDRESS\/readyz does not answer: Parse Error/);
+  const endless = await listen(
+    createHttpServer((_, outgoing) => {
+      outgoing.on('drain', () => outgoing.write(' '.repeat(65_536)));
+      while (outgoing.write(' '.repeat(65_536)));
+    }),
+  );
+  assert.is(await failureAt(endless), 'http://ADDRESS/readyz does not answer: the response is too large');
+  const silent = await listen(createTcpServer());
+  assert.is(await failureAt(silent), 'http://ADDRESS/readyz does not answer: no response within 5 seconds');
+});
+
+test('a data folder that is missing is named', async () => {
+  const told = await program.run(['healthcheck', '--data', 'nowhere']);
+  const nowhere = join(program.folder, 'nowhere');
+  const line = `tenantry: cannot read the data folder ${nowhere}: ${nowhere}: no such file or directory; name it with --data\n`;
+  assert.equal(told, { code: 1, stdout: '', stderr: line });
+});
+
+test('the server of another folder with the same path, and one in memory, are told apart', async () => {
+  const memory = await program.serve(['--ephemeral', '--admin-listen', '127.0.0.1:0']);
+  const address = new URL(memory.told.admin as string).host;
+  const words = ['healthcheck', '--data', 'data', '--admin-listen', address];
+  const { code, stderr } = await program.run(words);
+  const line = `tenantry: not ready: http://${address}/readyz is answered by a server that does not keep its data in ${data}\n`;
+  assert.equal([code, stderr], [1, line]);
+  assert.equal(await program.run([...words, '--ephemeral']), { code: 0, stdout: 'ready\n', stderr: '' });
+});
+
+test.run();
