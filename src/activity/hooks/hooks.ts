@@ -1,4 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { any, raw, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
@@ -12,6 +13,9 @@ import { webHooks } from './hooks-web.ts';
 /** In the order of the list. */
 const kinds = [webHooks, pushHooks, emailHooks];
 const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
+
+/** What hooks of any kind show. */
+const memberNames = (): string[] => kinds.flatMap(({ shape }) => Object.keys(shape.properties ?? {}));
 
 /** A page of all hooks the caller sees, each in the representation of its kind; a kind heeds its own filters only. */
 function list(request: Request): Reply {
@@ -30,10 +34,12 @@ function list(request: Request): Reply {
     SELECT h.id, ${rank} AS rank ${from}
     ORDER BY rank, h.id
     LIMIT ${page.size} OFFSET ${page.offset}`);
-  const texts = kinds.flatMap(({ listing }, kind) =>
-    listing.represent(
-      request,
-      rows.filter((row) => row.rank === kind).map((row) => row.id),
+  const texts = textsOfKinds(request, memberNames, (asked) =>
+    kinds.flatMap(({ listing }, kind) =>
+      listing.represent(
+        asked,
+        rows.filter((row) => row.rank === kind).map((row) => row.id),
+      ),
     ),
   );
   return document(`[${texts.join(',')}]`, pageHeaders(page, total, request.url, query));

@@ -1,5 +1,6 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { everybodyOver } from '../../kernel/access/right.ts';
+import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { demandWords, type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
@@ -13,6 +14,11 @@ import { visibleResources } from './rights.ts';
 
 /** The kinds that the summary lists: all but parts. */
 const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
+
+/** What resources of any of these kinds show. */
+const memberNames = memoised((catalogue: Catalogue): string[] =>
+  kindsOf(catalogue).flatMap((typed) => Object.keys(collectionOf(typed).shape.properties ?? {})),
+);
 
 /** Kinds that the request's resource_type and category let through. */
 function chosenKinds(request: Request): TypedKind[] {
@@ -101,7 +107,12 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
               conditions: [ofKinds(request, chosenKinds(request)), visibleResources(request.caller)],
               filters: summaryFilters,
               kinds,
-              represent: (ids) => representResources(request, ids),
+              represent: (ids) =>
+                textsOfKinds(
+                  request,
+                  () => memberNames(catalogue),
+                  (asked) => representResources(asked, ids),
+                ),
             }),
         },
       },

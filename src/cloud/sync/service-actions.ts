@@ -114,7 +114,8 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
     const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
   });
-  return document(JSON.stringify(withChosen(request, items)), pageHeaders(page, total, request.url, query));
+  const names = Object.keys(candidateShape(catalogue, type).properties ?? {});
+  return document(JSON.stringify(withChosen(request, items, names)), pageHeaders(page, total, request.url, query));
 }
 
 const importedShape = {

@@ -10,9 +10,16 @@ export function chosenNames(request: Request, names: readonly string[]): readonl
   return chosen.length > 0 ? chosen : undefined;
 }
 
-/** Objects with the members alone that `field=` asks for, where they are not made by a listing; known is what any of them has. */
-export function withChosen<T extends object>(request: Request, objects: readonly T[]): readonly Partial<T>[] {
-  const chosen = chosenNames(request, [...new Set(objects.flatMap((object) => Object.keys(object)))]);
+/**
+ * Objects with the members alone that `field=` asks for, where they are not made by a listing. Without `names`, the members
+ * that any of the objects has are known.
+ */
+export function withChosen<T extends object>(
+  request: Request,
+  objects: readonly T[],
+  names: readonly string[] = [...new Set(objects.flatMap((object) => Object.keys(object)))],
+): readonly Partial<T>[] {
+  const chosen = chosenNames(request, names);
   return chosen ? objects.map((object) => pick(object, chosen)) : objects;
 }
 
@@ -24,6 +31,24 @@ export const textsWithChosen = (request: Request, texts: readonly string[]): rea
         request,
         texts.map((text) => JSON.parse(text)),
       ).map((object) => JSON.stringify(object));
+
+/**
+ * JSON texts of objects of several kinds, with the members alone that `field=` asks for: a kind without any of them shows none,
+ * not all of its members. `names` are those of all kinds; `represent` makes the texts as the request that it is given asks.
+ */
+export function textsOfKinds(
+  request: Request,
+  names: () => readonly string[],
+  represent: (request: Request) => readonly string[],
+): readonly string[] {
+  const { query } = request;
+  const chosen = query.text === '' ? undefined : chosenNames(request, names());
+  return chosen === undefined
+    ? represent(request)
+    : represent(request.asking(query.without('field', 'fields'))).map((text) =>
+        JSON.stringify(pick(JSON.parse(text), chosen)),
+      );
+}
 
 const pick = <T extends object>(object: T, names: readonly string[]): Partial<T> => {
   const picked: Partial<T> = {};

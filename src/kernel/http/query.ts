@@ -145,6 +145,14 @@ export class Query {
     return this.#values.keys();
   }
 
+  /** The same parameters but those with these names. */
+  without(...names: readonly string[]): Query {
+    const others = [...this.#values].flatMap(([name, values]) =>
+      names.includes(name) ? [] : values.map((value): [string, string] => [name, value]),
+    );
+    return new Query(new URLSearchParams(others).toString(), this.listRule);
+  }
+
   /** The parameters whose names come before this one, and those that come after it, sorted and written as behind a `?`. */
   around(name: string): readonly [before: string, after: string] {
     const [before, after]: [string, string][][] = [[], []];

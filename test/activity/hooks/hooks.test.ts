@@ -297,6 +297,19 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
   assert.equal((await fixture.staff.get('/api/hooks/')).body, [web, other, push, email, bobs]);
   assert.equal((await alice.get('/api/hooks/?page_size=2&page=2')).body, [push, email]);
   assert.equal((await alice.get('/api/hooks/?page=3')).body, { detail: 'Invalid page.' });
+  assert.equal((await alice.get('/api/hooks/?field=device_id')).body, [{}, {}, { device_id: push.device_id }, {}]);
+  assert.equal(
+    (await alice.get('/api/hooks/?field=device_id&is_active=true&page_size=2')).body,
+    [{}, {}],
+    'also on a page without a hook that has it',
+  );
+  assert.equal((await alice.get('/api/hooks/?fields=email&%66ield=hook_type')).body, [
+    { hook_type: 'webhook' },
+    { hook_type: 'webhook' },
+    { hook_type: 'pushhook' },
+    { email: 'alice@example.com', hook_type: 'email' },
+  ]);
+  assert.equal((await alice.get('/api/hooks/?field=nothing')).body, [web, other, push, email]);
   assert.equal((await alice.get('/api/hooks-web/')).body, [web, other]);
   assert.equal(
     (await alice.get('/api/hooks/?content_type=form')).body,

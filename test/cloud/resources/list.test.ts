@@ -66,6 +66,14 @@ test.before(async () => {
 
 const every = ['Ant', 'Cat', 'bee', 'dog', 'eel'];
 
+test('field= shows of each resource the members that it has, none of those whose kind has none of them', async () => {
+  const get = async (query: string): Promise<Json> => (await fixture.staff.get(`${summary}?${query}`)).body;
+  assert.equal(await get('field=key'), [{}, { key: 'EEL' }, {}, {}, {}]);
+  assert.equal(await get('field=key&resource_type=DigitalOcean.Droplet&page_size=1'), [{}]);
+  assert.equal(await get('fields=name&field=key&page_size=2'), [{ name: 'dog' }, { name: 'eel', key: 'EEL' }]);
+  assert.equal(Object.keys((await get('field=nothing&page_size=1'))[0]).includes('name'), true);
+});
+
 test('the list holds every visible resource of every kind and state, newest first', async () => {
   assert.equal(await names(''), ['dog', 'eel', 'Cat', 'bee', 'Ant']);
   assert.equal(await names('', droplets), ['dog', 'Cat', 'bee', 'Ant'], 'typed lists likewise');
