@@ -1,5 +1,6 @@
 /** Secrets of provider accounts stay where they are, and shared accounts tell strangers nothing (services.md 2.4, 2.5). */
 import * as assert from 'uvu/assert';
+import { certificate } from '../support/certificate.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 import { allBut, everybody, type Personas, personas } from '../support/personas.ts';
 import { simulatedService, work } from '../support/simulated.ts';
@@ -36,11 +37,7 @@ function withCertificate(
   fields: Record<string, string> = {},
 ): Promise<Answer<Json>> {
   const form = new FormData();
-  form.set(
-    'certificate',
-    new Blob(['-----BEGIN CERTIFICATE-----\n'], { type: 'application/x-pem-file' }),
-    'anchor.pem',
-  );
+  form.set('certificate', new Blob([certificate.cert], { type: 'application/x-pem-file' }), 'anchor.pem');
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   return people.clients[by].send('PATCH', url, form);
 }

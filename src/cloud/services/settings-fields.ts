@@ -40,6 +40,7 @@ import type { OptionFields } from '../catalogue/type.ts';
 import { isSimulated, simulatedField, simulatedSql } from '../drivers/simulated.ts';
 import { masked } from './secrets.ts';
 import { settingsStateValue } from './states.ts';
+import { certificatesIn } from './trust-anchors.ts';
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
@@ -64,7 +65,7 @@ const secret = (max: number): WritableField<string | null, false> => {
   };
 };
 
-/** A PEM file with a further trust anchor; text in its place is ignored (services.md 2.2). */
+/** A PEM file with further trust anchors; text in its place is ignored (services.md 2.2). */
 const certificate: WritableField<UploadedFile | null | undefined, false> = {
   ...readOnly('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), {
     shownIf: toCredentialReaders,
@@ -85,7 +86,7 @@ const certificate: WritableField<UploadedFile | null | undefined, false> = {
           ]);
         if (given.content.length > largestCertificate)
           throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
-        return given;
+        return new UploadedFile(given.name, given.type, Buffer.from(certificatesIn(given.content.toString('utf8'))));
       },
     },
   ),

@@ -255,6 +255,23 @@ test('a certificate is uploaded as a PEM file and shown as its name', async () =
       "File type 'image/png' is not allowed. Allowed types are: 'application/x-pem-file, application/x-x509-ca-cert, text/plain'.",
     ],
     [upload('ca.pem', 'text/plain', 'x'.repeat(65_537)), 'Ensure this file has no more than 65536 bytes.'],
+    ...[certificate.key, certificate.cert + certificate.key, certificate.key + certificate.cert].map(
+      (content): [FormData, string] => [
+        upload('ca.pem', 'text/plain', content),
+        'Upload a file with PEM certificates only.',
+      ],
+    ),
+    [
+      upload('ca.pem', 'text/plain', certificate.cert.replaceAll('CERTIFICATE', 'TRUSTED CERTIFICATE')),
+      'Upload a file with PEM certificates only.',
+    ],
+    [upload('ca.pem', 'text/plain', certificate.cert.slice(0, -20)), 'Upload a file with PEM certificates only.'],
+    [upload('ca.pem', 'text/plain', 'junk'), 'The file contains no PEM certificate.'],
+    [upload('ca.pem', 'text/plain', '\n'), 'The file contains no PEM certificate.'],
+    [
+      upload('ca.pem', 'text/plain', certificate.cert + certificate.cert.replace('MII', 'AAA')),
+      'Certificate 2 of the file cannot be read.',
+    ],
   ];
   for (const [form, message] of refusals) {
     const { body, status } = await put(form);
@@ -266,10 +283,11 @@ test('a certificate is uploaded as a PEM file and shown as its name', async () =
     'a text is ignored',
   );
   assert.is((await fixture.staff.patch(made.url, { certificate: null })).body.certificate, null);
+  const bundle = `The first:\n${certificate.cert}The second:\r\n${certificate.cert.replaceAll('\n', '\r\n')}`;
   const created = await fixture.staff.send(
     'POST',
     path,
-    upload('ca.pem', 'text/plain', certificate.cert, { name: 'Form', type: 'DigitalOcean', simulator_seed: '3' }),
+    upload('ca.pem', 'text/plain', bundle, { name: 'Form', type: 'DigitalOcean', simulator_seed: '3' }),
   );
   assert.equal([created.status, created.body.certificate, created.body.simulator_seed], [201, 'ca.pem', 3]);
   await fixture.staff.delete(created.body.url);
