@@ -80,6 +80,9 @@ browser('the link of the first start sets name and password, once', async () => 
 browser('single sign-on leads to the identity provider and back, into the console', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'carol', cn: 'Carol Jones', mail: 'carol@example.com' } } });
   const visitor = await Console.open(started(), `${url}/`);
+  const policy = (await fetch(url, { headers: { Accept: 'text/html' } })).headers.get('content-security-policy');
+  const origins = [url, new URL(saml.idp.url).origin].sort();
+  assert.match(String(policy), `form-action 'self' ${origins.join(' ')};`);
   await visitor.button('Sign in with Example University').click();
   // The page of the identity provider sends its form by itself.
   await visitor.heading('Welcome, Carol Jones').waitFor();
@@ -89,6 +92,22 @@ browser('single sign-on leads to the identity provider and back, into the consol
   assert.equal(await lookAt(visitor), []);
   assert.equal(visitor.complaints, []);
   await visitor.close();
+});
+
+browser('no form of the console leads to another site', async () => {
+  const stranger = await Console.open(started(), `${url}/`);
+  const elsewhere = await stranger.page.evaluate(
+    () =>
+      new Promise<string>((resolve) => {
+        document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => resolve(effectiveDirective));
+        const form = document.createElement('form');
+        form.action = 'https://evil.example.com/';
+        document.body.append(form);
+        form.submit();
+      }),
+  );
+  assert.is(elsewhere, 'form-action', 'no form leads elsewhere');
+  await stranger.close();
 });
 
 browser('a forgotten password is set anew by the mailed link', async () => {

@@ -7,22 +7,31 @@ import { escaped } from '../../kernel/mail/html.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { type ConsoleFile, embeddedConsole } from '../../kernel/native/embedded.ts';
 
-/** Nothing runs and nothing is asked but what this server serves. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  // Signs of form elements stand in the style sheet.
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  // The way to an identity provider begins here.
-  'form-action *',
-  "frame-ancestors 'none'",
-].join('; ');
+/** Most origins that the header names; more, such as those of a federation, would not fit into the buffers of proxies. */
+const maxNamedOrigins = 40;
 
-/** The page, whose addresses are relative: whatever path a proxy serves it at, its files and the API are below. */
-export const consolePage = (product: string): Reply => ({
+/**
+ * Nothing runs and nothing is asked but what this server serves. A form begins the way to an identity provider, where browsers
+ * check its redirects, too.
+ */
+const policy = (formOrigins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    // Signs of form elements stand in the style sheet.
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    ["form-action 'self'", ...(formOrigins.length > maxNamedOrigins ? ['https:'] : formOrigins)].join(' '),
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/**
+ * The page, whose addresses are relative: whatever path a proxy serves it at, its files and the API are below. Its forms may
+ * lead to these origins besides its own.
+ */
+export const consolePage = (product: string, formOrigins: readonly string[]): Reply => ({
   status: 200,
   body: `<!doctype html>
 <html lang="en">
@@ -35,7 +44,7 @@ export const consolePage = (product: string): Reply => ({
 </html>
 `,
   type: 'text/html; charset=utf-8',
-  headers: { Vary: 'Accept', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+  headers: { Vary: 'Accept', 'Content-Security-Policy': policy(formOrigins), 'Referrer-Policy': 'no-referrer' },
   conditional: true,
 });
 

@@ -1,3 +1,4 @@
+import { loginOrigins } from '../../accounts/session/saml/identity-providers.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { json, redirect } from '../../kernel/http/reply.ts';
@@ -19,11 +20,16 @@ export const welcome: Endpoint = {
       summary: 'Tells what this is, and where to go on.',
       allowedFor: 'Anybody.',
       output: { status: 200, others: [302], shape: welcomeShape, types: ['text/html'] },
-      handle: ({ base, config, incoming }) => {
+      handle: ({ base, config, db, incoming }) => {
         const docs = `${base}/docs/`;
         const vary = { Vary: 'Accept' };
         if (/text\/html/i.test(incoming.headers.accept ?? ''))
-          return config.console_enabled ? consolePage(config.product_name) : redirect(docs, vary);
+          return config.console_enabled
+            ? consolePage(
+                config.product_name,
+                config.authentication_methods.includes('SAML2') ? loginOrigins(db, config) : [],
+              )
+            : redirect(docs, vary);
         return json({ name: config.product_name, version, api: `${base}/api/`, docs }, 200, vary);
       },
     },

@@ -1,5 +1,6 @@
 /** core.md 3.1: what browsers get at /, and the files of it. */
 import * as assert from 'uvu/assert';
+import { consolePage } from '../../../src/app/console/console.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -11,10 +12,22 @@ pages('browsers get a page at /, whose policy lets nothing in but what this serv
   assert.equal([status, headers.get('content-type'), headers.get('vary')], [200, 'text/html; charset=utf-8', 'Accept']);
   assert.is(
     headers.get('content-security-policy'),
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action *; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   );
   assert.not.match(body, /<style|<script>|style=/);
   assert.match(body, '<title>Tenantry</title>');
+});
+
+pages('a federation of many identity providers does not make the header too long', () => {
+  const policyFor = (count: number): string =>
+    String(
+      consolePage(
+        'Tenantry',
+        Array.from({ length: count }, (_, i) => `https://idp${i}.example.com`),
+      ).headers['Content-Security-Policy'],
+    );
+  assert.match(policyFor(2), "form-action 'self' https://idp0.example.com https://idp1.example.com;");
+  assert.match(policyFor(41), "form-action 'self' https:;");
 });
 
 pages('programs get the same as ever there', async () => {

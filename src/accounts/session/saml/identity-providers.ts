@@ -1,5 +1,7 @@
+import type { Config } from '../../../kernel/config/config.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
+import { urlOf } from '../../../kernel/url.ts';
 
 /** An identity provider, as its metadata describes it. */
 export interface IdentityProvider {
@@ -27,6 +29,21 @@ export function findIdentityProvider(db: Database, entityId: string): IdentityPr
     FROM saml_idp WHERE entity_id = ${entityId}`);
   return row && { ...row, certificates: JSON.parse(row.certificates) };
 }
+
+/** What an origin may be in a header that takes other characters for separators. */
+const plainOrigin = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d+)?$/;
+
+/** The origins that a request to log in may be redirected to, each once. */
+export const loginOrigins = (
+  db: Database,
+  { login_failed_url: failed }: Pick<Config, 'login_failed_url'>,
+): string[] => {
+  const urls = db.values<string>(sql`SELECT DISTINCT login_url FROM saml_idp WHERE login_url IS NOT NULL`);
+  const origins = [...urls, failed ?? '']
+    .map((url) => urlOf(url)?.origin ?? '')
+    .filter((origin) => plainOrigin.test(origin));
+  return [...new Set(origins)].sort();
+};
 
 /** The row of a source, made when it is new. */
 export function sourceId(db: Database, name: string): number {
