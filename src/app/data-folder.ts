@@ -16,7 +16,8 @@ import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { runAs } from '../kernel/owner.ts';
 import { syncFolder } from '../kernel/place.ts';
-import { codeOf, errorOf } from '../kernel/present.ts';
+import { plainReason } from '../kernel/plain-reason.ts';
+import { codeOf } from '../kernel/present.ts';
 import { warnOfRemoteDisk } from './remote-disk.ts';
 
 /** Name of the database in the data folder. */
@@ -107,7 +108,7 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
 function unusable(folder: string, error: unknown): Error {
   const uid = ownerOf(folder);
   const advice = uid === undefined || process.getuid === undefined || uid === process.getuid() ? '' : `: ${runAs(uid)}`;
-  return new Error(`cannot use the data folder ${folder}: ${errorOf(error).message}${advice}`, { cause: error });
+  return new Error(`cannot use the data folder ${folder}: ${plainReason(error, folder)}${advice}`, { cause: error });
 }
 
 function ownerOf(path: string): number | undefined {
@@ -235,6 +236,6 @@ export function openData(
     return { db, watch: serves && folder !== undefined ? watchFile(file, report) : () => undefined, release };
   } catch (error) {
     unlock?.();
-    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`${file}: ${plainReason(error, file)}`, { cause: error });
   }
 }

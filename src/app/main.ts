@@ -5,6 +5,7 @@ import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
+import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { helpFor } from './command-help.ts';
 import {
@@ -110,7 +111,7 @@ const commands: Commands = {
   ...dataCommands,
   healthcheck: {
     group: groups.server,
-    flags: { ephemeral: { type: 'boolean', help: 'check a server that keeps all data in memory' } },
+    flags: { ephemeral: { type: 'boolean', help: 'Check a server that keeps all data in memory' } },
     help: 'Check whether the server is ready',
     details:
       'Asks the server at the address of admin_listen. Exits with 1 if it is not ready, or if another server than that of the data folder answers.',
@@ -256,7 +257,7 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
 
 /** What an error says, in one line for a terminal: of a damaged database SQLite tells what stands in it. */
 function lineOf(error: unknown): string {
-  const [line = ''] = withoutControls(errorOf(error).message).split('\n');
+  const [line = ''] = withoutControls(plainReason(error)).split('\n');
   return line;
 }
 

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyFile } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { copyDatabase, isReadOnly } from '../kernel/db/copy.ts';
+import { makeTemporaryFolder } from '../kernel/plain-reason.ts';
 import { withScratch } from './backup/scratch.ts';
 import { databaseFile, prepareFolder } from './data-folder.ts';
 
@@ -19,7 +20,7 @@ export async function withReadable<T>(
 ): Promise<T> {
   const file = join(folder, databaseFile);
   if (!isReadOnly(file)) return work(folder);
-  const make = (): string => mkdtempSync(join(tmpdir(), 'tenantry-copy-'));
+  const make = (): string => makeTemporaryFolder(join(tmpdir(), 'tenantry-copy-'));
   return withScratch(make, async (scratch) => {
     try {
       await copyDatabase(file, join(scratch, databaseFile), prepareFolder(config, scratch));

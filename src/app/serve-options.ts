@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, settableClock, systemClock } from '../kernel/clock.ts';
-import { errorOf } from '../kernel/present.ts';
+import { plainReason } from '../kernel/plain-reason.ts';
 import { urlOf } from '../kernel/url.ts';
 import { type Arguments, UsageError } from './command-line.ts';
 import { sourceOf } from './replication/copies.ts';
@@ -69,7 +69,7 @@ function seedIn(file: string): NonNullable<ServerOptions['seed']> {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new UsageError(`--seed ${file}: ${errorOf(error).message}`);
+    throw new UsageError(`--seed ${file}: ${plainReason(error, file)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { close, openSync, write, writeSync } from 'node:fs';
-import { codeOf, errorOf } from './present.ts';
+import { plainReason } from './plain-reason.ts';
+import { codeOf } from './present.ts';
 
 /** Characters of lines that are kept while nothing can be written; further ones are dropped. */
 const mostKept = 16 * 1024 * 1024;
@@ -22,7 +23,7 @@ export class LineFile {
     try {
       this.#descriptor = file === null ? 2 : openSync(file, 'a', 0o640);
     } catch (error) {
-      throw new Error(`cannot open the log file: ${errorOf(error).message}`, { cause: error });
+      throw new Error(`cannot open the log file ${plainReason(error)}`, { cause: error });
     }
   }
 

@@ -1,14 +1,35 @@
+import { mkdtempSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { errorOf } from './present.ts';
 
 /**
  * Returns what went wrong in words for the operator: of an error of the operating system the path and the description, without
- * its code and the name of the system call; of any other its message.
+ * its code and the name of the system call; of any other its message. The path that `named` says is known already.
  */
-export function plainReason(thrown: unknown): string {
+export function plainReason(thrown: unknown, named?: string): string {
   const error: NodeJS.ErrnoException = errorOf(thrown);
-  const [, description] = (error.errno === undefined ? undefined : getSystemErrorMap().get(error.errno)) ?? [];
+  const description = descriptionOf(error);
   if (description === undefined) return error.message;
-  const paths = [error.path, 'dest' in error ? error.dest : undefined].filter((path) => path !== undefined);
+  const paths = [error.path, 'dest' in error ? error.dest : undefined].filter(
+    (path) => path !== undefined && path !== named,
+  );
   return paths.length === 0 ? description : `${paths.join(' and ')}: ${description}`;
+}
+
+/** Makes a folder whose path starts with this and ends at random. Throws with a sentence that names the folder around it. */
+export function makeTemporaryFolder(start: string): string {
+  try {
+    return mkdtempSync(start);
+  } catch (error) {
+    throw new Error(`cannot write to ${dirname(start)}: ${descriptionOf(errorOf(error)) ?? errorOf(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What the operating system calls an error; other libraries use the same numbers for theirs. */
+function descriptionOf({ code, errno }: NodeJS.ErrnoException): string | undefined {
+  const [name, description] = (errno === undefined ? undefined : getSystemErrorMap().get(errno)) ?? [];
+  return name === code ? description : undefined;
 }

@@ -264,7 +264,7 @@ cli('a secret comes from a file, which config names and does not show', async ()
   rmSync(file);
   assert.equal(
     await run(['config'], { env }),
-    failed(`TENANTRY_SMTP_URL_FILE=${file} cannot be read: ENOENT: no such file or directory, open '${file}'`, 2),
+    failed(`TENANTRY_SMTP_URL_FILE=${file} cannot be read: ${file}: no such file or directory`, 2),
   );
 });
 
@@ -320,7 +320,7 @@ cli('a reader of standard output who goes away is no failure, nor the end of a s
   const [line] = (await once(cut.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
   assert.equal(
     [line.toString(), await once(cut, 'close')],
-    ['tenantry: cannot write the backup: write EPIPE\n', [1, null]],
+    ['tenantry: cannot write the backup: broken pipe\n', [1, null]],
     'a backup that nobody takes is one',
   );
   const server = program.start(['serve', '--port', '0']);
@@ -573,7 +573,7 @@ cli('a data folder that cannot be one is told in one line', async () => {
   writeFileSync(join(folder, 'file'), '');
   const { code, stdout, stderr } = await run(['user', 'add', 'bob', '--data', 'file/data']);
   assert.equal([code, stdout], [1, '']);
-  assert.match(stderr, /^tenantry: cannot use the data folder .*file\/data: ENOTDIR: .*\n$/);
+  assert.match(stderr, /^tenantry: cannot use the data folder .*file\/data: .*not a directory\n$/);
   assert.is(stderr.split('\n').length, 2);
 });
 
@@ -603,10 +603,7 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
   child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
   assert.equal(await once(child, 'close'), [1, null]);
   const data = join(folder, 'data');
-  assert.is(
-    told,
-    `tenantry: cannot use the data folder ${data}: EACCES: permission denied, stat '${file}': ${advice}\n`,
-  );
+  assert.is(told, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
 });
 
 cli('a database of another program is refused and stays as it is', async () => {

@@ -99,9 +99,7 @@ test('of a server that writes meanwhile they see a whole database', async () => 
 });
 
 test('what writes is refused in one line, and damage is told with the name of the file', async () => {
-  const refused = failed(
-    `cannot use the data folder ${path('mount')}: EROFS: read-only file system, access '${path('mount')}'`,
-  );
+  const refused = failed(`cannot use the data folder ${path('mount')}: read-only file system`);
   for (const words of [['doctor', '--repair'], ['token', 'bob'], ['rotate-key'], ['user', 'add', 'eve']])
     assert.equal(await runReading(words), refused, words[0]);
   const db = new SQLite(path('data/tenantry.db'));

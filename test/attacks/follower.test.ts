@@ -26,7 +26,7 @@ test.before(async () => {
     received.push(message);
     message.resume();
     const own = message.headers['x-tenantry-epoch'] ?? 'none';
-    outgoing.writeHead(200, { 'X-Tenantry-Epoch': own, 'Content-Type': 'text/plain' }).end('from the primary');
+    outgoing.writeHead(200, { 'X-Tenantry-Epoch': own, 'Content-Length': 16 }).end('from the primary');
   });
   await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
   authority = `127.0.0.1:${(host.address() as AddressInfo).port}`;
@@ -48,9 +48,6 @@ async function send(target: string, ...headers: string[]): Promise<WireAnswer> {
   try {
     const lines = [`POST ${target} HTTP/1.1`, 'Host: follower.example.com', 'Content-Length: 0', ...headers, ''];
     return await wire.lines(...lines).answer();
-  } catch {
-    // Answers of the primary tell no length.
-    return { status: 200, headers: {}, body: '' };
   } finally {
     wire.close();
   }
@@ -85,7 +82,6 @@ const outside = [
   '/#/../../admin/',
   '/%23/',
   '/%',
-  '/\xe9/',
 ];
 
 test('no path leads out of that of the primary, however it is written', async () => {
@@ -107,7 +103,7 @@ test('what looks like another host is a path below that of the primary, or no ta
     ['/http://evil.example.com/admin/', '/tenantry/http://evil.example.com/admin/'],
     ['http://evil.example.com/admin/', '/tenantry/admin/'],
     ['HTTPS://evil.example.com', '/tenantry/'],
-    ['/api/%61dmin/', '/tenantry/api/%61dmin/'],
+    ['/api/%61dmin/', '/tenantry/api/admin/'],
   ] as const) {
     received = [];
     await send(target);
@@ -129,35 +125,33 @@ test('what looks like another host is a path below that of the primary, or no ta
 });
 
 test('the primary hears its own host, and of the client what counts at the follower', async () => {
-  const response = await fetch(`${follower.url}/api/customers/`, {
-    method: 'POST',
-    headers: {
-      Forwarded: 'for=192.0.2.1;host=evil.example.com',
-      'X-Forwarded-For': '192.0.2.1',
-      'X-Forwarded-Host': 'evil.example.com',
-      'X-Forwarded-Prefix': '/admin',
-      'X-Forwarded-Proto': 'https',
-      'X-Forwarded-Server': 'evil.example.com',
-      'X-Real-IP': '192.0.2.1',
-      'X-Original-URL': '/admin/',
-      'X-Rewrite-URL': '/admin/',
-      'X-Tenantry-Epoch': 'forged',
-      'X-Tenantry-Version': '1-1',
-    },
-  });
-  assert.is(await response.text(), 'from the primary');
+  const response = await send(
+    '/api/customers/',
+    'Forwarded: for=192.0.2.1;host=evil.example.com',
+    'X-Forwarded-For: 192.0.2.1',
+    'X-Forwarded-Host: evil.example.com',
+    'X-Forwarded-Prefix: /admin',
+    'X-Forwarded-Proto: https',
+    'X-Forwarded-Server: evil.example.com',
+    'X-Real-IP: 192.0.2.1',
+    'X-Original-URL: /admin/',
+    'X-Rewrite-URL: /admin/',
+    'X-Tenantry-Epoch: forged',
+    'X-Tenantry-Version: 1-1',
+  );
+  assert.is(response.body, 'from the primary');
   const { headers } = received[0] as IncomingMessage;
   const told = Object.entries(headers).filter(([name]) => /^(forwarded|host|x-.*)$/.test(name));
   const { 'x-tenantry-epoch': epoch, ...others } = Object.fromEntries(told);
   assert.equal(others, {
     host: authority,
     'x-forwarded-for': '127.0.0.1',
-    'x-forwarded-host': new URL(follower.url).host,
+    'x-forwarded-host': 'follower.example.com',
     'x-forwarded-proto': 'http',
     'x-tenantry-version': '1-1',
   });
   assert.is.not(epoch, 'forged');
-  assert.is(response.headers.get('x-tenantry-epoch'), null, 'what servers say to each other is not for clients');
+  assert.is(response.headers['x-tenantry-epoch'], undefined, 'what servers say to each other is not for clients');
 });
 
 test('the address of a primary has no credentials and no query', async () => {

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -11,7 +11,7 @@ import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { placeNew } from '../../kernel/place.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { makeTemporaryFolder, plainReason } from '../../kernel/plain-reason.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { databaseFile } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
@@ -32,7 +32,7 @@ export async function backUp(
   try {
     // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
     const make = (): string =>
-      mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
+      makeTemporaryFolder(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
     return await withScratch(make, async (scratch) => {
       const copy = join(scratch, databaseFile);
       const holdsKeys = await copyData(folder, copy, addon);
@@ -46,7 +46,7 @@ export async function backUp(
       return { holdsKeys };
     });
   } catch (error) {
-    throw new Error(`cannot write the backup: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`cannot write the backup: ${plainReason(error)}`, { cause: error });
   }
 }
 

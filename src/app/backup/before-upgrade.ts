@@ -1,4 +1,5 @@
 /** The backup that is made before this version changes the schema of a database that an older one wrote. */
+
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
@@ -8,6 +9,7 @@ import { databaseHeaderBytes } from '../../kernel/db/snapshot.ts';
 import { breakOf, rejectHeadless } from '../../kernel/db/write-ahead-log.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data-folder.ts';
 import { backUp } from './backup.ts';
@@ -44,7 +46,7 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
     await backUp(folder, file, addon);
   } catch (error) {
     throw new Error(
-      `the database is not brought up to date, for it cannot be backed up before: ${errorOf(error).message}; make that possible, or give --backup-before-upgrade false`,
+      `the database is not brought up to date, for it cannot be backed up before: ${plainReason(error)}; make that possible, or give --backup-before-upgrade false`,
       { cause: error },
     );
   }

@@ -16,6 +16,7 @@ import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/db
 import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place, placeNew } from '../../kernel/place.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
@@ -114,7 +115,7 @@ async function opened(file: string, what: string): Promise<Readable> {
   try {
     return (await open(file)).createReadStream();
   } catch (error) {
-    throw new Error(`cannot read the ${what}: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`cannot read the ${what} ${file}: ${plainReason(error, file)}`, { cause: error });
   }
 }
 
@@ -194,7 +195,7 @@ function sentence(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // What follows the end of its input gunzip leaves alone, and lets nothing more come.
   if (code === 'ABORT_ERR') return followed;
-  return code.startsWith('Z_') ? `The backup is damaged (${message})` : message;
+  return code.startsWith('Z_') ? `The backup is damaged (${message})` : plainReason(error);
 }
 
 /** A command that was killed may have placed the same keys before. */

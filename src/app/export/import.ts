@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type SQLite from 'better-sqlite3';
 import { parseDatetime } from '../../kernel/clock.ts';
@@ -26,7 +26,7 @@ async function readExport(stream: Readable, copy: string, addon: Addon | undefin
   let number = 0;
   let filling: Filling | undefined;
   try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of linesIn(stream)) {
       number++;
       if (filling) filling.add(objectIn(line));
       else filling = new Filling(headIn(line), copy, addon);
@@ -35,8 +35,44 @@ async function readExport(stream: Readable, copy: string, addon: Addon | undefin
     return filling.end();
   } catch (error) {
     filling?.abandon();
-    throw new Error(`line ${Math.max(number, 1)} ${errorOf(error).message}`, { cause: error });
+    const at = error instanceof UnreadLine ? number + 1 : Math.max(number, 1);
+    throw new Error(`line ${at} ${errorOf(error).message}`, { cause: error });
   }
+}
+
+/** Bytes of the longest line: more than a row of the largest file that is uploaded has, as base64. */
+const maxLineBytes = 64 * 1024 * 1024;
+const newline = 0x0a;
+
+/** Thrown in place of a line. */
+class UnreadLine extends Error {}
+
+/** The lines of a stream in UTF-8, without their ends; an empty one behind the last end is none. Throws UnreadLine for those that would fill the memory, or are no text. */
+async function* linesIn(stream: Readable): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  const add = (part: Buffer): void => {
+    size += part.length;
+    if (size > maxLineBytes) throw new UnreadLine(`is longer than ${maxLineBytes} bytes`);
+    parts.push(part);
+  };
+  const take = (): string => {
+    const line = Buffer.concat(parts);
+    parts = [];
+    size = 0;
+    if (!isUtf8(line)) throw new UnreadLine('is not UTF-8');
+    return line.toString().replace(/\r$/, '');
+  };
+  for await (const chunk of stream) {
+    let rest = Buffer.from(chunk);
+    for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
+      add(rest.subarray(0, end));
+      yield take();
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length > 0) add(rest);
+  }
+  if (size > 0) yield take();
 }
 
 function objectIn(line: string): Readonly<Record<string, unknown>> {
@@ -52,9 +88,13 @@ function objectIn(line: string): Readonly<Record<string, unknown>> {
 
 function headIn(line: string): Head {
   const { keys, made, schema, tenantry } = objectIn(line);
-  if (typeof tenantry !== 'string' || typeof schema !== 'number' || typeof made !== 'string')
+  if (typeof tenantry !== 'string' || schema === undefined || typeof made !== 'string')
     throw new Error('is not the head of an export');
-  return { tenantry, schema, made, keys: typeof keys === 'string' ? keys : null };
+  if (typeof schema !== 'number' || !Number.isInteger(schema) || schema < 1)
+    throw new Error('has a schema that is not a positive integer');
+  if (parseDatetime(made) === undefined) throw new Error('has a time in "made" that is not a datetime');
+  if (keys !== null && typeof keys !== 'string') throw new Error('has keys that are neither text nor null');
+  return { tenantry, schema, made, keys };
 }
 
 /** Where SQLite keeps the numbers that no row gets again. */

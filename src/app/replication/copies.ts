@@ -19,7 +19,7 @@ import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/db/copy.ts';
 import { placeNew } from '../../kernel/place.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data-folder.ts';
 
@@ -125,9 +125,7 @@ export class Copies {
     } catch (error) {
       const told = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
       // The command in the error itself names the source with its credentials.
-      throw new Error(
-        withoutCredentials(`${program} restore ${source}: ${told || errorOf(error).message.split('\n')[0]}`),
-      );
+      throw new Error(withoutCredentials(`${program} restore ${source}: ${told || plainReason(error).split('\n')[0]}`));
     }
     const sum = createHash('sha256');
     await pipeline(createReadStream(draft), sum);

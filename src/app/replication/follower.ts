@@ -7,6 +7,7 @@ import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts'
 import { pathOf } from '../../kernel/http/incoming-request.ts';
 import { invalidTarget } from '../../kernel/http/own-answers.ts';
 import type { Log } from '../../kernel/log.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
@@ -97,7 +98,7 @@ export class Follower {
         log.warn({ err: error }, 'the source cannot be copied: the newest copy is served');
         return newest;
       }
-      throw new Error(`cannot follow ${withoutCredentials(source)}: ${errorOf(error).message}`, { cause: error });
+      throw new Error(`cannot follow ${withoutCredentials(source)}: ${plainReason(error)}`, { cause: error });
     }
   }
 

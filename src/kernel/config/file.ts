@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../nearest.ts';
-import { errorOf } from '../present.ts';
+import { plainReason } from '../plain-reason.ts';
 import { ConfigError, type SettingName, settings } from './config.ts';
 
 /** Settings that a file gives: their texts, and where each stands. */
@@ -17,7 +17,7 @@ export function readConfigFile(path: string): ConfigFile {
   try {
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(`the configuration file cannot be read: ${errorOf(error).message}`);
+    throw new ConfigError(`the configuration file cannot be read: ${plainReason(error)}`);
   }
   const found = new Map<SettingName, { source: string; text: string }>();
   for (const [i, line] of content

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { nearest, suggestion } from '../nearest.ts';
+import { plainReason } from '../plain-reason.ts';
 import { errorOf } from '../present.ts';
 import {
   type Config,
@@ -92,7 +93,7 @@ function contentOf(file: string): string {
   try {
     content = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new Error(`cannot be read: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`cannot be read: ${plainReason(error)}`, { cause: error });
   }
   // An empty text would leave the default: for encryption keys a fresh one, which opens nothing that is stored.
   if (content.trim() === '') throw new Error('is empty');

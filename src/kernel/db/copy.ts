@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Addon } from '../native/native.ts';
-import { errorOf } from '../present.ts';
+import { plainReason } from '../plain-reason.ts';
 import { openHandle } from './handle.ts';
 
 /* Databases that cannot be written, where SQLite cannot even read: it makes an index of the log beside them. */
@@ -40,7 +40,7 @@ export async function copyDatabase(file: string, copy: string, addon: Addon | un
       await chmod(to, 0o600);
     }
   } catch (error) {
-    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`${file}: ${plainReason(error, file)}`, { cause: error });
   } finally {
     reader?.close();
   }

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { plainReason } from '../plain-reason.ts';
 import { errorOf } from '../present.ts';
 
 /** The files of a certificate, with the chain below it, and of its key, both PEM. */
@@ -35,6 +36,6 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`cannot read ${file}: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`cannot read ${file}: ${plainReason(error, file)}`, { cause: error });
   }
 }

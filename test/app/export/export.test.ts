@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { restore } from '../../../src/app/backup/restore.ts';
@@ -89,6 +90,61 @@ test('an import makes all or nothing, and says which line is wrong', async () =>
     await run('export', '--to', 'ndjson', '--data', path('none')),
     failed(`there is no database in ${path('none')}`),
   );
+});
+
+/** Why an import of these parts is refused in this process, and how many of them were read. */
+async function rejection(parts: Iterable<string | Buffer>): Promise<[reason: string, read: number]> {
+  let read = 0;
+  function* counted(): Generator<Buffer> {
+    for (const part of parts) {
+      read++;
+      yield Buffer.from(part);
+    }
+  }
+  const config = loadConfig({ given: { log_level: 'silent' } });
+  const reason = await importData(Readable.from(counted()), path('rejected'), config).then(
+    () => 'imported',
+    (error: Error) => error.message.replace('cannot import standard input: ', ''),
+  );
+  assert.not(existsSync(path('rejected/tenantry.db')));
+  return [reason, read];
+}
+
+test('the head of an export must be of the kinds that it has', async () => {
+  const [head = ''] = lines;
+  const reasonOf = async (changed: string): Promise<string> => (await rejection([changed]))[0];
+  for (const schema of ['1.5', '0', '-1', '"36"', 'null', '1e999'])
+    assert.is(
+      await reasonOf(head.replace(/"schema":\d+/, `"schema":${schema}`)),
+      'line 1 has a schema that is not a positive integer',
+      schema,
+    );
+  assert.is(
+    await reasonOf(head.replace(/"made":"[^"]*"/, '"made":"today"')),
+    'line 1 has a time in "made" that is not a datetime',
+  );
+  assert.is(
+    await reasonOf(head.replace(/"keys":("(\\.|[^"])*"|null)/, '"keys":7')),
+    'line 1 has keys that are neither text nor null',
+  );
+});
+
+test('a line that would fill the memory, or is not UTF-8, ends an import as soon as it is read', async () => {
+  const [head = ''] = lines;
+  function* endless(start: string): Generator<string> {
+    yield start;
+    for (let i = 0; i < 1000; i++) yield ' '.repeat(1024 * 1024);
+  }
+  for (const [start, line] of [
+    [`${head}\n{`, 2],
+    ['{', 1],
+  ] as const) {
+    const [reason, read] = await rejection(endless(start));
+    assert.is(reason, `line ${line} is longer than 67108864 bytes`);
+    assert.ok(read < 100, `${read} MiB were read`);
+  }
+  const odd = Buffer.from(`${head}\n{"table":"\xe9"}\n`, 'latin1');
+  assert.is((await rejection([odd]))[0], 'line 2 is not UTF-8');
 });
 
 test('an import with other keys than those of its database is refused: no server would start with it', async () => {

@@ -175,10 +175,7 @@ test('files that are of no use are told in one line', async () => {
   assert.ok(mismatched.stderr.startsWith(`tenantry: ${files} are no certificate with its key: `), mismatched.stderr);
   assert.is(mismatched.stderr.split('\n').length, 2);
   rmSync(tls.tls_key_file);
-  assert.equal(
-    await program.run(both),
-    failed(`cannot read ${tls.tls_key_file}: ENOENT: no such file or directory, open '${tls.tls_key_file}'`),
-  );
+  assert.equal(await program.run(both), failed(`cannot read ${tls.tls_key_file}: no such file or directory`));
 });
 
 test.run();
