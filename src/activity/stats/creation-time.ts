@@ -3,7 +3,7 @@ import { everybodyOver } from '../../kernel/access/right.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { parameter } from '../../kernel/collection/filter.ts';
+import { parameter, required } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { gather, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Query } from '../../kernel/http/query.ts';
@@ -28,7 +28,7 @@ export const creationTime: Endpoint = {
       summary: 'Counts what was created in each part of a range.',
       allowedFor: everybodyOver('objects').allowedFor,
       filters: {
-        type: parameter('string', 'What is counted: customer or project. Required.'),
+        type: required(parameter('string', 'What is counted: customer or project.')),
         from: parameter('integer', 'Start, UNIX timestamp; default: 30 days ago.'),
         to: parameter('integer', 'End, UNIX timestamp; default: now.'),
         datapoints: parameter('integer', 'Number of parts, 1 to 1000; default: 6.'),

@@ -14,10 +14,11 @@ const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
 };
 
 /** The parameter of the document that stands for a filter. */
-export const filterParameter = (name: string, { help, repeatable, type }: Filter): JsonSchema => ({
+export const filterParameter = (name: string, { help, repeatable, required, type }: Filter): JsonSchema => ({
   name,
   in: 'query',
   description: help,
+  ...(required && { required }),
   ...(type === 'flag' && { allowEmptyValue: true }),
   ...(repeatable
     ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true }

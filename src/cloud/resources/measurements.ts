@@ -15,7 +15,7 @@ import {
   refine,
   type WritableField,
 } from '../../kernel/collection/field.ts';
-import { exact, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { exact, type Filters, parameter, required } from '../../kernel/collection/filter.ts';
 import { emptyAsNull } from '../../kernel/collection/links.ts';
 import {
   constant,
@@ -241,7 +241,7 @@ function endpoint(measurement: Measurement): Endpoint {
       DELETE: {
         summary: `Removes ${withArticle(nounOf(kind))}.`,
         allowedFor: writers.allowedFor,
-        filters,
+        filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, required(filter)])),
         output: { status: 204 },
         refusals: { 404: true },
         handle: (request) => remove(request, measurement),

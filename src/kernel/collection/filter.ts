@@ -11,6 +11,8 @@ export interface Filter {
   readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'number' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
+  /** Requests without it are rejected. */
+  readonly required?: boolean;
   /** What the names start with, of `named` ones. */
   readonly starts?: readonly string[];
   /** The condition it stands for; undefined when the parameter is not given or does not apply. Throws 400. */
@@ -146,7 +148,7 @@ export const oneOf = (column: string, help: string): Filter => ({
 
 /** A condition made from a UNIX timestamp, given to it in microseconds. */
 export const timestamp = (help: string, condition: (at: number) => Sql, fractions = false): Filter => ({
-  type: 'integer',
+  type: fractions ? 'number' : 'integer',
   help: `${help} UNIX timestamp.`,
   condition: (request, name) => {
     const at = request.query.timestamp(name, fractions);
@@ -167,6 +169,9 @@ export const parameter = (type: Filter['type'], help: string, repeatable = false
   repeatable,
   condition: () => undefined,
 });
+
+/** The same parameter where requests without it are rejected. */
+export const required = (filter: Filter): Filter => ({ ...filter, required: true });
 
 /** Booleans of a query, each with the value that counts where it is not given. */
 export const flagParameters = (flags: Readonly<Record<string, boolean>>): Filters =>

@@ -49,10 +49,12 @@ interface TextRules {
 
 const isTooLong = (text: string, max: number | undefined): boolean => max !== undefined && !isWithin(text, max);
 
+const isFilled = (text: string): boolean => text.trim() !== '';
+
 /** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
 function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
   const steps: readonly TextCheck[] = [
-    ...(blank ? [] : [v.check((text: string) => text.trim() !== '', messages.blank)]),
+    ...(blank ? [] : [describedAs('min_length', 1, v.check(isFilled, messages.blank))]),
     v.trim(),
     ...lineChecks(lines),
     ...(normalize ? [v.transform(normalize)] : []),

@@ -87,6 +87,35 @@ docs('a parameter that is compared with a number is one', async () => {
   assert.is((await fixture.staff.get('/api/resources/?actual_sla=x')).status, 400);
 });
 
+docs('a parameter without which a request is rejected is required', async () => {
+  const requiredOf = (path: string, method: string): string[] =>
+    document.paths[path][method].parameters.filter(({ required }: Json) => required).map(({ name }: Json) => name);
+  assert.equal(requiredOf('/api/stats/creation-time/', 'get'), ['type']);
+  assert.equal(requiredOf('/api/resource-sla/', 'delete'), ['scope', 'period']);
+  assert.equal(requiredOf('/api/monitoring-items/', 'delete'), ['scope', 'name']);
+  assert.equal(requiredOf('/api/monitoring-items/', 'get'), []);
+  const message = ['This field is required.'];
+  assert.equal((await fixture.staff.get('/api/stats/creation-time/')).body, { type: message });
+  assert.equal((await fixture.staff.delete('/api/resource-sla/')).body, { scope: message, period: message });
+  assert.equal((await fixture.staff.delete('/api/monitoring-items/')).body, { scope: message, name: message });
+});
+
+docs('text that may not be blank has at least one character', async () => {
+  const { properties } =
+    document.components.schemas[
+      document.paths['/api/projects/'].post.requestBody.content['application/json'].schema.$ref.split('/').at(-1)
+    ];
+  assert.equal([properties.name.minLength, properties.description.minLength], [1, undefined]);
+});
+
+docs('a time that is read with fractions is a number', async () => {
+  const typeOf = (path: string, parameter: string): string =>
+    document.paths[path].get.parameters.find(({ name }: Json) => name === parameter).schema.type;
+  assert.equal([typeOf('/api/alerts/', 'created_to'), typeOf('/api/events/', 'from')], ['number', 'integer']);
+  assert.is((await fixture.staff.get('/api/alerts/?created_to=0.5')).status, 200);
+  assert.is((await fixture.staff.get('/api/events/?from=0.5')).status, 400);
+});
+
 docs('its paths begin at the path of base_url', async () => {
   assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
   for (const [base_url, path] of [
