@@ -9,6 +9,8 @@
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
  *   npm run live -- postgres               … Needs postgresql
+ *   npm run live -- schemathesis           … Needs python3 with venv and the registry of Python packages; makes 20,000 requests
+ *   npm run live -- schemathesis --requests 2000  … of about a tenth of the operations, so many requests
  *   npm run live -- webhooks               … Needs python3 with venv, go, and registries of npm, Python and Go packages
  *   npm run live -- package                … Fetches the versions of Node.js, needs a C++ compiler, Linux on x64 with glibc
  *   npm run live -- binary                 … The same, and strip of GNU binutils
@@ -28,31 +30,45 @@ import { moto } from './moto/part.ts';
 import { openStack } from './openstack/life/life.ts';
 import { packageOfAll } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
+import { defaultRequests, schemathesis } from './schemathesis/part.ts';
 import { Steps } from './steps.ts';
 import { webhooks } from './webhooks/part.ts';
 
+interface Options {
+  /** The directory of a cloud that runs. */
+  readonly cloud?: string | undefined;
+  /** How many requests a part makes at least. */
+  readonly requests: number;
+}
+
 /** A line a part. */
-const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
+const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise<void>>> = {
   amazon,
   digitalocean: digitalOcean,
   examples,
   gitlab,
   jira,
   moto,
-  openstack: openStack,
+  openstack: (steps, { cloud }) => openStack(steps, cloud),
   postgres,
+  schemathesis,
   webhooks,
   binary,
   package: packageOfAll,
 };
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { cloud: { type: 'string' } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { cloud: { type: 'string' }, requests: { type: 'string', default: String(defaultRequests) } },
+});
+const requests = Number(values.requests);
+if (!(requests > 0)) throw new Error('--requests must be a number above 0.');
 const steps = new Steps();
 try {
   for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
     const live = parts[name];
     if (live === undefined) throw new Error(`There is no ${name}; known: ${Object.keys(parts).join(', ')}`);
-    await live(steps, values.cloud);
+    await live(steps, { cloud: values.cloud, requests });
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);

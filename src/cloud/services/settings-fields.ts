@@ -3,6 +3,7 @@ import { customers } from '../../accounts/customers/customers.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
+import { exampleLink } from '../../kernel/collection/example.ts';
 import {
   FieldError,
   inputOf,
@@ -116,7 +117,7 @@ const backendUrl = refine(
 export const hostField: WritableField<ResolvedScope | null, false> = {
   ...readOnly(
     'field',
-    { type: ['string', 'null'], format: 'uri' },
+    { type: ['string', 'null'], format: 'uri', examples: [exampleLink('openstack-instances')] },
     computedValue(`iif(st.scope_id IS NULL, 'null', ${render(resourceLink('st.scope_id'))})`),
   ),
   select: () => ({ path: 'resources' }),

@@ -116,6 +116,18 @@ docs('a time that is read with fractions is a number', async () => {
   assert.is((await fixture.staff.get('/api/events/?from=0.5')).status, 400);
 });
 
+docs('every link among the examples of a body leads to a path of the document', () => {
+  const known = Object.keys(document.paths).map((path) => new RegExp(`^${path.replace('{key}', '[0-9a-f]{32}')}$`));
+  const examples = Object.values<Json>(document.components.schemas).flatMap(({ properties = {} }) =>
+    Object.values<Json>(properties)
+      .filter(({ format }) => format === 'uri-reference')
+      .flatMap((property): string[] => property.examples ?? []),
+  );
+  assert.ok(examples.length > 20, String(examples.length));
+  const lost = examples.filter((link) => !known.some((pattern) => pattern.test(new URL(link).pathname)));
+  assert.equal([...new Set(lost)], []);
+});
+
 docs('its paths begin at the path of base_url', async () => {
   assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
   for (const [base_url, path] of [

@@ -1,0 +1,114 @@
+"""What Schemathesis finds and is meant to be so: the only place that lets a finding pass. Everything else is a failure."""
+
+import re
+
+# The checks that have explanations, with those for what was accepted though it differs from the document, and those for
+# what was rejected though it is as the document says.
+checks = ("negative_data_rejection", "positive_data_acceptance")
+
+
+def parameter_in(failure):
+    """Returns the name of the query parameter that a finding is about, if it is about one."""
+    found = re.search(r"parameter `([^`]+)` in query", failure.message)
+    return found and found[1]
+
+
+def has_no_value(case, failure):
+    name = parameter_in(failure)
+    return name is not None and (case.query or {}).get(name) in ("", [], [""], None)
+
+
+def is_scalar_of_another_type(case, failure):
+    return re.search(r"in body.*(Incorrect type|Invalid component: in body\s*$)", failure.message) is not None
+
+
+def is_ignored_field(case, failure):
+    """Fields that count only beside others: points_count without point, current_password with a change of the password."""
+    return re.search(r"in body - (points_count|current_password):", failure.message) is not None
+
+
+def is_form(case):
+    return str(case.media_type).startswith(("multipart/form-data", "application/x-www-form-urlencoded"))
+
+
+accepted = (
+    (
+        lambda case, failure: parameter_in(failure) == "page_size",
+        "A page_size beyond the maximum counts as the maximum (core.md 1.8).",
+    ),
+    (has_no_value, "A query parameter without a value counts as one that is missing (core.md 1.8)."),
+    (is_ignored_field, "The field is not read without, or with, another one."),
+    (
+        is_scalar_of_another_type,
+        "Numbers count as their text, and texts and numbers as the values that they spell (core.md 1.5).",
+    ),
+    (
+        lambda case, failure: is_form(case) and "in body" in failure.message,
+        "In a form everything is text, and an empty text is nothing (core.md 1.5).",
+    ),
+)
+
+# Texts of 400: what a schema cannot say, or what OpenAPI has no words for.
+rejected = (
+    (r"^Invalid hyperlink|^Can.t restore object|^URL is invalid|^Can.t find|^there is no ", "It names no object that there is."),
+    (r"without control characters|^Null characters|^Not a valid string", "Texts are without control characters."),
+    (
+        r"may not be (blank|null)|non-whitespace character|cannot be empty|This field is required",
+        "A text of blanks counts as missing where one is needed.",
+    ),
+    (r"^File extension|submitted file is empty|^Upload a valid|was not a file", "The content of a file is examined."),
+    (r"already exists|already registered|already has|must be unique", "Another object has the value."),
+    (
+        r"does not belong|should belong|must belong|belongs to|does.?n.t match|does not match|is not connected|is missing in|"
+        r"not within the same|not supported for|is not allowed|same as current|is the same|is not subtask",
+        "The fields do not go together, or not with the object.",
+    ),
+    (
+        r"^Please specify|^Either |must be supplied|Too many parameters|have to be provided|is required for",
+        "One of several fields is needed.",
+    ),
+    (
+        r"should be greater|exceeds|holds more than|does not work any more|is not available|must be (less|greater) than",
+        "The value does not suit what there is.",
+    ),
+    (
+        r"^Enter a|^Only valid|can only contain|has wrong format|must start with|^Value .*should be|^service_name must|"
+        r"^Invalid (SSH|port|cidr|issue)|one of following|^[\w.]+ has no \"|^Ensure this (field has|value is)|must not be",
+        "The text or number has a form of its own, which its description names.",
+    ),
+)
+
+# Of forms besides: Schemathesis writes null as the text null, and lists and objects as the names of their members.
+rejected_forms = (
+    (
+        r"valid (boolean|choice|integer|number|UUID)|list of items|^Incorrect type|Invalid data",
+        "A form has no null, no lists of objects, and no numbers.",
+    ),
+)
+
+
+# Of parameters and JSON: words of a vocabulary that the document does not list, as it depends on the server.
+rejected_words = ((r"is not a valid choice", "The description names the words."),)
+
+
+def messages_of(body):
+    if isinstance(body, dict):
+        return [message for member in body.values() for message in messages_of(member)]
+    if isinstance(body, list):
+        return [message for item in body for message in messages_of(item)]
+    return [str(body)]
+
+
+def reason_of(check, case, response, failure):
+    """Returns why a finding of a check is meant to be so, or None."""
+    if check == "negative_data_rejection":
+        return next((reason for applies, reason in accepted if applies(case, failure)), None)
+    if response.status_code == 412:
+        return "If-Match names another state of the object."
+    try:
+        messages = messages_of(response.json())
+    except ValueError:
+        return None
+    known = (*rejected, *rejected_forms) if is_form(case) else (*rejected, *rejected_words)
+    reasons = [next((reason for text, reason in known if re.search(text, message)), None) for message in messages]
+    return None if None in reasons else "; ".join(sorted(set(reasons)))

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
+import { demoPassword } from '../../../src/app/demo/demo.ts';
+import type { Json } from '../../support/fixture.ts';
+import { Program } from '../../support/program.ts';
+import { pythonPrograms } from '../packages.ts';
+import { print } from '../python.ts';
+import type { Steps } from '../steps.ts';
+
+const phaseNames = ['examples', 'coverage', 'fuzzing', 'stateful'];
+
+/** A staff user of the demo data. */
+const username = 'helena.kask';
+
+/** How many requests there are at least when every operation is examined. */
+export const defaultRequests = 20_000;
+
+/** About how many requests an operation gets in the phases that do not depend on a number. */
+const fixedExamples = 90;
+const minFuzzingExamples = 5;
+
+/**
+ * Schemathesis makes requests of the served OpenAPI document, in all four phases, at least `requests` together: no
+ * response may be a 5xx or differ from the document, and what it says of accepted and rejected requests is explained.
+ * With less than the default it takes a part of the collections.
+ */
+export async function schemathesis(steps: Steps, { requests }: { readonly requests: number }): Promise<void> {
+  const programs = await steps.step('Schemathesis is installed', () => pythonPrograms('schemathesis'));
+  const program = new Program(undefined);
+  try {
+    const serving = await program.serve(['--ephemeral', '--demo', '--log-level', 'error']);
+    const report = await steps.step(`it examines the server with at least ${requests} requests`, async () => {
+      const found = await examine(programs, serving.url, program.folder, requests);
+      print(found.figures);
+      return found;
+    });
+    await steps.step('all of its phases ran, over every operation', async () => {
+      const { operations, phases } = report.json;
+      assert.equal(
+        Object.entries<Json>(phases).map(([name, { status }]) => [name, status]),
+        phaseNames.map((name) => [name, 'success']),
+      );
+      assert.is(operations.tested, operations.selected);
+      assert.ok(report.json.test_cases.generated >= requests);
+    });
+    await steps.step('nothing is left that is not explained', async () => {
+      assert.equal([report.json.failures, report.json.errors], [[], []]);
+    });
+    await steps.step('the log has no error', async () => assert.is(serving.errors(), ''));
+    assert.is(await serving.stop(), 0);
+  } finally {
+    await program.end();
+  }
+}
+
+interface Report {
+  readonly json: Json;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** Runs Schemathesis at the lowest priority and returns what it reports; prints what it finds. */
+async function examine(programs: string, url: string, folder: string, requests: number): Promise<Report> {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  const document = `${url}/docs/?format=openapi`;
+  const { operations, tags } = await chosenTags(document, requests);
+  const words = [
+    ...[
+      '--config-file',
+      join(here, 'schemathesis.toml'),
+      'run',
+      document,
+      '--report',
+      'json',
+      '--report-dir',
+      'report',
+    ],
+    ...['--phases', phaseNames.join(','), ...tags.flatMap((tag) => ['--include-tag', tag])],
+    ...['--max-examples', String(Math.max(minFuzzingExamples, Math.ceil(requests / operations) - fixedExamples))],
+    // Its answers end when the client goes.
+    ...['--exclude-path', '/api/events/stream/'],
+  ];
+  const explained = join(folder, 'explained.json');
+  const child = spawn('nice', [join(programs, 'schemathesis'), ...words], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      PYTHONPATH: here,
+      PYTHONDONTWRITEBYTECODE: '1',
+      TENANTRY_URL: url,
+      TENANTRY_USERNAME: username,
+      TENANTRY_PASSWORD: demoPassword,
+      TENANTRY_EXPLAINED: explained,
+    },
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const [code] = await once(child, 'close');
+  if (code !== 0) process.stdout.write(printed);
+  const [file] = readdirSync(join(folder, 'report'));
+  assert.ok(file, 'it wrote a report');
+  const json = JSON.parse(readFileSync(join(folder, 'report', file), 'utf8'));
+  return {
+    json,
+    figures: {
+      operations: json.operations.tested,
+      requests: json.test_cases.generated,
+      findings: json.failures.length,
+      ...(existsSync(explained) && JSON.parse(readFileSync(explained, 'utf8'))),
+    },
+  };
+}
+
+/** The tags that are examined, which are the names of collections, and how many operations they have together. */
+async function chosenTags(address: string, requests: number): Promise<{ tags: readonly string[]; operations: number }> {
+  const { paths, tags } = (await (await fetch(address)).json()) as Json;
+  const period = Math.max(1, Math.floor(defaultRequests / requests));
+  const chosen: readonly string[] = tags
+    .map(({ name }: Json) => name)
+    .filter((_: string, i: number) => i % period === 0);
+  const operations = Object.values<Json>(paths)
+    .flatMap(({ parameters: _, ...methods }) => Object.values<Json>(methods))
+    .filter((operation) => chosen.includes(operation.tags[0])).length;
+  return { tags: chosen, operations };
+}
