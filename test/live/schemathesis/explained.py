@@ -7,15 +7,31 @@ import re
 checks = ("negative_data_rejection", "positive_data_acceptance")
 
 
-def parameter_in(failure):
-    """Returns the name of the query parameter that a finding is about, if it is about one."""
-    found = re.search(r"parameter `([^`]+)` in query", failure.message)
-    return found and found[1]
+def parameters_in(failure):
+    """Returns the names of the query parameters that a finding is about."""
+    found = re.search(r"parameters? (`.+`) in query", failure.message)
+    return re.findall(r"`([^`]+)`", found[1]) if found else []
 
 
 def has_no_value(case, failure):
-    name = parameter_in(failure)
-    return name is not None and (case.query or {}).get(name) in ("", [], [""], None)
+    names = parameters_in(failure)
+    return len(names) > 0 and all((case.query or {}).get(name) in ("", [], [""], None) for name in names)
+
+
+def is_unknown_parameter(case, failure):
+    known = {parameter.name for parameter in case.operation.query}
+    return "in body" not in failure.message and any(name not in known for name in case.query or {})
+
+
+def is_empty_text(case, failure):
+    found = re.search(r"in body - (\w+): Value not matching the 'date-time' format", failure.message)
+    return found is not None and isinstance(case.body, dict) and case.body.get(found[1]) == ""
+
+
+def is_option_of_another_type(case, failure):
+    """Options of provider accounts that other types have."""
+    options = "dns_nameservers|flavor_exclude_regex|webhook_secret"
+    return re.search(rf"in body - ({options}): String larger than maxLength", failure.message) is not None
 
 
 def is_scalar_of_another_type(case, failure):
@@ -33,10 +49,13 @@ def is_form(case):
 
 accepted = (
     (
-        lambda case, failure: parameter_in(failure) == "page_size",
-        "A page_size beyond the maximum counts as the maximum (core.md 1.8).",
+        lambda case, failure: "page_size" in parameters_in(failure),
+        "A page_size beyond the maximum counts as the maximum, and one that is no number as the default (core.md 1.8).",
     ),
     (has_no_value, "A query parameter without a value counts as one that is missing (core.md 1.8)."),
+    (is_unknown_parameter, "Unknown parameters are named in X-Ignored, and rejected with strict_input only."),
+    (is_empty_text, "An empty text stands for nothing (core.md 1.5)."),
+    (is_option_of_another_type, "Options of other provider types are not read."),
     (is_ignored_field, "The field is not read without, or with, another one."),
     (
         is_scalar_of_another_type,
@@ -57,22 +76,22 @@ rejected = (
         "A text of blanks counts as missing where one is needed.",
     ),
     (r"^File extension|submitted file is empty|^Upload a valid|was not a file", "The content of a file is examined."),
-    (r"already exists|already registered|already has|must be unique", "Another object has the value."),
+    (r"already exists|already registered|already has|must be unique|make a unique set", "Another object has the value."),
     (
         r"does not belong|should belong|must belong|belongs to|does.?n.t match|does not match|is not connected|is missing in|"
         r"not within the same|not supported for|is not allowed|same as current|is the same|is not subtask",
         "The fields do not go together, or not with the object.",
     ),
     (
-        r"^Please specify|^Either |must be supplied|Too many parameters|have to be provided|is required for",
+        r"^Please specify|^Either |at least one network|must be supplied|Too many parameters|have to be provided|is required for",
         "One of several fields is needed.",
     ),
     (
-        r"should be greater|exceeds|holds more than|does not work any more|is not available|must be (less|greater) than",
+        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|must be (less|greater) than",
         "The value does not suit what there is.",
     ),
     (
-        r"^Enter a|^Only valid|can only contain|has wrong format|must start with|^Value .*should be|^service_name must|"
+        r"^Enter |^Only valid|can only contain|can contain only|has (wrong|invalid) format|must include|^Invalid json list|must start with|^Value .*should be|^service_name must|"
         r"^Invalid (SSH|port|cidr|issue)|one of following|^[\w.]+ has no \"|^Ensure this (field has|value is)|must not be",
         "The text or number has a form of its own, which its description names.",
     ),
@@ -88,7 +107,7 @@ rejected_forms = (
 
 
 # Of parameters and JSON: words of a vocabulary that the document does not list, as it depends on the server.
-rejected_words = ((r"is not a valid choice", "The description names the words."),)
+rejected_words = ((r"is not a valid (choice|UUID)", "The description names the words."),)
 
 
 def messages_of(body):
@@ -101,10 +120,10 @@ def messages_of(body):
 
 def reason_of(check, case, response, failure):
     """Returns why a finding of a check is meant to be so, or None."""
+    if response.status_code == 412:
+        return "If-Match names another state of the object, which is looked at first."
     if check == "negative_data_rejection":
         return next((reason for applies, reason in accepted if applies(case, failure)), None)
-    if response.status_code == 412:
-        return "If-Match names another state of the object."
     try:
         messages = messages_of(response.json())
     except ValueError:
