@@ -98,7 +98,10 @@ export function ignoredHeader({ body, query }: IgnoredNames): string {
 }
 
 /** What is told of these names where the setting strict_input refuses them. */
-export const refusedNames = ({ body, query }: IgnoredNames): Messages => ({
-  ...Object.fromEntries(query.map((name) => [name, ['Unknown parameter.']])),
-  ...Object.fromEntries(body.map((name) => [name, ['Unknown field.']])),
-});
+export const refusedNames = ({ body, query }: IgnoredNames): Messages =>
+  Object.fromEntries(
+    [...new Set([...query, ...body])].map((name) => [
+      name,
+      [...(query.includes(name) ? ['Unknown parameter.'] : []), ...(body.includes(name) ? ['Unknown field.'] : [])],
+    ]),
+  );

@@ -50,6 +50,8 @@ export class EventStream {
   /** Throws 400 for parameters that are not valid. */
   constructor(private readonly request: Request) {
     this.#conditions = conditionsOf(request);
+    // What is wrong with the members that are asked for is 400 before the stream begins.
+    textsWithChosen(request, []);
     const search = request.query.one('search') ?? '';
     if (search.trim() !== '') this.#phrase = wordsOf(search);
   }

@@ -120,6 +120,8 @@ export class Listing {
 
   /** What is remembered of the object that the path names; undefined when it has to be made. */
   recall(request: Request): Reply | undefined {
+    // Too many of them are 400 after an object that the caller does not see has been 404.
+    if (request.query.has('field') || request.query.has('fields')) return undefined;
     return this.#isKept(request) ? this.#kept?.recall(request) : undefined;
   }
 

@@ -65,6 +65,11 @@ export class Query {
     return this.#given(name)?.filter((value) => value !== '') ?? [];
   }
 
+  /** Whether a parameter is given, whatever its values. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
   /** A presence flag: set by any value, also an empty one, except an explicit false. */
   flag(name: string): boolean {
     const value = this.#given(name)?.at(-1);

@@ -69,6 +69,10 @@ ignored('with strict_input they are 400, together with what else is not valid, a
   strict.events();
   assert.equal(told(await staff.delete(`${customer.url}?force=1`)), [400, { force: ['Unknown parameter.'] }]);
   assert.equal(told(await staff.patch(customer.url, { nmae: 'x', name: 'y' })), [400, { nmae: ['Unknown field.'] }]);
+  assert.equal(told(await staff.patch(`${customer.url}?nmae=x`, { nmae: 'x', name: 'y' })), [
+    400,
+    { nmae: ['Unknown parameter.', 'Unknown field.'] },
+  ]);
   assert.equal(strict.events(), []);
   assert.equal([(await staff.get(customer.url)).body.name], ['Ministry']);
   assert.is((await staff.put(customer.url, (await staff.get(customer.url)).body)).status, 200);
