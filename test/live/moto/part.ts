@@ -158,8 +158,8 @@ async function live(
   });
 
   await steps.step('everything is destroyed, and nothing is left there', async () => {
-    for (const instance of await staff.get('/api/aws-instances/')) await staff.remove(instance);
-    for (const volume of await staff.get('/api/aws-volumes/')) await staff.remove(volume);
+    for (const path of ['/api/aws-instances/', '/api/aws-volumes/'])
+      await Promise.all((await staff.get(path)).map((object: Json) => staff.remove(object)));
     const { instances, volumes } = await look();
     assert.equal([...new Set(instances.map(([, , state]) => state))], ['terminated']);
     assert.equal(volumes, idle.volumes);

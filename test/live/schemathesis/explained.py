@@ -2,9 +2,9 @@
 
 import re
 
-# The checks that have explanations, with those for what was accepted though it differs from the document, and those for
-# what was rejected though it is as the document says.
-checks = ("negative_data_rejection", "positive_data_acceptance")
+# The checks that have explanations: what was accepted though it differs from the document, what was rejected though it is
+# as the document says, and responses that differ from it.
+checks = ("negative_data_rejection", "positive_data_acceptance", "response_schema_conformance")
 
 
 def parameters_in(failure):
@@ -30,8 +30,11 @@ def is_empty_text(case, failure):
 
 def is_option_of_another_type(case, failure):
     """Options of provider accounts that other types have."""
-    options = "dns_nameservers|flavor_exclude_regex|webhook_secret"
-    return re.search(rf"in body - ({options}): String larger than maxLength", failure.message) is not None
+    options = (
+        "access_url|availability_zone|create_ha_routers|dns_nameservers|external_network_id|flavor_exclude_regex|"
+        "images_regex|latitude|longitude|tenant_name|webhook_secret"
+    )
+    return re.search(rf"in body - ({options}):", failure.message) is not None
 
 
 def is_scalar_of_another_type(case, failure):
@@ -52,7 +55,8 @@ accepted = (
         lambda case, failure: "page_size" in parameters_in(failure),
         "A page_size beyond the maximum counts as the maximum, and one that is no number as the default (core.md 1.8).",
     ),
-    (has_no_value, "A query parameter without a value counts as one that is missing (core.md 1.8)."),
+    (has_no_value, "A query parameter without a value counts as one that is missing (core.md 1.9)."),
+    (lambda case, failure: "o" in parameters_in(failure), "Unknown orderings are passed over (core.md 1.9)."),
     (is_unknown_parameter, "Unknown parameters are named in X-Ignored, and rejected with strict_input only."),
     (is_empty_text, "An empty text stands for nothing (core.md 1.5)."),
     (is_option_of_another_type, "Options of other provider types are not read."),
@@ -83,11 +87,11 @@ rejected = (
         "The fields do not go together, or not with the object.",
     ),
     (
-        r"^Please specify|^Either |at least one network|must be supplied|Too many parameters|have to be provided|is required for",
+        r"^Please specify|^Either |at least one network|must be provided|simultaneously|must be supplied|Too many parameters|have to be provided|is required for",
         "One of several fields is needed.",
     ),
     (
-        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|must be (less|greater) than",
+        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|is not ready|must be (less|greater) than",
         "The value does not suit what there is.",
     ),
     (
@@ -122,6 +126,10 @@ def reason_of(check, case, response, failure):
     """Returns why a finding of a check is meant to be so, or None."""
     if response.status_code == 412:
         return "If-Match names another state of the object, which is looked at first."
+    if check == "response_schema_conformance":
+        chosen = any(name in (case.query or {}) for name in ("field", "fields"))
+        is_missing = "required property" in failure.message
+        return "With field only the members that it names are there." if chosen and is_missing else None
     if check == "negative_data_rejection":
         return next((reason for applies, reason in accepted if applies(case, failure)), None)
     try:
