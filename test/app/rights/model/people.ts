@@ -168,10 +168,11 @@ export function createKey(attempt: Attempt): Answer {
     public_key: string;
   };
   const [, content = '', comment = ''] = values.public_key.split(' ');
-  const name = values.name || comment;
-  if (name !== '' && [...world.keys.values()].some((key) => key.owner === caller.id && key.name === name)) {
-    refuse(400, { name: ['This field must be unique.'] });
-  }
+  const isTaken = (name: string): boolean =>
+    name !== '' && [...world.keys.values()].some((key) => key.owner === caller.id && key.name === name);
+  if (values.name && isTaken(values.name)) refuse(400, { name: ['This field must be unique.'] });
+  let name = values.name || comment;
+  for (let number = 2; isTaken(name); number++) name = `${comment} ${number}`;
   const id = `k${call.at}`;
   world.keys.set(id, { id, owner: caller.id, name, content });
   attempt.happens('ssh_key_creation_succeeded', id);

@@ -5,13 +5,14 @@ import {
   inCustomer,
   inProject,
   members,
+  ownsUntil,
   type Project,
   projectsOf,
   quotaScope,
   scopeOf,
   usageOf,
 } from '../model.ts';
-import { type Answer, type Attempt, bad, conflict, link, type Reader, refuse, text } from './attempt.ts';
+import { type Answer, type Attempt, bad, conflict, forbidden, link, type Reader, refuse, text } from './attempt.ts';
 import { forgetRoles, requireQuotas } from './roles.ts';
 import { shown } from './shown.ts';
 
@@ -81,6 +82,8 @@ export function updateProject(attempt: Attempt): Answer {
   const target = values.customer ?? project.customer;
   if (target !== project.customer) {
     attempt.need(inCustomer(world, caller, target));
+    const isEndless = [project.customer, target].every((customer) => ownsUntil(world, caller, customer, null));
+    if (!caller.staff && !isEndless) forbidden();
     const own = new Set(
       activeRoles(world)
         .filter(({ scope }) => scope === project.id)
