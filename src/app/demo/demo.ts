@@ -86,7 +86,8 @@ const counts = {
   project: sql`SELECT count(*) FROM project`,
   user: sql`SELECT count(*) FROM user`,
   service_settings: sql`SELECT count(*) FROM service_settings`,
-  resource: sql`SELECT count(*) FROM resource WHERE NOT is_part`,
+  // What is being deleted is gone by the time that anyone counts.
+  resource: sql`SELECT count(*) FROM resource WHERE NOT is_part AND state NOT IN ('Deletion Scheduled', 'Deleting')`,
   ssh_key: sql`SELECT count(*) FROM ssh_key`,
   event: sql`SELECT count(*) FROM event`,
 };
