@@ -12,7 +12,14 @@ import {
   type Visibility,
   visibleTo,
 } from '../../kernel/access/right.ts';
-import { ownsCustomerUntil, ownsUntil } from '../../kernel/access/rights.ts';
+import {
+  managedProjects,
+  managesProjectUntil,
+  managesSomeProject,
+  ownsCustomerUntil,
+  ownsSomeCustomer,
+  ownsUntil,
+} from '../../kernel/access/rights.ts';
 import {
   connectedCustomers,
   customersWithRole,
@@ -21,6 +28,7 @@ import {
 } from '../../kernel/access/visibility.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { customerOfScope, grantRole, type RoleScope, revokeRole } from '../roles/roles.ts';
 import type { UserRow } from '../users/users.ts';
@@ -47,9 +55,15 @@ export const ownedCustomers = (caller: Caller): Sql =>
 /** Projects of these customers, as a list of ids. */
 export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
 
-/** Those who see everything, and whoever a condition is true for. */
-const seenBy = (words: string, condition: (caller: Caller) => Sql): Visibility =>
-  visibleTo(`${words}; staff and global support`, (caller) => (seesAll(caller) ? raw('TRUE') : condition(caller)));
+/** Staff, global support, and callers for whom a condition is true. */
+const seenBy = (words: string, condition: Visibility['condition']): Visibility =>
+  visibleTo(`${words}; staff and global support`, (caller, config) =>
+    seesAll(caller) ? raw('TRUE') : condition(caller, config),
+  );
+
+/** Administrators of the caller's own projects, whom managers manage by a setting. */
+const administratorsManaged = (caller: Caller, { managers_can_manage_admins: isOn }: Config): Sql =>
+  isOn ? sql`r.role = 'admin' AND r.project_id IN (${managedProjects(caller)})` : raw('FALSE');
 
 const inProjectsOwned = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
 
@@ -68,8 +82,9 @@ const sight = {
   },
   project: {
     active: seenBy(
-      'owners of the customer; the user themselves',
-      (caller) => sql`r.user_id = ${caller.id} OR ${inProjectsOwned(caller)}`,
+      'owners of the customer; the user themselves; managers of the project, its administrators with the setting managers_can_manage_admins',
+      (caller, config) =>
+        sql`r.user_id = ${caller.id} OR ${inProjectsOwned(caller)} OR ${administratorsManaged(caller, config)}`,
     ),
     addressable: (caller: Caller) => visibleProjects(caller, 'r.project_id'),
     past: seenBy('owners of the customer', inProjectsOwned),
@@ -83,19 +98,49 @@ interface Tenure {
   readonly until: number | null;
 }
 
+/** A role of a user, or one that a user is to get. */
+interface HeldRole extends Tenure {
+  readonly role: string;
+  /** Id of the user. */
+  readonly user: number;
+}
+
 /** Owners whose own role lasts as long. */
 const ownersUntil = (structure: RoleScope): Right<Tenure> =>
   right('owners of the customer', ({ caller, db }, { scope, until }) =>
     ownsCustomerUntil(db, caller, customerOfScope(db, structure, scope), until),
   );
 
-/** Who may grant, change or revoke a role (core.md 8.2). */
+/** Managers whose own role lasts as long, over the other administrators of their project. */
+const managersOfAdministrators: Right<HeldRole> = right<HeldRole>(
+  'managers of the project over its administrators',
+  ({ caller, db }, { role, scope, until, user }) =>
+    role === 'admin' && user !== caller.id && managesProjectUntil(db, caller, scope, until),
+).when('managers_can_manage_admins');
+
+/** Who may grant, change or revoke any role in a customer or project, and invite to it (core.md 8.2). */
 export const roleManagers: Readonly<Record<RoleScope, Right<Tenure>>> = {
   customer: anyOf(staff, ownersUntil('customer').when('owners_can_manage_owners')),
   project: anyOf(staff, ownersUntil('project')),
 };
 
-/** The right of `roleManagers` of somebody who asks for nothing now: until when roles that they grant may last. Undefined: they may grant none. */
+/** Who may grant, change or revoke a certain role (core.md 8.2). */
+const writers: Readonly<Record<RoleScope, Right<HeldRole>>> = {
+  customer: roleManagers.customer,
+  project: anyOf(roleManagers.project, managersOfAdministrators),
+};
+
+/** Whether the caller could grant some role somewhere, which does not depend on the body. */
+const grantsSome: Readonly<Record<RoleScope, (request: Request) => boolean>> = {
+  customer: ({ caller, config, db }) =>
+    caller.isStaff || (config.owners_can_manage_owners && ownsSomeCustomer(db, caller)),
+  project: ({ caller, config, db }) =>
+    caller.isStaff ||
+    ownsSomeCustomer(db, caller) ||
+    (config.managers_can_manage_admins && managesSomeProject(db, caller)),
+};
+
+/** The right of `roleManagers` of a user who makes no request now: until when roles that they grant may last. Undefined: they may grant none. */
 export function rolesGrantedUntil(
   { config, db }: Pick<App, 'config' | 'db'>,
   user: Pick<UserRow, 'id' | 'is_staff'>,
@@ -112,6 +157,14 @@ interface End {
   readonly expiration_time?: number | null;
 }
 
+/** A stored role, to last until an instant. */
+const heldRole = ({ role, user_id: user }: RoleRow, scope: number, until: number | null): HeldRole => ({
+  role,
+  scope,
+  until,
+  user,
+});
+
 /** What both collections of active roles have in common; `scopeOf` tells the id of the customer or project of a role. */
 const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) => number) => ({
   path: `${structure}-permissions`,
@@ -126,23 +179,21 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   orderings: orderings('r.expires'),
   order: '-r.created',
   update: {
-    // What decides before the body is read: an owner for however short manages roles that end before.
+    // Decides before the body is read: callers whose own role ends soon manage roles that end before.
     right: rightUnlessDenied(
-      rightVia((row: R) => ({ scope: scopeOf(row), until: 0 }), roleManagers[structure]),
+      rightVia((row: R) => heldRole(row, scopeOf(row), 0), writers[structure]),
       ({ caller }, { user_id: user }) => (user === caller.id ? forbiddenText : undefined),
     ),
     rightWith: rightVia(
-      ({ row, values: { expiration_time: end } }: { row: R; values: End }) => ({
-        scope: scopeOf(row),
-        until: end === undefined ? row.expires : end,
-      }),
-      roleManagers[structure],
+      ({ row, values: { expiration_time: end } }: { row: R; values: End }) =>
+        heldRole(row, scopeOf(row), end === undefined ? row.expires : end),
+      writers[structure],
     ),
     run: ({ db }: Request, row: R, _: End, columns: Columns) =>
       db.update(`${structure}_role`, row.id, changesOf(row, columns)),
   },
   delete: {
-    right: rightVia((row: R) => ({ scope: scopeOf(row), until: row.expires }), roleManagers[structure]),
+    right: rightVia((row: R) => heldRole(row, scopeOf(row), row.expires), writers[structure]),
     run: (request: Request, row: R) => revokeRole(request, structure, { ...row, scope: scopeOf(row) }),
   },
 });
@@ -166,9 +217,15 @@ export const customerPermissions = collection<CustomerRoleRow>()({
   kind: 'Customer Permission',
   fields: fieldsOf('customer', 'customer-permissions', 'r.expires', customerFields),
   create: {
+    isPossible: grantsSome.customer,
     rightWith: rightVia(
-      ({ customer, expiration_time: until = null }: End & { customer: number }) => ({ scope: customer, until }),
-      roleManagers.customer,
+      ({ customer: scope, expiration_time: until = null, role, user }: NewRole & { customer: number }) => ({
+        role,
+        scope,
+        until,
+        user,
+      }),
+      writers.customer,
     ),
     run: (request, values, columns) => grant(request, 'customer', values.customer, values, columns),
   },
@@ -179,9 +236,15 @@ export const projectPermissions = collection<ProjectRoleRow>()({
   kind: 'Project Permission',
   fields: fieldsOf('project', 'project-permissions', 'r.expires', projectFields),
   create: {
+    isPossible: grantsSome.project,
     rightWith: rightVia(
-      ({ expiration_time: until = null, project }: End & { project: number }) => ({ scope: project, until }),
-      roleManagers.project,
+      ({ expiration_time: until = null, project: scope, role, user }: NewRole & { project: number }) => ({
+        role,
+        scope,
+        until,
+        user,
+      }),
+      writers.project,
     ),
     run: (request, values, columns) => grant(request, 'project', values.project, values, columns),
   },

@@ -99,6 +99,7 @@ const coreFlags = {
   VALIDATE_INVITATION_EMAIL: flag,
   OWNER_CAN_MANAGE_CUSTOMER: flag,
   OWNERS_CAN_MANAGE_OWNERS: flag,
+  MANAGERS_CAN_MANAGE_ADMINS: flag,
   NATIVE_NAME_ENABLED: flag,
   COMPANY_TYPES: { type: 'array', items: { type: 'string' } },
 };
@@ -141,6 +142,7 @@ export const configuration: Endpoint = {
             VALIDATE_INVITATION_EMAIL: config.validate_invitation_email,
             OWNER_CAN_MANAGE_CUSTOMER: config.owners_can_manage_customers,
             OWNERS_CAN_MANAGE_OWNERS: config.owners_can_manage_owners,
+            MANAGERS_CAN_MANAGE_ADMINS: config.managers_can_manage_admins,
             NATIVE_NAME_ENABLED: config.native_name_enabled,
             COMPANY_TYPES: [],
             ...(config.policy_url !== null && { POLICY_URL: config.policy_url }),

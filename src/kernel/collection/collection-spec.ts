@@ -78,6 +78,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly input?: BodySpec;
     /** The right as far as it does not depend on the body; absent: everybody. */
     readonly right?: Right;
+    /** Whether the caller could create any object at all, for X-Permitted, where only the body decides; default: true. */
+    readonly isPossible?: (request: Request) => boolean;
     /** Rules across fields; throws 400. */
     readonly check?: (request: Request, values: NewValues<F>) => void;
     /** What the values come to, with all that they name; throws 400. Absent: the values themselves. */

@@ -7,7 +7,8 @@ import type { Fields } from './field.ts';
 export const permittedOnList = <F extends Fields, R extends Row, A>(
   { create }: Pick<CollectionSpec<F, R, A>, 'create'>,
   request: Request,
-): readonly Method[] => (create && (create.right?.may(request, undefined) ?? true) ? ['POST'] : []);
+): readonly Method[] =>
+  create && (create.right?.may(request, undefined) ?? create.isPossible?.(request) ?? true) ? ['POST'] : [];
 
 /** Which changes of an object the rights of the caller allow, whatever its state says to them. */
 export const permittedOnObject = <F extends Fields, R extends Row, A>(

@@ -70,6 +70,7 @@ export const settings = {
       'support-users',
       'support-offerings',
       'expert-requests',
+      'expert-providers',
       'ansible-playbooks',
       'applications',
     ],
@@ -83,6 +84,10 @@ export const settings = {
   trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
+  managers_can_manage_admins: flag(
+    false,
+    'Project managers may grant, change and revoke the role of administrator in their own projects.',
+  ),
   user_competences: list([], "Choices of a user's competence."),
   password_min_length: integer(7, 'Least number of characters of a new password.', 7, 1000),
   password_refuse_weak: flag(false, 'Refuses new passwords that hold the username or are on a list of common ones.'),

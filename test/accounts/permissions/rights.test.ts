@@ -376,6 +376,198 @@ projects('an owner revokes their own role in a project', async () => {
 
 projects.run();
 
+const managers = suite('managers who manage administrators (core.md 8.2)');
+
+managers.before(async () => {
+  world = await World.start();
+  open = await World.start({ managers_can_manage_admins: true });
+});
+managers.after(async () => {
+  await world.fixture.close();
+  await open.fixture.close();
+});
+
+const forbidden = { detail: 'You do not have permission to perform this action.' };
+
+/** A request body for a role in the project of the open world. */
+const roleOf = (user: Json, role: string, expiration_time: string | null = null) => ({
+  project: open.people.project.url,
+  user: user.url,
+  role,
+  expiration_time,
+});
+
+const typesAndNames = (fixture: Fixture) =>
+  fixture
+    .events()
+    .map(({ context, type }) => [
+      type,
+      context.affected_user_username,
+      context.role_name,
+      context.user_username ?? null,
+    ]);
+
+managers('without the setting a manager neither sees nor writes the roles of administrators', async () => {
+  const { clients, project } = world.people;
+  const role = await world.fixture.grant(project, await world.newcomer(), 'admin');
+  const { url } = await world.newcomer();
+  const created = await clients.manager.post('/api/project-permissions/', {
+    project: project.url,
+    user: url,
+    role: 'admin',
+  });
+  assert.equal([created.status, created.body], [403, forbidden]);
+  assert.is((await clients.manager.get(role.url)).status, 404);
+  assert.equal(
+    (await clients.manager.get('/api/project-permissions/')).body.map((one: Json) => one.user_username),
+    ['manager'],
+  );
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    const { body, status } = await clients.manager.send(method, role.url, { expiration_time: endOfRole });
+    assert.equal([status, body], [403, forbidden], method);
+  }
+  assert.equal((await clients.manager.options('/api/project-permissions/')).headers.get('x-permitted'), '');
+});
+
+managers('with the setting a manager grants, changes and revokes the role of an administrator', async () => {
+  const { clients, project, users } = open.people;
+  const user = await open.newcomer();
+  open.fixture.events();
+  const created = await clients.manager.post('/api/project-permissions/', roleOf(user, 'admin'));
+  assert.is(created.status, 201);
+  assert.equal(created.body, (await open.fixture.staff.get(created.body.url)).body);
+  assert.is(created.body.created_by, users.manager.url);
+  assert.equal(typesAndNames(open.fixture), [['role_granted', user.username, 'Administrator', 'manager']]);
+
+  const seen = await clients.manager.get(`/api/project-permissions/?project=${project.uuid}`);
+  assert.equal(
+    seen.body.map((one: Json) => [one.user_username, one.role]),
+    [
+      [user.username, 'admin'],
+      ['admin.of.project', 'admin'],
+      ['manager', 'manager'],
+    ],
+  );
+  const metadata = await clients.manager.options(created.body.url);
+  assert.is(metadata.headers.get('x-permitted'), 'PUT, PATCH, DELETE');
+
+  const changed = await clients.manager.patch(created.body.url, { expiration_time: endOfRole });
+  assert.equal([changed.status, changed.body], [200, { ...created.body, expiration_time: endOfRole }]);
+  const cleared = await clients.manager.put(created.body.url, { expiration_time: null });
+  assert.equal([cleared.status, cleared.body], [200, created.body]);
+  assert.equal(typesAndNames(open.fixture), []);
+
+  assert.is((await clients.manager.delete(created.body.url)).status, 204);
+  assert.equal(typesAndNames(open.fixture), [['role_revoked', user.username, 'Administrator', 'manager']]);
+  assert.is((await clients.manager.get(created.body.url)).status, 404);
+  assert.equal((await clients.manager.get('/api/project-permissions-log/')).body, []);
+});
+
+managers('no one else in the project gains by the setting', async () => {
+  const { project } = open.people;
+  const rest = statuses(403, { staff: 201, owner: 201, manager: 201, stranger: 400 });
+  const granted = await everybody(
+    open.people,
+    async (client) => (await client.post('/api/project-permissions/', roleOf(await open.newcomer(), 'admin'))).status,
+  );
+  assert.equal(granted, rest);
+  const changes = statuses(403, { staff: 200, owner: 200, manager: 200, stranger: 404 });
+  assert.equal(await open.askAboutRole(project, 'admin', (client, role) => client.put(role.url, {})), changes);
+  assert.equal(await open.askAboutRole(project, 'admin', (client, role) => client.delete(role.url)), {
+    ...changes,
+    staff: 204,
+    owner: 204,
+    manager: 204,
+  });
+});
+
+managers(
+  'a manager manages no other role, no other project, no customer, not themselves, and invites no one',
+  async () => {
+    const { clients, customer, project, users } = open.people;
+    const { manager } = clients;
+    for (const role of ['manager', 'support']) {
+      const { body, status } = await manager.post('/api/project-permissions/', roleOf(await open.newcomer(), role));
+      assert.equal([status, body], [403, forbidden], role);
+      const held = await open.fixture.grant(project, await open.newcomer(), role);
+      assert.is((await manager.get(held.url)).status, 404, role);
+      for (const method of ['PUT', 'PATCH', 'DELETE'])
+        assert.is(
+          (await manager.send(method, held.url, { expiration_time: endOfRole })).status,
+          403,
+          `${method} ${role}`,
+        );
+    }
+    assert.is((await manager.post('/api/project-permissions/', roleOf(users.manager, 'admin'))).status, 403);
+    const [own] = (await manager.get('/api/project-permissions/?username=manager')).body;
+    for (const method of ['PUT', 'PATCH', 'DELETE']) assert.is((await manager.send(method, own.url, {})).status, 403);
+
+    const other = await open.fixture.project('Other', customer);
+    const elsewhere = await open.fixture.grant(other, await open.newcomer(), 'admin');
+    const { url: user } = await open.newcomer();
+    const foreign = await manager.post('/api/project-permissions/', { project: other.url, user, role: 'admin' });
+    assert.equal([foreign.status, foreign.body], [400, { project: unknown }]);
+    assert.is((await manager.delete(elsewhere.url)).status, 404);
+    await open.fixture.grant(other, users.manager, 'admin');
+    assert.is(
+      (await manager.post('/api/project-permissions/', { project: other.url, user, role: 'admin' })).status,
+      403,
+    );
+    assert.is((await manager.delete(elsewhere.url)).status, 403);
+
+    assert.is(
+      (await manager.post('/api/customer-permissions/', { customer: customer.url, user, role: 'owner' })).status,
+      403,
+    );
+    const invitation = await manager.post('/api/user-invitations/', {
+      link_template: 'https://app.example.com/{uuid}/',
+      email: 'erin@example.com',
+      project: project.url,
+      project_role: 'admin',
+    });
+    assert.is(invitation.status, 403);
+  },
+);
+
+managers('a manager whose role ends manages only what ends no later, and nothing afterwards', async () => {
+  const { project } = open.people;
+  const user = await open.newcomer();
+  await open.fixture.grant(project, user, 'manager', endOfRole);
+  const client = open.fixture.as(user.username);
+  const grant = async (until: string | null) =>
+    (await client.post('/api/project-permissions/', roleOf(await open.newcomer(), 'admin', until))).status;
+  for (const [until, status] of [
+    [sooner, 201],
+    [endOfRole, 201],
+    [later, 403],
+    [null, 403],
+  ] as const)
+    assert.is(await grant(until), status, String(until));
+  for (const [stored, asked, status] of [
+    [null, sooner, 200],
+    [null, later, 403],
+    [null, undefined, 403],
+    [later, sooner, 200],
+    [sooner, later, 403],
+    [sooner, null, 403],
+    [sooner, undefined, 200],
+  ] as const) {
+    const role = await open.fixture.grant(project, await open.newcomer(), 'admin', stored);
+    const answer = await client.patch(role.url, asked === undefined ? {} : { expiration_time: asked });
+    assert.is(answer.status, status, `${stored} ${asked}`);
+    const kept = status === 200 && asked !== undefined ? asked : stored;
+    assert.is((await open.fixture.staff.get(role.url)).body.expiration_time, kept);
+  }
+  const endless = await open.fixture.grant(project, await open.newcomer(), 'admin');
+  assert.is((await client.delete(endless.url)).status, 403);
+  const ending = await open.fixture.grant(project, await open.newcomer(), 'admin', later);
+  open.fixture.clock.set(endOfRole);
+  assert.is((await client.delete(ending.url)).status, 404);
+  assert.is(await grant(later), 400);
+});
+
+managers.run();
+
 const logs = suite('who sees the permission logs (core.md 8.2)');
 
 logs.before(async () => {

@@ -92,6 +92,7 @@ root('GET /api/configuration/ is open and answers the public feature flags', asy
           VALIDATE_INVITATION_EMAIL: false,
           OWNER_CAN_MANAGE_CUSTOMER: false,
           OWNERS_CAN_MANAGE_OWNERS: false,
+          MANAGERS_CAN_MANAGE_ADMINS: false,
           NATIVE_NAME_ENABLED: false,
           COMPANY_TYPES: [],
         },
@@ -106,6 +107,7 @@ root('the flags are those of the settings', async () => {
     validate_invitation_email: true,
     owners_can_manage_customers: true,
     owners_can_manage_owners: true,
+    managers_can_manage_admins: true,
     native_name_enabled: true,
     authentication_methods: [],
   };
@@ -116,10 +118,11 @@ root('the flags are those of the settings', async () => {
       flags.VALIDATE_INVITATION_EMAIL,
       flags.OWNER_CAN_MANAGE_CUSTOMER,
       flags.OWNERS_CAN_MANAGE_OWNERS,
+      flags.MANAGERS_CAN_MANAGE_ADMINS,
       flags.NATIVE_NAME_ENABLED,
       flags.AUTHENTICATION_METHODS,
     ],
-    [true, true, true, true, []],
+    [true, true, true, true, true, []],
   );
   await other.close();
 });

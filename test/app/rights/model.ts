@@ -53,6 +53,7 @@ export interface Key {
 export interface Settings {
   readonly owners_can_manage_customers: boolean;
   readonly owners_can_manage_owners: boolean;
+  readonly managers_can_manage_admins: boolean;
 }
 
 export interface World {
@@ -138,7 +139,7 @@ export const toOwner = (caller: User, owner: string): Standing[] => [
 ];
 
 /** The rights: who may do what to an object they see. Nobody else may. */
-export const rights: Readonly<Record<string, readonly (Standing | `CO with ${keyof Settings}`)[]>> = {
+export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'} with ${keyof Settings}`)[]>> = {
   'POST users': ['ST'],
   'PUT users': ['ST', 'self'],
   'PATCH users': ['ST', 'self'],
@@ -173,10 +174,11 @@ export const rights: Readonly<Record<string, readonly (Standing | `CO with ${key
   'PUT customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PATCH customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'DELETE customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
-  'POST project-permissions': ['ST', 'CO'],
-  'PUT project-permissions': ['ST', 'CO'],
-  'PATCH project-permissions': ['ST', 'CO'],
-  'DELETE project-permissions': ['ST', 'CO'],
+  // Managers over administrators alone: see `managesUntil`.
+  'POST project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
+  'PUT project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
+  'PATCH project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
+  'DELETE project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
 };
 
 /** Whether somebody of this standing has the right. */
@@ -186,15 +188,30 @@ export const may = (world: World, right: string, standing: readonly Standing[]):
     return standing.includes(column) && (setting === undefined || world.settings[setting]);
   });
 
-/** An owner's own role must last until t; a role without end asks for one without end. */
-export const ownsUntil = (world: World, caller: User, customer: string, t: number | null): boolean =>
-  activeRoles(world).some(
-    (role) =>
-      role.user === caller.id &&
-      role.scope === customer &&
-      role.role === 'owner' &&
-      (role.expires === null || (t !== null && role.expires >= t)),
-  );
+/** The caller's own role must last until t; a role without end asks for one without end. */
+const holdsUntil =
+  (name: string) =>
+  (world: World, caller: User, scope: string, t: number | null): boolean =>
+    activeRoles(world).some(
+      (role) =>
+        role.user === caller.id &&
+        role.scope === scope &&
+        role.role === name &&
+        (role.expires === null || (t !== null && role.expires >= t)),
+    );
+export const ownsUntil = holdsUntil('owner');
+
+/** Managers of a project, with the setting, over the role of another administrator. */
+export const managesUntil = (
+  world: World,
+  caller: User,
+  { role, scope, user }: Pick<Role, 'role' | 'scope' | 'user'>,
+  t: number | null,
+): boolean =>
+  world.settings.managers_can_manage_admins &&
+  role === 'admin' &&
+  user !== caller.id &&
+  holdsUntil('manager')(world, caller, scope, t);
 
 /** A member has a role in the single customer whose abbreviation is the target's organization. */
 export function isMember(world: World, caller: User, target: User): boolean {
@@ -235,7 +252,10 @@ const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) =>
     has(
       world.roles,
       id,
-      (role) => role.user === caller.id || hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO'),
+      (role) =>
+        role.user === caller.id ||
+        hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO') ||
+        managesUntil(world, caller, role, 0),
     ),
   'customer-permissions-log': (world, caller, id) =>
     has(

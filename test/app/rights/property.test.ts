@@ -63,9 +63,9 @@ async function agree(settings: Settings): Promise<void> {
 }
 
 test('what random requests see, change, count and tell is what the tables of sight and rights say', () =>
-  agree({ owners_can_manage_customers: false, owners_can_manage_owners: false }));
+  agree({ owners_can_manage_customers: false, owners_can_manage_owners: false, managers_can_manage_admins: false }));
 
-test('so it is where owners manage their customers and their co-owners', () =>
-  agree({ owners_can_manage_customers: true, owners_can_manage_owners: true }));
+test('so it is where owners manage their customers and their co-owners, and managers their administrators', () =>
+  agree({ owners_can_manage_customers: true, owners_can_manage_owners: true, managers_can_manage_admins: true }));
 
 test.run();

@@ -1,5 +1,16 @@
 /** Roles in customers and projects: granted, prolonged, revoked (core.md 8). */
-import { activeRoles, existing, inScope, limitOf, members, ownsUntil, type Role, sees, usageOf } from '../model.ts';
+import {
+  activeRoles,
+  existing,
+  inScope,
+  limitOf,
+  managesUntil,
+  members,
+  ownsUntil,
+  type Role,
+  sees,
+  usageOf,
+} from '../model.ts';
 import {
   type Answer,
   type Attempt,
@@ -17,12 +28,12 @@ type Structure = Role['structure'];
 
 const roles = { customer: ['owner', 'support'], project: ['admin', 'manager', 'support'] } as const;
 
-/** The caller's right to a role in a scope: to any role there at all, or, with t, to one that lasts until t. */
-function need(attempt: Attempt, structure: Structure, scope: string, t?: number | null): void {
+/** The caller's right to a role that lasts until t; by default to one that ends at once. */
+function need(attempt: Attempt, role: Pick<Role, 'role' | 'scope' | 'structure' | 'user'>, t: number | null = 0): void {
   const { world, caller } = attempt;
-  attempt.need(inScope(world, caller, { structure, scope }));
-  const customer = world.projects.get(scope)?.customer ?? scope;
-  if (!caller.staff && t !== undefined && !ownsUntil(world, caller, customer, t)) forbidden();
+  attempt.need(inScope(world, caller, role));
+  const customer = world.projects.get(role.scope)?.customer ?? role.scope;
+  if (!caller.staff && !ownsUntil(world, caller, customer, t) && !managesUntil(world, caller, role, t)) forbidden();
 }
 
 export const grantRole =
@@ -41,7 +52,7 @@ export const grantRole =
       values.user as string,
       (values.expiration_time ?? null) as number | null,
     ];
-    need(attempt, structure, scope, t);
+    need(attempt, { role: values.role as string, scope, structure, user }, t);
     if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
       refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
     }
@@ -75,13 +86,13 @@ export const prolongRole =
   (attempt: Attempt): Answer => {
     const { world, caller } = attempt;
     const role = addressed(attempt, structure);
-    need(attempt, structure, role.scope);
+    need(attempt, role);
     if (role.user === caller.id) forbidden();
     const { expiration_time: asked } = attempt.read({ expiration_time: timeToCome }) as {
       expiration_time?: number | null;
     };
     const t = asked === undefined ? role.expires : asked;
-    need(attempt, structure, role.scope, t);
+    need(attempt, role, t);
     role.expires = t;
     return { status: 200, object: shown(world, caller, `${structure}-permissions`, role.id) };
   };
@@ -90,7 +101,7 @@ export const revokeRole =
   (structure: Structure) =>
   (attempt: Attempt): Answer => {
     const role = addressed(attempt, structure);
-    need(attempt, structure, role.scope, role.expires);
+    need(attempt, role, role.expires);
     end(attempt, role);
     return { status: 204 };
   };
