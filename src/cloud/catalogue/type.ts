@@ -162,10 +162,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   ) => void;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
   readonly creationRight?: Right<CommonValues>;
-  /**
-   * Checks a creation and says what the row and the driver get. Throws 400 and 409.
-   * A method, so that kinds with whatever fields stand in one list.
-   */
+  /** Checks a creation; a method, so that kinds with any fields fit in one list. Throws 400 and 409. */
   accept?(request: Request, values: NewResource<F>, place: ResourceLocation): CreationPlan;
   /** What it adds to quotas, by what they belong to. */
   readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
@@ -274,6 +271,8 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly refusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
   accept?(request: Request, resource: ResourceRow, values: NewValues<F>): ActionPlan;
+  /** Whether it only reads from the provider, which is no event. */
+  readonly isPull?: boolean;
   /** The body of the 202. */
   readonly answer: Readonly<Record<string, string>>;
   /** The full name of the kind of which `make` makes a resource. */

@@ -1,5 +1,6 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { type Field, readOnly } from '../../kernel/collection/field.ts';
+import { type Filters, linked, uuidOf } from '../../kernel/collection/filter.ts';
 import type { LinkTarget } from '../../kernel/collection/links.ts';
 import {
   computedValue,
@@ -11,6 +12,7 @@ import {
   objectValue,
   optionalLink,
   plainValue,
+  textValue,
 } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { stateValue } from '../catalogue/resource-row.ts';
@@ -45,6 +47,23 @@ export const linkOfResource = (path: string, column: string): Field<never> =>
     { type: ['string', 'null'], format: 'uri' },
     optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
   );
+
+/** SQL of a column of the instance that a resource is attached to. */
+const ofInstance = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.instance_id)`;
+
+/** Link, uuid and name of the instance that a resource is attached to. */
+export const instanceFields = (path: string) => ({
+  instance: linkOfResource(path, 'r.instance_id'),
+  instance_uuid: readOnly('string', { type: ['string', 'null'] }, textValue(ofInstance('uuid'))),
+  instance_name: readOnly('string', { type: ['string', 'null'] }, textValue(ofInstance('name'))),
+});
+
+/** Filters and orderings by that instance. */
+export const instanceFilters = (path: string): Filters => ({
+  instance: linked('r.instance_id', 'resource', () => ({ path })),
+  instance_uuid: uuidOf('r.instance_id', 'resource'),
+});
+export const instanceOrderings = { instance_name: `ifnull(${ofInstance('name')}, '') COLLATE NOCASE` };
 
 /** An item of related_resources in alias `x` (services.md 7.1). */
 export const relatedItem = (path: string): Json =>

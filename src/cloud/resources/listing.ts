@@ -36,6 +36,7 @@ export const resourceFilters: Filters = {
   project_uuid: uuidOf('r.project_id', 'project'),
   service_uuid: uuidOf('r.service_id', 'service'),
   service_settings_uuid: uuidOf('r.settings_id', 'service_settings'),
+  settings_uuid: uuidOf('r.settings_id', 'service_settings'),
   uuid: exactUuid('r.uuid'),
   customer_name: partial(customer('name')),
   customer_native_name: partial(customer('native_name')),

@@ -150,10 +150,9 @@ function succeed(
     { counted: demands },
   );
   applyChanges(context, after, step.changes);
-  if (operation === 'pull') {
-    closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
-    return;
-  }
+  if (operation === 'pull') closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+  const { actions } = context.app.catalogue.kind(resource.kind).kind;
+  if (operation === 'pull' || actions.some(({ isPull, name }) => isPull && name === operation)) return;
   record(context, successEvents[operation] ?? 'resource_update_succeeded', resourceContext(db, after), { changes });
 }
 

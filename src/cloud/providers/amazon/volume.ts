@@ -16,7 +16,14 @@ import {
   resourceKind,
 } from '../../catalogue/type.ts';
 import { chosenProperty, propertyLink } from '../../properties/property.ts';
-import { linkOfResource, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
+import {
+  instanceFields,
+  instanceFilters,
+  instanceOrderings,
+  relatedList,
+  resourceTarget,
+  shownDetail,
+} from '../../resources/details.ts';
 import { detailsOf, knownResource } from '../../resources/resource.ts';
 import { rejectUnlessOffline } from './instance.ts';
 
@@ -37,7 +44,7 @@ const fields = {
   },
   region_name: shownDetail('region_name', { type: 'string' }, '""'),
   device: shownDetail('device', { type: 'string' }, '""'),
-  instance: linkOfResource('aws-instances', 'r.instance_id'),
+  ...instanceFields('aws-instances'),
 };
 
 const attachFields = {
@@ -104,7 +111,8 @@ export const volume = resourceKind({
   failed: ['error'],
   fields,
   related: relatedList('Amazon.Instance', 'aws-instances', 'x.id = r.instance_id'),
-  orderings: { size: 'r.size' },
+  filters: instanceFilters('aws-instances'),
+  orderings: { size: 'r.size', ...instanceOrderings },
   references: { instance_id: { value: 'instance_backend_id', kind: 'Amazon.Instance' } },
   isCreatable: true,
   accept,

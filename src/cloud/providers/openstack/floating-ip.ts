@@ -4,7 +4,7 @@ import { sql } from '../../../kernel/db/sql.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import { resourceKind } from '../../catalogue/type.ts';
-import { detail, linkOfResource, shownDetail } from '../../resources/details.ts';
+import { detail, instanceFields, instanceFilters, instanceOrderings, shownDetail } from '../../resources/details.ts';
 import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from './tenancy.ts';
 
 /** Values of a floating IP that the provider has not chosen an address for yet. */
@@ -38,9 +38,10 @@ export const floatingIp = resourceKind({
     ...tenantFields,
     address: shownDetail('address', { type: 'string' }, '""'),
     backend_network_id: shownDetail('backend_network_id', { type: 'string' }, '""'),
-    instance: linkOfResource('openstack-instances', 'r.instance_id'),
+    ...instanceFields('openstack-instances'),
   },
-  filters: { ...tenantFilters, address: exact(detail('address')) },
+  filters: { ...tenantFilters, ...instanceFilters('openstack-instances'), address: exact(detail('address')) },
+  orderings: instanceOrderings,
   isCreatable: false,
   isUpdatable: false,
   quotaDeltas: () => ({ parent: { floating_ip_count: 1 } }),

@@ -43,10 +43,12 @@ import {
   subnetsOf,
 } from './instance-network.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
-import { belowTenant, chosenTenantFields, detailOf, readyTenant, tenantFilters } from './tenancy.ts';
+import { belowTenant, chosenTenant, chosenTenantFields, detailOf, tenantFilters } from './tenancy.ts';
 
 const fields = {
-  ...chosenTenantFields,
+  ...chosenTenantFields(
+    'Default: that of the subnets in internal_ips_set, else the only tenant of the link that is OK.',
+  ),
   flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { displayName: 'display_name' }),
   image: propertyLink('OpenStack.Image', 'openstack-images'),
   system_volume_size: writeOnly(
@@ -131,7 +133,7 @@ function volumesOf({ app }: Request, given: NewInstance, tenant: ResourceRow, im
 }
 
 function accept(request: Request, given: NewInstance, place: ResourceLocation): CreationPlan {
-  const tenant = readyTenant(request, given.tenant, place);
+  const tenant = chosenTenant(request, given, place);
   const { flavor, image } = chosenProperties(request, given, place.settings);
   const groups = groupsOf(tenant, given.security_groups);
   const subnets = subnetsOf(request, tenant, given.internal_ips_set);

@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, readOnly, readOnlyText } from '../../../kernel/collection/field.ts';
+import { type Field, optional, readOnly, readOnlyText } from '../../../kernel/collection/field.ts';
 import { type Filters, linked, uuidOf } from '../../../kernel/collection/filter.ts';
 import { link } from '../../../kernel/collection/links.ts';
 import { notNullText, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
@@ -26,19 +26,22 @@ export const tenantFields = {
   tenant_uuid: readOnlyText(textValue(ofTenant('uuid'))),
 };
 
-/** The same where creation chooses the tenant. */
-export const chosenTenantFields = {
+/** The same where creation chooses the tenant; the default is what `chosenTenant` finds. */
+export const chosenTenantFields = (help: string) => ({
   ...tenantFields,
   tenant: {
-    ...link({
-      required: true,
-      update: false,
-      to: resourceTarget('OpenStack.Tenant', tenantPath),
-      key: ofTenant('uuid'),
-    }),
+    ...optional(
+      link({
+        required: true,
+        update: false,
+        to: resourceTarget('OpenStack.Tenant', tenantPath),
+        key: ofTenant('uuid'),
+      }),
+    ),
+    help,
     json: tenantFields.tenant.json,
   },
-};
+});
 
 export const tenantFilters: Filters = {
   tenant: linked('r.parent_id', 'resource', () => ({ path: tenantPath })),
@@ -57,12 +60,32 @@ export const attachable = {
   references: { ...belowTenant.references, instance_id: { value: 'instance_backend_id', kind: 'OpenStack.Instance' } },
 } as const satisfies Partial<ResourceKind>;
 
-/** The tenant a body names. Throws 400 when it is of another link or not ready. */
-export function readyTenant({ db }: Pick<Request, 'db'>, id: number, place: { readonly link: number }): ResourceRow {
-  const tenant = knownResource(db, id);
+/**
+ * The tenant that a new object goes to: the one that the body names, else that of its first subnet, else the only one of the
+ * link that is ready. Throws 400 when it is of another link or not ready, and when none or several could be meant.
+ */
+export function chosenTenant(
+  request: Pick<Request, 'db'>,
+  given: { readonly tenant?: number; readonly internal_ips_set?: readonly ResourceRow[] },
+  place: { readonly link: number },
+): ResourceRow {
+  if (given.tenant !== undefined) return readyTenant(knownResource(request.db, given.tenant), place, 'tenant');
+  const subnet = given.internal_ips_set?.[0];
+  return subnet ? readyTenant(tenantOf(request, subnet), place, 'internal_ips_set') : onlyTenant(request, place);
+}
+
+/** Throws 400 on the field that the tenant comes from. */
+function readyTenant(tenant: ResourceRow, place: { readonly link: number }, field: string): ResourceRow {
   if (tenant.link_id !== place.link)
-    throw invalid({ tenant: ['Tenant should belong to the same service project link.'] });
-  if (tenant.state !== 'OK') throw invalid({ tenant: ['Tenant is not ready.'] });
+    throw invalid({ [field]: ['Tenant should belong to the same service project link.'] });
+  if (tenant.state !== 'OK') throw invalid({ [field]: ['Tenant is not ready.'] });
+  return tenant;
+}
+
+function onlyTenant(request: Pick<Request, 'db'>, { link: id }: { readonly link: number }): ResourceRow {
+  const [tenant, another] = rowsWhere(request, 'OpenStack.Tenant', sql`r.link_id = ${id} AND r.state = 'OK'`);
+  if (!tenant) throw invalid({ tenant: ['No tenant of the service project link is ready.'] });
+  if (another) throw invalid({ tenant: ['The service project link has several tenants: name one.'] });
   return tenant;
 }
 

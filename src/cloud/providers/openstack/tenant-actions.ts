@@ -119,9 +119,9 @@ export const tenantActions: readonly ResourceAction[] = [
     makes: 'OpenStack.SecurityGroup',
     answer: {},
   }),
-  { name: 'pull_floating_ips', answer: { status: 'Floating IPs pull has been scheduled.' } },
-  { name: 'pull_security_groups', answer: { status: 'Security groups pull has been scheduled.' } },
-  { name: 'pull_quotas', answer: { status: 'Quotas pull has been scheduled.' } },
+  { name: 'pull_floating_ips', isPull: true, answer: { status: 'Floating IPs pull has been scheduled.' } },
+  { name: 'pull_security_groups', isPull: true, answer: { status: 'Security groups pull has been scheduled.' } },
+  { name: 'pull_quotas', isPull: true, answer: { status: 'Quotas pull has been scheduled.' } },
   resourceAction({
     name: 'change_password',
     fields: passwordFields,

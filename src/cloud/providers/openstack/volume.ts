@@ -1,6 +1,6 @@
 import type { Request } from '../../../kernel/access/request.ts';
+import { exampleLink } from '../../../kernel/collection/example.ts';
 import { optional, readOnly } from '../../../kernel/collection/field.ts';
-import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
 import { booleanValue, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
 import { integer, shownAs } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
@@ -8,14 +8,22 @@ import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
-import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
+import {
+  detail,
+  instanceFields,
+  instanceFilters,
+  instanceOrderings,
+  relatedOfKinds,
+  shownDetail,
+  textMap,
+} from '../../resources/details.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import {
   attachable,
+  chosenTenant,
   chosenTenantFields,
   detailOf,
-  readyTenant,
   relatedFilters,
   relatedLink,
   tenantFilters,
@@ -25,10 +33,9 @@ import { volumeActions } from './volume-actions.ts';
 const imageOfVolume = `(
   SELECT d.uuid FROM property d
   WHERE d.kind = 'OpenStack.Image' AND d.settings_id = r.settings_id AND d.backend_id = ${detail('image')})`;
-const instanceName = '(SELECT name FROM resource WHERE id = r.instance_id)';
 
 const fields = {
-  ...chosenTenantFields,
+  ...chosenTenantFields('Default: the only tenant of the link that is OK.'),
   size: integer({
     min: smallestVolume,
     max: largestVolume,
@@ -46,13 +53,12 @@ const fields = {
   image_metadata: shownDetail('image_metadata', textMap, '{}'),
   type: shownDetail('type', { type: 'string' }, '""'),
   device: shownDetail('device', { type: 'string' }, '""'),
-  instance: linkOfResource('openstack-instances', 'r.instance_id'),
-  instance_name: readOnly('string', { type: ['string', 'null'] }, textValue(instanceName)),
+  ...instanceFields('openstack-instances'),
   source_snapshot: relatedLink('OpenStack.Snapshot', 'openstack-snapshots', 'source_snapshot'),
 };
 
 function accept(request: Request, given: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
-  const tenant = readyTenant(request, given.tenant, place);
+  const tenant = chosenTenant(request, given, place);
   const image = given.image === undefined ? undefined : propertyInSet(request, given.image, place.settings);
   if (given.image !== undefined && !image) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   const minimum = Number(image?.values.min_disk ?? 0);
@@ -90,7 +96,7 @@ export const volume = resourceKind({
   ...attachable,
   name: 'Volume',
   path: 'openstack-volumes',
-  examples: { name: 'database' },
+  examples: { name: 'database', create: { tenant: exampleLink('openstack-tenants'), size: 51_200 } },
   plural: 'volumes',
   category: 'storages',
   hasRuntimeState: true,
@@ -104,11 +110,10 @@ export const volume = resourceKind({
   ),
   filters: {
     ...tenantFilters,
-    instance: linked('r.instance_id', 'resource', () => ({ path: 'openstack-instances' })),
-    instance_uuid: uuidOf('r.instance_id', 'resource'),
+    ...instanceFilters('openstack-instances'),
     ...relatedFilters('snapshot', 'OpenStack.Snapshot', 'openstack-snapshots', 'source_snapshot'),
   },
-  orderings: { size: 'r.size', instance_name: `ifnull(${instanceName}, '') COLLATE NOCASE` },
+  orderings: { size: 'r.size', ...instanceOrderings },
   isCreatable: true,
   accept,
   quotaDeltas: ({ size }) => ({

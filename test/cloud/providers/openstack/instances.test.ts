@@ -38,18 +38,11 @@ async function remove(web: Json, query = ''): Promise<void> {
   cloud.fixture.events();
 }
 
-test('link, tenant, name, flavor, image and the size of the system volume are required', async () => {
+test('link, name, flavor, image and the size of the system volume are required', async () => {
   const required = ['This field is required.'];
   assert.equal(await post(cloud, '/api/openstack-instances/', {}), [
     400,
-    {
-      name: required,
-      service_project_link: required,
-      tenant: required,
-      flavor: required,
-      image: required,
-      system_volume_size: required,
-    },
+    { name: required, service_project_link: required, flavor: required, image: required, system_volume_size: required },
   ]);
 });
 
@@ -78,6 +71,58 @@ test('the tenant is of the same link, and ready', async () => {
   assert.equal(await create({ flavor: foreign.url }), [
     400,
     { non_field_errors: ['Flavor and image must belong to the same service settings as service project link.'] },
+  ]);
+  await cloud.fixture.staff.delete(other.service.url);
+  cloud.fixture.events();
+});
+
+test('without a tenant the instance goes to that of its first subnet, or to the only one of the link that is ready', async () => {
+  const several = { tenant: ['The service project link has several tenants: name one.'] };
+  const { tenant: _, ...body } = await instanceBody(cloud);
+  const ask = (fields: Json = {}) => post(cloud, '/api/openstack-instances/', { ...body, ...fields });
+  const [, options] = [0, (await cloud.people.clients.admin.options('/api/openstack-instances/')).body];
+  assert.equal(
+    [options.actions.POST.tenant.required, options.actions.POST.tenant.help_text],
+    [false, 'Default: that of the subnets in internal_ips_set, else the only tenant of the link that is OK.'],
+  );
+
+  const bySubnet = await made(cloud, '/api/openstack-instances/', {
+    ...body,
+    internal_ips_set: [{ subnet: cloud.subnet.url }],
+  });
+  assert.equal([bySubnet.tenant, bySubnet.state], [cloud.tenant.url, 'OK']);
+  await remove(bySubnet);
+  const [, fresh] = await post(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Second',
+  });
+  const only = await ask({ name: 'only' });
+  assert.equal([only[0], only[1].tenant], [201, cloud.tenant.url]);
+  await work(cloud.fixture);
+  await remove(only[1]);
+
+  assert.equal(await ask(), [400, several]);
+  const subnet = await first(cloud, `openstack-subnets/?tenant_uuid=${fresh.uuid}`);
+  assert.equal(await ask({ internal_ips_set: [{ subnet: cloud.subnet.url }, { subnet: subnet.url }] }), [
+    400,
+    { internal_ips_set: [`Subnet ${subnet.name} does not belong to the same tenant as instance.`] },
+  ]);
+  const second = await made(cloud, '/api/openstack-instances/', {
+    ...body,
+    internal_ips_set: [{ subnet: subnet.url }],
+  });
+  assert.equal([second.tenant, second.tenant_name], [fresh.url, 'Second']);
+  await remove(second);
+  await destroy(cloud, fresh);
+
+  const other = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Empty' });
+  assert.equal(await ask({ service_project_link: other.link.url }), [
+    400,
+    { tenant: ['No tenant of the service project link is ready.'] },
+  ]);
+  assert.equal(await ask({ service_project_link: other.link.url, internal_ips_set: [{ subnet: cloud.subnet.url }] }), [
+    400,
+    { internal_ips_set: ['Tenant should belong to the same service project link.'] },
   ]);
   await cloud.fixture.staff.delete(other.service.url);
   cloud.fixture.events();

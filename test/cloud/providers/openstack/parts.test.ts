@@ -151,12 +151,22 @@ test('floating IPs are never changed, and deleted only when nothing uses them', 
   const { admin } = cloud.people.clients;
   const web = await instance(cloud, { floating_ips: [{ subnet: cloud.subnet.url }] });
   const used = await first(cloud, 'openstack-floating-ips/');
-  assert.equal([used.instance, used.runtime_state, used.address], [web.url, 'ACTIVE', '198.18.0.1']);
+  assert.equal(
+    [used.instance, used.instance_uuid, used.instance_name, used.runtime_state, used.address],
+    [web.url, web.uuid, web.name, 'ACTIVE', '198.18.0.1'],
+  );
   for (const method of ['PUT', 'PATCH']) assert.is((await admin.send(method, used.url, { name: 'x' })).status, 405);
   assert.equal(await destroy(cloud, used), [409, { detail: 'Floating IP is in use.' }]);
   const free = await made(cloud, `${cloud.tenant.url}create_floating_ip/`);
   assert.equal(await names(cloud, 'openstack-floating-ips/?runtime_state=DOWN'), [free.address]);
   assert.equal(await names(cloud, 'openstack-floating-ips/?address=198.18.0.1'), ['198.18.0.1']);
+  assert.equal([free.instance, free.instance_uuid, free.instance_name], [null, null, null]);
+  assert.equal(await names(cloud, `openstack-floating-ips/?instance_uuid=${web.uuid}`), [used.name]);
+  const settings = used.service_settings_uuid;
+  assert.is((await names(cloud, `openstack-floating-ips/?settings_uuid=${settings}`)).length, 2);
+  assert.equal(await names(cloud, `openstack-floating-ips/?settings_uuid=${web.uuid}`), []);
+  assert.equal(await names(cloud, `openstack-floating-ips/?instance=${web.url}`), [used.name]);
+  assert.equal(await names(cloud, 'openstack-floating-ips/?o=-instance_name'), [used.name, free.name]);
   assert.equal(await destroy(cloud, free), [202, { detail: 'Deletion was scheduled.' }]);
   assert.is((await cloud.fixture.staff.get(free.url)).status, 404);
 });

@@ -40,11 +40,11 @@ const create = (fields: Json): Promise<[number, Json]> =>
 const system = async (): Promise<Json> =>
   (await cloud.fixture.staff.get('/api/openstack-volumes/?name=web-system')).body[0];
 
-test('link, tenant, name and size are required', async () => {
+test('link, name and size are required', async () => {
   const required = ['This field is required.'];
   assert.equal(await post(cloud, '/api/openstack-volumes/', {}), [
     400,
-    { name: required, service_project_link: required, tenant: required, size: required },
+    { name: required, service_project_link: required, size: required },
   ]);
   assert.equal(await create({ size: 1023 }), [400, { size: ['Ensure this value is greater than or equal to 1024.'] }]);
 });
@@ -58,6 +58,22 @@ test('a volume has room for its image', async () => {
   const ubuntu = await volume(cloud, { size: 10_240, image: url });
   assert.equal([ubuntu.image, ubuntu.image_name], [url, 'Ubuntu 16.04']);
   await destroy(cloud, ubuntu);
+  cloud.fixture.events();
+});
+
+test('without a tenant the volume goes to the only one of the link that is ready', async () => {
+  const body = { service_project_link: cloud.link.url, name: 'spare', size: 1024 };
+  const spare = await made(cloud, '/api/openstack-volumes/', body);
+  assert.equal([spare.tenant, spare.state], [cloud.tenant.url, 'OK']);
+  await destroy(cloud, spare);
+  const second = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Second' });
+  assert.equal(await post(cloud, '/api/openstack-volumes/', body), [
+    400,
+    { tenant: ['The service project link has several tenants: name one.'] },
+  ]);
+  await destroy(cloud, second);
+  const [, options] = [0, (await cloud.people.clients.admin.options('/api/openstack-volumes/')).body];
+  assert.is(options.actions.POST.tenant.required, false);
   cloud.fixture.events();
 });
 
@@ -75,6 +91,7 @@ test('a volume is created', async () => {
     image_name,
     instance: attached,
     instance_name,
+    instance_uuid,
     metadata,
     size,
     source_snapshot,
@@ -93,6 +110,7 @@ test('a volume is created', async () => {
       image_name,
       attached,
       instance_name,
+      instance_uuid,
       metadata,
       size,
       source_snapshot,
@@ -110,6 +128,7 @@ test('a volume is created', async () => {
       image_name: '',
       attached: null,
       instance_name: null,
+      instance_uuid: null,
       metadata: {},
       size: 2048,
       source_snapshot: null,
