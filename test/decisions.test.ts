@@ -43,4 +43,29 @@ decisions('every file that a page names is there, and every command', () => {
   }
 });
 
+/** The comments of a source. */
+const commentsOf = (text: string): string => (text.match(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g) ?? []).join('\n');
+
+decisions('every name in code that a page or the README of the sources uses exists, where it is said to be', () => {
+  const sources = citingFiles(project).filter((path) => /\.(tsx?|mjs|sql)$/.test(path));
+  const words = new Set(sources.flatMap((path) => readText(project, path).match(/[A-Za-z_]\w*/g) ?? []));
+  for (const page of ['src/README.md', ...pages.map((name) => `${folder}/${name}`)]) {
+    const text = readText(project, page);
+    for (const [, name] of text.matchAll(/`([a-z]+[A-Z]\w*)(?:\([^`]*\))?`/g))
+      assert.ok(words.has(name as string), `${page}: ${name}`);
+    for (const [, name, path] of text.matchAll(/`(\w+)` in `((?:src|test)\/[^`]+\.\w+)`/g))
+      assert.ok(readText(project, path as string).includes(name as string), `${page}: ${name} in ${path}`);
+  }
+});
+
+decisions('every source that a comment names is there', () => {
+  const files = citingFiles(project);
+  for (const path of files.filter((path) => /^src\/.*\.(tsx?|mjs)$/.test(path)))
+    for (const [named] of commentsOf(readText(project, path)).matchAll(/(?<![\w./-])[\w./-]*\w\.(?:tsx?|mjs)\b/g)) {
+      const end = named.replace(/^(?:\.\.?\/)+/, '');
+      const isThere = end.startsWith('dist/') || files.some((file) => file === end || file.endsWith(`/${end}`));
+      assert.ok(isThere, `${path} names ${named}`);
+    }
+});
+
 decisions.run();

@@ -35,7 +35,7 @@ const resources: readonly Group[] = ['resources'];
 const roles: readonly Group[] = ['customers', 'projects', 'users'];
 const ssh: readonly Group[] = ['ssh', 'users'];
 
-/** Every type of event (events.md 4.2). A message ending in `{changes}` is followed by what was changed. */
+/** Every type of event (events.md 4.2). What an update changed is appended to its message (record.ts). */
 export const catalogue = {
   auth_logged_in_with_username: info(
     users,

@@ -50,7 +50,7 @@ export interface ProviderType {
   readonly missingCredentials: (
     given: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, readonly string[]>>;
-  /** Names and default limits of the quotas of services, links, settings and kinds. */
+  /** Names of the quotas of services, links and settings; those of services with their default limits. */
   readonly quotas: {
     readonly service: Readonly<Record<string, number>>;
     readonly link: readonly string[];
@@ -160,7 +160,7 @@ export interface ResourceKind<F extends Fields = Fields> {
     deletion: PlainValues | undefined,
     isGone: boolean,
   ) => void;
-  /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
+  /** A right that creation requires besides the common one. */
   readonly creationRight?: Right<CommonValues>;
   /** Checks a creation; a method, so that kinds with any fields fit in one list. Throws 400 and 409. */
   accept?(request: Request, values: NewResource<F>, place: ResourceLocation): CreationPlan;

@@ -1,5 +1,5 @@
 /**
- * What rooms announce, so that others can act on it: `context.deployment.reactions.roleEnded(context, user)`. It is called
+ * What rooms announce, so that others can act on it: `context.app.reactions.roleEnded(context, user)`. It is called
  * in the transaction of the change, so that all of it happens or none.
  *
  * Each floor adds what it announces here, beside the code that does so (`declare module`); src/app/reactions.ts alone says

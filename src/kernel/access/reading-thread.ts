@@ -1,4 +1,4 @@
-/** The program of the thread that reads for long: see reads.ts. See src/decisions/reading-thread.md. */
+/** The program of the thread that reads for long: see long-reads.ts. See src/decisions/reading-thread.md. */
 import { workerData } from 'node:worker_threads';
 import { openHandle } from '../db/handle.ts';
 import type { Found, Question } from '../db/put-off.ts';
