@@ -30,8 +30,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = dirname(fileURLToPath(import.meta.url));
-/** What the file carries besides the program: packages that it reads at the first `import()`, and the programs of its threads. */
-const { lateModules, threads } = JSON.parse(readFileSync(join(root, 'src/kernel/native/parts.json'), 'utf8'));
 const bundle = join(root, 'dist/tenantry.mjs');
 const require = createRequire(import.meta.url);
 const [command = 'build', ...options] = process.argv.slice(2);
@@ -200,6 +198,7 @@ function told(file, size, started) {
  */
 async function bundled(format, modules, notices = []) {
   const esbuild = await import('esbuild');
+  const listed = await listedParts(esbuild);
   const program = await esbuild.build({
     ...common,
     // Names and lines stay, for the stacks in the operator's log.
@@ -207,7 +206,7 @@ async function bundled(format, modules, notices = []) {
     banner: { js: `(function (module, require, ${urlOfFile}) {` },
     footer: { js: '})' },
     define: { 'import.meta.url': urlOfFile },
-    plugins: [replacements(modules)],
+    plugins: [replacements(modules, listed)],
     format: 'cjs',
   });
   const names = await exportedNames(esbuild);
@@ -224,17 +223,23 @@ async function bundled(format, modules, notices = []) {
       banner: { js: `const ${urlOfFile} = require('node:url').pathToFileURL(__filename).href;` },
       define: { 'import.meta.url': urlOfFile },
     }),
-    plugins: [replacements(modules)],
+    plugins: [replacements(modules, listed)],
     format,
   });
   rejectWarnings([start]);
-  const { parts, licences } = await carriedComments(esbuild, program, modules, notices);
+  const { parts, licences } = await carriedComments(esbuild, program, modules, listed, notices);
   await esbuild.stop();
   return { start: start.outputFiles[0].text, parts, licences, names };
 }
 
 /** The variable in which program and threads have the URL of the file that carries them. */
 const urlOfFile = 'tenantryUrl';
+
+/** The late modules and the threads that src/kernel/native/parts.ts lists. */
+async function listedParts({ transform }) {
+  const { code } = await transform(readFileSync(join(root, 'src/kernel/native/parts.ts'), 'utf8'), { loader: 'ts' });
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
 
 /** The names that src/app/main.ts exports. */
 async function exportedNames(esbuild) {
@@ -271,7 +276,7 @@ const common = {
 };
 
 /** Modules that look for files beside themselves, replaced by what is embedded. */
-const replacements = (modules) => ({
+const replacements = (modules, { lateModules }) => ({
   name: 'replacements',
   setup({ onLoad, onResolve }) {
     onLoad({ filter: /[/\\]kernel[/\\]native[/\\]embedded\.ts$/ }, () => ({
@@ -339,10 +344,11 @@ function embedded(modules) {
 }
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
-async function carriedComments(esbuild, program, modules, notices) {
+async function carriedComments(esbuild, program, modules, listed, notices) {
   const files = Object.entries({ ...addonFiles(modules), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],
   );
+  const { lateModules, threads } = listed;
   // The addon of SQLite is given to the threads, too.
   const late = [
     ...Object.keys(lateModules).map((name) => ({ name, entryPoints: [name] })),
@@ -350,7 +356,7 @@ async function carriedComments(esbuild, program, modules, notices) {
       name,
       entryPoints: [`src/${name}.ts`],
       define: { 'import.meta.url': urlOfFile },
-      plugins: [replacements(modules)],
+      plugins: [replacements(modules, listed)],
     })),
   ];
   const built = await Promise.all(

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { present } from '../present.ts';
-import type parts from './parts.json';
+import type { ThreadName } from './parts.ts';
 
 export interface Migration {
   /** File name without `.sql`, e.g. `0001_users`. */
@@ -46,9 +46,6 @@ export const builtFor: Target | undefined = undefined;
 export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
-
-/** The programs of threads, by their paths below src. */
-export type ThreadName = keyof typeof parts.threads;
 
 /** The text of the program of a thread. */
 export function embeddedThread(name: ThreadName): string {

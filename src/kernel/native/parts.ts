@@ -1,0 +1,25 @@
+/*
+ * What the file of the program carries besides the program itself, with the reason: the only list of each. build.mjs
+ * reads it, too.
+ */
+
+/** Packages that few servers use: each is read at its first `import()`. */
+export const lateModules = {
+  nodemailer: 'mail that is sent',
+  '@fastify/busboy': 'forms that are uploaded in parts',
+  '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
+  aws4: 'signatures of calls of Amazon',
+  sax: 'XML of Amazon and of SAML metadata',
+  'prom-client': 'metrics that are read',
+} as const;
+
+/** The programs of threads, by their paths below src. */
+export const threads = {
+  'kernel/db/checkpoint-thread': 'moves the write-ahead log into the database',
+  'kernel/db/snapshot-thread': 'writes and reads backups',
+  'kernel/access/reading-thread': 'reads what takes long',
+  'accounts/session/saml/thread': 'reads SAML messages and metadata',
+} as const;
+
+export type LateModule = keyof typeof lateModules;
+export type ThreadName = keyof typeof threads;
