@@ -72,22 +72,22 @@ const commands = {
       process.exitCode = 1;
       return;
     }
-    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/run.ts', ...options]);
+    process.exitCode = await runCompiled('run');
   },
   async bench() {
     await install();
     if (isStale()) await build();
-    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/bench/run.ts', ...options]);
+    process.exitCode = await runCompiled('bench/run');
   },
   async chaos() {
     await install();
     if (isStale()) await build();
-    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/chaos/run.ts', ...options]);
+    process.exitCode = await runCompiled('chaos/run');
   },
   async live() {
     await install();
     if (isStale()) await build();
-    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/live/run.ts', ...options]);
+    process.exitCode = await runCompiled('live/run');
   },
   async package() {
     await install();
@@ -100,6 +100,13 @@ const commands = {
     await buildExecutable(tools);
   },
 };
+
+/** Compiles the tests and runs a program of theirs with the options of the command line. Answers its exit code. */
+async function runCompiled(program) {
+  const { compileTests } = await import('./src/build/tests.mjs');
+  await compileTests();
+  return run(process.execPath, [join(root, `dist/test/${program}.js`), ...options]);
+}
 
 async function makeTypes() {
   const { writeTypes } = await import('./src/build/types.mjs');

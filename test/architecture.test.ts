@@ -174,4 +174,15 @@ test(`no file is longer than ${longestFile} lines`, () => {
   );
 });
 
+test('tests start servers from the built file', () => {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const importing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
+    .filter((file) =>
+      /from '[./]+\/src\/app\/(server|main|engine)\.ts'/.test(readFileSync(join(folder, file), 'utf8')),
+    );
+  // It adds to declarations of the source.
+  assert.equal(importing, [join('app', 'added-field.test.ts')]);
+});
+
 test.run();

@@ -1,29 +1,38 @@
 /**
- * The test runner: `tsx test/run.ts [--timeout seconds] [--root folder] [part of a path …]`
+ * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [part of a path …]`
  *
- * Two processes run the test files, each the next one when it is done. Failed is also a file that throws, registers no
- * test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
+ * A process for each core runs the test files, each the next one when it is done, the longest first. Failed is also a file that
+ * throws, registers no test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
  * src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { compiledFile, compileTests } from '../src/build/tests.mjs';
+import { longestFirst, readDurations, writeDurations } from './support/runner/durations.ts';
 import { fileOf, runsOf } from './support/runner/modes.ts';
-import type { FileResult, Message } from './support/runner/shard.ts';
+import type { Assignment, FileResult, Message } from './support/runner/shard.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
+const projectTests = join(project, 'test');
 const { values, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
-    root: { type: 'string', default: join(project, 'test') },
-    /** Seconds for one file; the slowest take about one minute. */
-    timeout: { type: 'string', default: '300' },
+    root: { type: 'string', default: projectTests },
+    /** Seconds for one test. */
+    timeout: { type: 'string', default: '120' },
+    /** Print the processor time of each file. */
+    cpu: { type: 'boolean', default: false },
   },
 });
 const root = resolve(values.root);
-const timeoutMilliseconds = Number(values.timeout) * 1000;
+const isProject = root === projectTests;
+const timeoutMs = Number(values.timeout) * 1000;
+/** A test that never yields cannot time out by itself. */
+const graceMs = 5000;
 const shards = new Set<ChildProcess>();
 
 /** The runs of test files: paths relative to the root, with the mode where it is not the usual one. */
@@ -37,15 +46,14 @@ function testRuns(): string[] {
 
 /** What vendors' own clients and services are needed for. */
 const liveParts = (): string[] =>
-  readdirSync(join(project, 'test/live'), { withFileTypes: true })
+  readdirSync(join(projectTests, 'live'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort();
 
 function startShard(): ChildProcess {
   const colour = process.stdout.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
-  const shard = fork(new URL('support/runner/shard.ts', import.meta.url), {
-    execArgv: ['--import', import.meta.resolve('tsx')],
+  const shard = fork(compiledFile(join(projectTests, 'support/runner/shard.ts')), {
     env: { ...process.env, ...colour },
     // A group of its own, so that what a hanging test started ends with it.
     detached: true,
@@ -65,11 +73,14 @@ function stopShard(shard: ChildProcess): void {
   }
 }
 
-/** Runs one file in the shard. `alive` tells whether the shard can take another one. */
+/** Runs one file in the shard; `alive` is whether the shard can take another one. */
 function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResult; output: string; alive: boolean }> {
   const started = performance.now();
   return new Promise((answer) => {
     let output = '';
+    let watchdog: NodeJS.Timeout | undefined;
+    /** What runs, and how many tests have passed before it. */
+    let present = { began: 'the file', passed: 0 };
     const listen = (onOff: 'on' | 'off') => {
       shard[onOff]('message', onMessage);
       shard[onOff]('exit', onExit);
@@ -81,25 +92,45 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
       if (!alive) stopShard(shard);
       answer({ result, output, alive });
     };
-    const fail = (report: string) =>
-      finish({ passed: 0, failed: 1, skipped: 0, milliseconds: performance.now() - started, report }, false);
+    const fail = (report: string) => {
+      const counts = { passed: present.passed, failed: 1, skipped: 0 };
+      finish({ ...counts, milliseconds: performance.now() - started, cpuSeconds: 0, report }, false);
+    };
+    const watch = () => {
+      clearTimeout(watchdog);
+      const stop = () => fail(`hangs: ${present.began} was stopped after ${(timeoutMs + graceMs) / 1000} s`);
+      watchdog = setTimeout(stop, timeoutMs + graceMs);
+    };
     const onData = (chunk: Buffer) => (output += chunk.toString());
     const onMessage = (message: Message) => {
       if ('result' in message) finish(message.result, true);
-      else output += message.output;
+      else if ('output' in message) output += message.output;
+      else {
+        present = message;
+        watch();
+      }
     };
     const onExit = (code: number | null, signal: string | null) =>
-      fail(`the file ends its process (${signal ?? `exit code ${code}`})`);
-    const watchdog = setTimeout(() => fail(`the file hangs: stopped after ${values.timeout} s`), timeoutMilliseconds);
+      fail(`the file ends its process (${signal ?? `exit code ${code}`}) in ${present.began}`);
     listen('on');
+    watch();
     const { env, path } = fileOf(file);
-    shard.send({ file: join(root, path), env });
+    const source = join(root, path);
+    const compiled = isProject ? compiledFile(source) : compiledFile(source, root, outside);
+    const assignment: Assignment = { file: compiled, env, timeoutMs };
+    shard.send(assignment);
   });
 }
 
+/** Where the files of another root are compiled to: packages are found from there. */
+const outside = join(root, 'compiled');
+if (!isProject) await compileTests(root, outside);
+
 const started = performance.now();
-const queue = testRuns();
-const total = { passed: 0, failed: 0, skipped: 0 };
+const durations = isProject ? readDurations() : {};
+const queue = longestFirst(testRuns(), durations);
+const taken: Record<string, number> = {};
+const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
 
 async function work(): Promise<void> {
   let shard: ChildProcess | undefined;
@@ -108,17 +139,21 @@ async function work(): Promise<void> {
     const { result, output, alive } = await runFile(shard, file);
     if (!alive) shard = undefined;
     print(file, result, output);
-    total.passed += result.passed;
-    total.failed += result.failed;
-    total.skipped += result.skipped;
+    taken[file] = Math.round(result.milliseconds);
+    for (const name of ['passed', 'failed', 'skipped', 'cpuSeconds'] as const) total[name] += result[name];
   }
   if (shard) stopShard(shard);
 }
 
-function print(file: string, { passed, failed, skipped, milliseconds, report }: FileResult, output: string): void {
+function print(
+  file: string,
+  { passed, failed, skipped, milliseconds, cpuSeconds, report }: FileResult,
+  output: string,
+) {
   const counts = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`].filter(Boolean);
   const path = relative(process.cwd(), join(root, file));
-  console.log(`${failed > 0 ? '✘' : '•'} ${path}: ${counts.join(', ')}, ${Math.round(milliseconds)} ms`);
+  const cpu = values.cpu ? `, ${cpuSeconds.toFixed(2)} s of processor time` : '';
+  console.log(`${failed > 0 ? '✘' : '•'} ${path}: ${counts.join(', ')}, ${Math.round(milliseconds)} ms${cpu}`);
   // What a file prints says why its tests are skipped; the line with uvu's progress says nothing more.
   const texts = failed > 0 ? [output, report] : skipped > 0 ? [output.replace(/^.*\(\d+ \/ \d+\)$/gm, '')] : [];
   const text = texts.join('\n').trim();
@@ -132,13 +167,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-await Promise.all([work(), work()]);
+await Promise.all(Array.from({ length: availableParallelism() }, work));
+if (isProject) writeDurations(taken);
 const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
 // A run of everything says what it does not run.
-if (filters.length === 0 && root === join(project, 'test'))
+if (filters.length === 0 && isProject)
   console.log(
     `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,
   );
-console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${skipped}`);
+const cpu = values.cpu ? `, ${total.cpuSeconds.toFixed(0)} s of processor time` : '';
+console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${cpu}${skipped}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 if (total.failed > 0 || total.passed + total.skipped === 0) process.exitCode = 1;

@@ -39,6 +39,8 @@ import { serveFlags, serveOptions } from './serve-options.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
+/** @internal */
+export { providerKit } from '../cloud/provider-kit.ts';
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
 export { ConfigError } from '../kernel/config/config.ts';
 export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';

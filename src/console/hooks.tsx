@@ -48,20 +48,23 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   const isActive = hook.is_active === true;
   if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
   return (
-    <input
-      type="checkbox"
-      role="switch"
-      aria-checked={isActive}
-      aria-label={t('Switched on: {name}', { name: nameOf(hook) })}
-      checked={isActive}
-      onInput={async () => {
-        const path = pathOf(textOf(hook, 'url'));
-        const change = { is_active: !isActive };
-        const answer = await expecting(path, change, () => request<Item>('PATCH', path, { body: change }));
-        if (!answer.isOk) notice.value = problemOf(answer.body);
-        refresh();
-      }}
-    />
+    // The label is what a finger meets.
+    <label>
+      <input
+        type="checkbox"
+        role="switch"
+        aria-checked={isActive}
+        aria-label={t('Switched on: {name}', { name: nameOf(hook) })}
+        checked={isActive}
+        onInput={async () => {
+          const path = pathOf(textOf(hook, 'url'));
+          const change = { is_active: !isActive };
+          const answer = await expecting(path, change, () => request<Item>('PATCH', path, { body: change }));
+          if (!answer.isOk) notice.value = problemOf(answer.body);
+          refresh();
+        }}
+      />
+    </label>
   );
 }
 

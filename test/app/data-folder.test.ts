@@ -1,13 +1,14 @@
 /** A data folder after a server that could not start, or not end as it should: the next one finds it free and whole. */
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../src/app/server.ts';
 
 const test = suite('data folder');
 let data: string;

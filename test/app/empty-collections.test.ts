@@ -1,6 +1,6 @@
 /** Collections that clients of other installations ask for, GET / and the scheme Bearer (core.md 2.2, 3). */
+import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../src/app/server.ts';
 import { version } from '../../src/kernel/version.ts';
 import { suiteWithServer } from '../support/suite.ts';
 

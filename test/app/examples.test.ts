@@ -1,10 +1,11 @@
 /** What `tenantry example` prints; `npm run live -- examples` has the programs it is for read it. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../src/app/server.ts';
 import { version } from '../../src/kernel/version.ts';
 import { certificate } from '../support/certificate.ts';
 import { builtProgram, failed, Program } from '../support/program.ts';

@@ -1,10 +1,11 @@
 /** What the built program writes to its log, line by line. `npm test` built it before. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../src/app/server.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
 import { Mailbox } from '../support/mailbox.ts';

@@ -1,4 +1,5 @@
 /** The program as a process: its log lines and its end. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -6,14 +7,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
+import { builtProgram } from '../support/program.ts';
 import { overWire, Wire } from '../support/wire.ts';
 
 const program = suite('process');
-const main = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url));
 let data: string;
 let started: Started;
 
@@ -37,11 +37,10 @@ program.after.each(async () => {
 });
 
 async function serve(): Promise<Started> {
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), main, 'serve', '--port', '0', '--data', data],
-    { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [builtProgram, 'serve', '--port', '0', '--data', data], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);

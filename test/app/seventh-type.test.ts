@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { providerTypes } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerTypes } from '../../src/app/providers.ts';
 import { Catalogue } from '../../src/cloud/catalogue/catalogue.ts';
 import type { ProviderType } from '../../src/cloud/catalogue/type.ts';
-import { describedBy } from '../support/contract.ts';
+import { checkByOwnDocument } from '../support/contract.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { lighthouse } from '../support/lighthouse.ts';
 
@@ -21,7 +21,7 @@ let people: { customer: Json; project: Json };
 
 test.before(async () => {
   fixture = await Fixture.start({ providers: [...providerTypes, lighthouse] });
-  forget = describedBy(fixture.url, fixture.server.app.catalogue);
+  forget = await checkByOwnDocument(fixture.url);
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
@@ -157,7 +157,7 @@ test('data with settings of a type that is not served is not opened', async () =
   const options = { ephemeral: false, data } as const;
   try {
     const first = await Fixture.start({ ...options, providers: [lighthouse] });
-    const forgetFirst = describedBy(first.url, first.server.app.catalogue);
+    const forgetFirst = await checkByOwnDocument(first.url);
     const made = await first.staff.post('/api/service-settings/', {
       name: 'Light',
       type: 'Lighthouse',

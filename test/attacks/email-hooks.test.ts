@@ -1,7 +1,7 @@
 /** Mails of hooks go to nobody who has not asked for them. */
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { type Answer, type Client, Fixture, type Json } from '../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 

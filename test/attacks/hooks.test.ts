@@ -1,6 +1,6 @@
 /** Hooks are sent to addresses that their authors choose: none of them becomes a weapon against others. */
+import type { ServerOptions } from 'tenantry';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import type { Client, Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { raw } from '../../src/kernel/db/sql.ts';
 import { affecting, expectedEvent, inProject } from '../support/expected-event.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';

@@ -1,10 +1,11 @@
 /** Push tokens let whoever reads them write to somebody's device: the database does not tell them, nor what others have. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { sealAnew } from '../../src/kernel/access/rotation.ts';
 import { addKey } from '../../src/kernel/access/secrets.ts';
 import { sql } from '../../src/kernel/db/sql.ts';

@@ -2,12 +2,13 @@
  * Answers are remembered until anything is written or their time is over (src/decisions/remembered-answers.md). What somebody
  * is told after a role, a login or an account has changed is what a server tells that has just been started on the same data.
  */
+
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../src/app/server.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';

@@ -12,6 +12,7 @@ import { answeredRequest, checkResponse } from '../../src/accounts/session/saml/
 import { type TaskTerms, TaskThread } from '../../src/kernel/access/task-thread.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
+import { HttpError } from '../support/program-errors.ts';
 import { failedLogin, failedLogout, SamlFixture } from '../support/saml-fixture.ts';
 import { type KeyPair, otherKeys, providerKeys, serviceKeys } from '../support/saml-keys.ts';
 
@@ -198,7 +199,10 @@ function stall(milliseconds: number): TaskThread {
     () => `const { parentPort } = require('node:worker_threads');
       parentPort.on('message', () => { for (;;); });
       parentPort.postMessage('ready');`,
-    samlCrowded,
+    () => {
+      const { body, headers, status } = samlCrowded() as InstanceType<typeof HttpError>;
+      return new HttpError(status, body, headers);
+    },
   );
   const run = stuck.run.bind(stuck);
   const impatient = Object.assign(stuck, {

@@ -3,11 +3,12 @@
  * count, page or header tells of it. What is asked comes from the OpenAPI document, with names, links and uuids of what is
  * hidden among the values.
  */
+
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { Dice } from '../chaos/fuzz/dice.ts';
 import { ApiDocument, type Schema } from '../chaos/fuzz/document.ts';
 import { type FuzzRequest, RequestMaker } from '../chaos/fuzz/requests.ts';

@@ -6,15 +6,16 @@
  *
  * Prints a Markdown table. Before every request something is recorded, so that no count is remembered.
  */
+
 import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createServer, type Server } from 'tenantry';
 import { customerContext } from '../../src/activity/events/context.ts';
 import { record } from '../../src/activity/events/record.ts';
 import { housekeeping } from '../../src/app/schedule/housekeeping.ts';
-import { createServer, type Server } from '../../src/app/server.ts';
 import { type App, systemContext } from '../../src/kernel/access/app.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';

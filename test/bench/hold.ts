@@ -5,13 +5,14 @@
  *   npm run bench -- --only hold                      all three; copies of 10 and 8 GB, half an hour the first time
  *   npm run bench -- --only hold --size 2000000       a smaller log
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { createServer } from '../../src/app/server.ts';
+import { createServer } from 'tenantry';
 import { targetsOf } from '../support/targets.ts';
 import { ask } from './ask.ts';
 import { logFile, rareWord, seedLog } from './events-seed.ts';

@@ -6,11 +6,12 @@
  *
  * Prints a Markdown table. Before every request something is written, so that nothing is remembered.
  */
+
 import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { createServer, type Server } from '../../src/app/server.ts';
+import { createServer, type Server } from 'tenantry';
 import type { App } from '../../src/kernel/access/app.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { catalogue } from '../support/catalogue.ts';

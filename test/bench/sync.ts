@@ -2,12 +2,14 @@
  * The synchronisation of a large account: 2,000 machines, 4,000 volumes and 500 images at a vendor that answers in 20 ms. The
  * server is the built program, the vendor a process of its own.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { compiled } from '../support/compiled.ts';
 import { ask } from './ask.ts';
 import { dataFolder } from './processes.ts';
 import { footprintTable } from './report.ts';
@@ -50,7 +52,7 @@ type Figure = Parameters<typeof footprintTable>[0][number];
 
 async function measured(name: Vendor, data: string, bundle: string): Promise<Figure[]> {
   const [title, prefix] = vendors[name];
-  const vendor = fork(here('sync-vendor.ts'), [name], { execArgv: ['--import', 'tsx'] });
+  const vendor = fork(compiled(new URL('sync-vendor.ts', import.meta.url)), [name]);
   const [credentials] = (await once(vendor, 'message')) as [object];
   const server = fork(bundle, ['serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
     execArgv: ['--require', here('sync-meter.cjs')],

@@ -2,14 +2,15 @@
  * The processes of each-sync.ts: each works on the database in a folder as a server or a command does, and notes what it was
  * told is stored. It ends by SIGKILL.
  */
+
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { Database } from '../../src/kernel/db/database.ts';
 import { takeSnapshot } from '../../src/kernel/db/snapshot.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 
 /** What is done when a sync has failed: nothing, or what takes the knowledge of it away or works without it. A backup is made after a kill. */
@@ -24,6 +25,9 @@ export interface Work {
   readonly notes: string;
   readonly reaction: (typeof reactions)[number];
 }
+
+/** This file, compiled. */
+const self = compiled(import.meta.url);
 
 /** Bytes of a page: small, so that many of them are written in no time. */
 const pageBytes = 512;
@@ -177,10 +181,10 @@ class Worker {
     } else {
       const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
       // One that is refused has written nothing that counts.
-      spawnSync(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), JSON.stringify(work)]);
+      spawnSync(process.execPath, [self, JSON.stringify(work)]);
     }
   }
 }
 
 const [, started, given] = process.argv;
-if (started === fileURLToPath(import.meta.url)) await run(JSON.parse(given ?? ''));
+if (started === self) await run(JSON.parse(given ?? ''));

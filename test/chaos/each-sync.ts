@@ -3,13 +3,14 @@
  * whenever something was acknowledged, and in between. The work, in each-sync-work.ts, has every step of a log. What happens
  * when the sync has failed is said too: the process goes on, is killed, closes the database, or another one writes beside it.
  */
+
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
+import { compiled } from '../support/compiled.ts';
 import { contentOf, marksOf, reactions, type Work } from './each-sync-work.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower, type RecordEnd, recordEnds } from './lost-power.ts';
@@ -39,7 +40,7 @@ export interface Choice {
   readonly moments: number;
 }
 
-const program = fileURLToPath(new URL('each-sync-work.ts', import.meta.url));
+const program = compiled(new URL('each-sync-work.ts', import.meta.url));
 
 /** Tells what is not as it must be. */
 type Tell = (text: string) => void;
@@ -97,7 +98,7 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
 /** Runs a process to its end. A start that is refused, for the sync that fails is one of its own, is done again. */
 function run(disk: FaultyDisk, given: Work): void {
   for (let attempt = 1; ; attempt++) {
-    const { signal, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, JSON.stringify(given)], {
+    const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(given)], {
       env: { PATH: process.env.PATH, ...disk.environment },
       encoding: 'utf8',
       timeout: 60_000,

@@ -6,6 +6,7 @@
  * least once under one webhook-id, and the first attempts of a hook came in the order of the events. Prints the figures;
  * ends with a sentence and exit code 1 when something is not as it must be.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createServer, type Server } from '../../src/app/server.ts';
-import { settableClock } from '../../src/kernel/clock.ts';
+import { createServer, type Server, settableClock } from 'tenantry';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
 

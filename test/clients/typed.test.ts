@@ -1,4 +1,5 @@
 /** Types from the OpenAPI document, as a front-end developer makes them: sample programs of every collection compile and run. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
+import { compiledFile } from '../../src/build/tests.mjs';
 import type { Resolver } from '../../src/kernel/net/resolver.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -37,7 +39,7 @@ async function node(words: readonly string[], env: Readonly<Record<string, strin
 
 const runs = async (program: string): Promise<Json> =>
   JSON.parse(
-    await node(['--import', 'tsx', join(programs, program)], {
+    await node([compiledFile(join(programs, program))], {
       TENANTRY_URL: fixture.url,
       TENANTRY_TOKEN: fixture.server.issueToken(),
     }),

@@ -1,11 +1,12 @@
 /** Lists of ten thousand objects in the console: gone through by pages, with nothing that jumps. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Route } from 'playwright-core';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../src/app/server.ts';
 import { medium, password, seed } from '../bench/seed.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console } from '../support/console.ts';

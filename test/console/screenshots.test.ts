@@ -1,10 +1,11 @@
 /** Pictures of the main pages at three widths, written to dist/screenshots: to be looked at, and fit for every screen. */
+
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../src/app/server.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import type { Json } from '../support/fixture.ts';

@@ -1,7 +1,8 @@
 /** The one source of time. */
+import { settableClock } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { day, hour, isoTime, minute, second, settableClock, systemClock } from '../../src/kernel/clock.ts';
+import { day, hour, isoTime, minute, second, systemClock } from '../../src/kernel/clock.ts';
 
 const clocks = suite('clock');
 

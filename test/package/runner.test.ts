@@ -1,4 +1,5 @@
 /** The runner must fail on everything that uvu alone lets pass. It runs here on folders of broken test files. */
+
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { compiled } from '../support/compiled.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const head = "import { suite, test } from 'uvu'; import * as assert from 'uvu/assert'; const a = suite('birds');\n";
@@ -24,7 +26,7 @@ async function runOn(files: Record<string, string>, ...options: string[]): Promi
     symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), head + text);
     return await new Promise<Outcome>((answer, reject) => {
-      const words = ['--import', 'tsx', 'test/run.ts', '--root', folder, ...options];
+      const words = [compiled(new URL('../run.ts', import.meta.url)), '--root', folder, ...options];
       const child = spawn(process.execPath, words, { cwd: project, env: { PATH: process.env.PATH } });
       let output = '';
       for (const stream of [child.stdout, child.stderr]) {
@@ -139,21 +141,25 @@ broken.forEach(([title, , message, passed], index) => {
   });
 });
 
-runner('stops files that hang, also in a loop, and runs the other files', async () => {
-  const { code, output, lastLine } = await runOn(
-    {
-      'loop.test.ts': "a('sings', () => { for (;;); }); a.run();",
-      'wait.test.ts': "a('sings', () => new Promise(() => {})); a.run();",
-      'well.test.ts': passing,
-    },
-    '--timeout',
-    '2',
-  );
-  assert.match(output, /loop\.test\.ts: 0 passed, 1 failed/);
-  assert.match(output, /wait\.test\.ts: 0 passed, 1 failed/);
-  assert.match(output, /the file hangs: stopped after 2 s/);
-  assert.is(lastLine, '1 passed, 2 failed');
-  assert.is(code, 1);
-});
+runner(
+  'fails a test that hangs, runs those after it, and counts what passed before one that never yields',
+  async () => {
+    const { code, output, lastLine } = await runOn(
+      {
+        'loop.test.ts': `a('flies', () => {}); a('sings', () => { for (;;); }); ${passing}`,
+        'wait.test.ts': `a('sings', () => new Promise(() => {})); ${passing}`,
+        'well.test.ts': passing,
+      },
+      '--timeout',
+      '2',
+    );
+    assert.match(output, /loop\.test\.ts: 1 passed, 1 failed/);
+    assert.match(output, /hangs: birds: sings was stopped after 7 s/);
+    assert.match(output, /wait\.test\.ts: 1 passed, 1 failed/);
+    assert.match(output, /hangs: no result within 2 s/);
+    assert.is(lastLine, '3 passed, 2 failed');
+    assert.is(code, 1);
+  },
+);
 
 runner.run();

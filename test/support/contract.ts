@@ -1,12 +1,9 @@
 /** Compares answers with the OpenAPI document: what a schema does not allow, or does not know, fails the test that got it. */
 
+import { execFileSync } from 'node:child_process';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { api } from '../../src/app/api.ts';
-import { openApi } from '../../src/app/docs/openapi.ts';
-import { builtIn } from '../../src/app/providers.ts';
-import type { Catalogue } from '../../src/cloud/catalogue/catalogue.ts';
-import { memoised } from '../../src/kernel/memoised.ts';
+import { builtProgram } from './program.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
 type Node = any;
@@ -51,7 +48,7 @@ class Schemas {
 const pointer = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** What the document of the API of a catalogue says of answers. */
+/** What an OpenAPI document says of responses. */
 class Contract {
   readonly #document: Node;
   /** Paths by their number of segments, with patterns that match them. */
@@ -59,8 +56,8 @@ class Contract {
   readonly #whole: Schemas;
   #partial: Schemas | undefined;
 
-  constructor(catalogue: Catalogue) {
-    this.#document = openApi(api(catalogue));
+  constructor(document: Node) {
+    this.#document = document;
     this.#paths = Object.keys(this.#document.paths).map((path) => ({
       path,
       pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
@@ -107,21 +104,27 @@ class Contract {
   }
 }
 
-const contracts = memoised((catalogue: Catalogue) => new Contract(catalogue));
+/** The document that the built program prints, parsed when it is first needed. */
+let builtIn: Contract | undefined;
+const ofTheProgram = (): Contract => {
+  const print = [builtProgram, 'openapi'];
+  builtIn ??= new Contract(JSON.parse(execFileSync(process.execPath, print, { encoding: 'utf8', maxBuffer: 1e8 })));
+  return builtIn;
+};
 
-/** The catalogues of servers that serve other types of provider, by origin. */
-const others = new Map<string, Catalogue>();
+/** The contracts of servers with other provider types, by origin. */
+const others = new Map<string, Contract>();
 
 /**
- * Has the answers of a server compared with the document of the catalogue that it serves. Answers what ends that: another server
- * may get its port.
+ * Compares the responses of a server with the document that this server shows. Returns what ends that: another server may get
+ * its port.
  */
-export function describedBy(url: string, catalogue: Catalogue): () => void {
+export async function checkByOwnDocument(url: string): Promise<() => void> {
   const { origin } = new URL(url);
-  others.set(origin, catalogue);
+  others.set(origin, new Contract(await (await fetch(`${origin}/docs/?format=openapi`)).json()));
   return () => void others.delete(origin);
 }
 
-/** Throws when an answer is not one that the document of its server describes. */
+/** Throws when a response is not one that the document of its server describes. */
 export const checkAnswer = (method: string, url: URL, status: number, type: string, body: unknown): void =>
-  contracts(others.get(url.origin) ?? builtIn).check(method, url, status, type, body);
+  (others.get(url.origin) ?? ofTheProgram()).check(method, url, status, type, body);

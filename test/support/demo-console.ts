@@ -1,7 +1,8 @@
 /** The console of a server with the demonstration world, which has objects of nearly every kind, and its administrator there. */
+
 import type { Browser } from 'playwright-core';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
-import { createServer, type Server } from '../../src/app/server.ts';
 import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';

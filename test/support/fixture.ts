@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerOptions } from '../../src/app/server.ts';
+import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { type TestClock, testClock, withoutDrift } from './test-clock.ts';
 

@@ -1,11 +1,20 @@
-import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
-import { type ProviderType, resourceKind } from '../../src/cloud/catalogue/type.ts';
-import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../src/cloud/properties/property.ts';
-import { detail, shownDetail } from '../../src/cloud/resources/details.ts';
-import { exact } from '../../src/kernel/collection/filter.ts';
-import { computedValue } from '../../src/kernel/collection/representation.ts';
-import { integer, text } from '../../src/kernel/collection/values.ts';
-import { invalid } from '../../src/kernel/http/error.ts';
+import { type ProviderType, providerKit } from 'tenantry';
+
+const {
+  ProviderError,
+  computedValue,
+  detail,
+  exact,
+  integer,
+  invalid,
+  propertyDetail,
+  propertyInSet,
+  propertyLink,
+  resourceKind,
+  shownDetail,
+  shownProperty,
+  text,
+} = providerKit;
 
 /** A seventh type of provider, as somebody might add one: it lets out lamps on coasts. */
 export const lighthouse: ProviderType = {

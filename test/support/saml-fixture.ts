@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServerOptions } from '../../src/app/server.ts';
+import type { ServerOptions } from 'tenantry';
 import { Fixture } from './fixture.ts';
 import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';

@@ -1,6 +1,6 @@
 /** Suites whose tests talk to a server: it is there before the first hook that they add, and goes after the last. */
+import type { ServerOptions } from 'tenantry';
 import { suite, type Test } from 'uvu';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { Fixture } from './fixture.ts';
 
 export interface SuiteWithServer {

@@ -50,6 +50,7 @@ export function testClock(start: string): TestClock {
     hold: () => {
       isHeld = true;
       drift = 0;
+      shown.drift = 0;
     },
   };
 }

@@ -1,10 +1,10 @@
 /** What a data folder answers, to be compared with what later versions answer from the same. */
+
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createServer, settableClock } from 'tenantry';
 import { eventStream } from '../../src/activity/events/stream-endpoint.ts';
 import { ofTheService } from '../../src/app/docs/root.ts';
-import { createServer } from '../../src/app/main.ts';
-import { settableClock } from '../../src/kernel/clock.ts';
 import { documented } from '../support/catalogue.ts';
 
 /** Bodies, or statuses of refusals, by user and path. */

@@ -1,5 +1,5 @@
+import type { ServerOptions } from 'tenantry';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/app/server.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 import { publicKeys } from '../support/public-keys.ts';
 import type { FaultyAccount } from './faulty-vendor.ts';

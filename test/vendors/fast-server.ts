@@ -1,5 +1,5 @@
 /** A server in a process of its own, to be killed: `fast-server.ts <data folder> <what its clock shows at first, in milliseconds>` */
-import { createServer } from '../../src/app/server.ts';
+import { createServer } from 'tenantry';
 import { fastClock, startShowing } from './fast-clock.ts';
 
 const [data = '', instant = ''] = process.argv.slice(2);

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
+import { compiled } from '../support/compiled.ts';
 import type { Json } from '../support/fixture.ts';
 import { fastClock } from './fast-clock.ts';
 
-const program = fileURLToPath(new URL('fast-server.ts', import.meta.url));
+const program = compiled(new URL('fast-server.ts', import.meta.url));
 
 /** What the process prints when it serves. */
 interface Served {
@@ -32,7 +32,7 @@ export class KillableServer {
   now = (): number => this.#stopped ?? fastClock(this.#begun);
 
   async start(): Promise<void> {
-    const words = ['--import', import.meta.resolve('tsx'), program, this.#data, String(this.now())];
+    const words = [program, this.#data, String(this.now())];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);

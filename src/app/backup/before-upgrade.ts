@@ -37,7 +37,8 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
   if (breakOf(`${database}-wal`)) return undefined;
   const addon = prepareFolder(config, folder);
   const header = headerInLog(database, addon);
-  if (!isOlder(header)) return undefined;
+  // A first start that was killed leaves a database without users: nothing in it can be lost.
+  if (!isOlder(header) || !header.hasUsers) return undefined;
   const backups = upgradeBackups(folder);
   const instant = isoTime(systemClock.now()).replaceAll(':', '-');
   const file = join(backups, `before-upgrade-from-${header.schema}-${instant}`);
@@ -88,11 +89,14 @@ function headerOf(file: string): Header {
   return { owner: bytes.readUInt32BE(68), schema: bytes.readUInt32BE(60) };
 }
 
-function headerInLog(file: string, addon: Addon | undefined): Header {
+function headerInLog(file: string, addon: Addon | undefined): Header & { readonly hasUsers: boolean } {
   const handle = openHandle(file, addon, { readonly: true });
   try {
     const pragma = (text: string): number => Number(handle.pragma(text, { simple: true }));
-    return { owner: pragma('application_id'), schema: pragma('user_version') };
+    const schema = pragma('user_version');
+    // The first migration makes the table.
+    const hasUsers = schema > 0 && handle.prepare('SELECT 1 FROM user LIMIT 1').get() !== undefined;
+    return { owner: pragma('application_id'), schema, hasUsers };
   } finally {
     handle.close();
   }

@@ -4,6 +4,7 @@ import type { Words } from './lookup.ts';
 export const filterHelps: Words = {
   'Part of it, without case.': 'Osa sellest, suur- ja väiketähti eristamata.',
   'Part of the name, without case.': 'Osa nimest, suur- ja väiketähti eristamata.',
+  'The exact name.': 'Täpne nimi.',
   'Part of a name, without case.': 'Osa nimest, suur- ja väiketähti eristamata.',
   'A key of the answer that is wanted.': 'Vastuse võti, mida soovitakse.',
   'Type, in any case.': 'Liik, suur- ja väiketähti eristamata.',

@@ -72,6 +72,9 @@ export const helps: Words = {
   'User of the tenant; default: made of its name.': 'Rentniku kasutaja; vaikimisi moodustatakse nimest.',
   'Addresses of the internal network; default: 192.168.42.0/24.':
     'Sisemise võrgu aadressid; vaikimisi 192.168.42.0/24.',
+  'Default: that of the subnets in internal_ips_set, else the only tenant of the link that is OK.':
+    'Vaikimisi alamvõrkude (internal_ips_set) rentnik, muidu seose ainus töökorras rentnik.',
+  'Default: the only tenant of the link that is OK.': 'Vaikimisi seose ainus töökorras rentnik.',
   'New password of the tenant user.': 'Rentniku kasutaja uus parool.',
   'What is let in.': 'Mis sisse lastakse.',
   'Size of the system volume in MiB.': 'Süsteemiketta suurus MiB-des.',

@@ -23,6 +23,11 @@ export const cloudRefusals: Words = {
   'This resource is already linked.': 'See ressurss on juba hallatav.',
   'Only staff users are allowed to import resources from shared services.':
     'Ühistest teenustest saab ressursse importida ainult personal.',
+  'Upload a file with PEM certificates only.': 'Laadi üles fail, milles on ainult PEM-sertifikaadid.',
+  'The file contains no PEM certificate.': 'Failis pole ühtegi PEM-sertifikaati.',
+  'Certificate {n} of the file cannot be read.': 'Faili sertifikaati {n} ei saa lugeda.',
+  'No tenant of the service project link is ready.': 'Ükski selle seose rentnik pole valmis.',
+  'The service project link has several tenants: name one.': 'Sellel seosel on mitu rentnikku: vali üks.',
   'Invalid service type.': 'Sellist teenuse liiki pole.',
   'Pull has been scheduled.': 'Värskendamine on järjekorras.',
   'Pull operation was successfully scheduled.': 'Värskendamine on järjekorras.',

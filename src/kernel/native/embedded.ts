@@ -47,11 +47,9 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
 
-/** The text of the program of a thread. */
-export function embeddedThread(name: ThreadName): string {
-  const { resolve } = createRequire(import.meta.url);
-  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve(`../../${name}.ts`))});`;
-}
+/** The text of the program of a thread, which the tests compile (src/build/tests.mjs). */
+export const embeddedThread = (name: ThreadName): string =>
+  `require(${JSON.stringify(fileURLToPath(new URL(`../../../dist/test/threads/${name}.cjs`, import.meta.url)))});`;
 
 /** The text of a script that pages of this program carry. */
 export function embeddedScript(_name: 'rapidoc'): string {

@@ -1,12 +1,10 @@
 /*
- * What the file of the program carries besides the program itself, with the reason: the only list of each. build.mjs
- * reads it, too.
+ * What the file of the program carries besides the program itself, with the reason: the only list of each, which build.mjs reads, too.
  */
 
 /** Packages that few servers use: each is read at its first `import()`. */
 export const lateModules = {
   nodemailer: 'mail that is sent',
-  '@fastify/busboy': 'forms that are uploaded in parts',
   '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
   aws4: 'signatures of calls of Amazon',
   sax: 'XML of Amazon and of SAML metadata',

@@ -1,6 +1,6 @@
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { affecting, by, expectedEvent, inCustomer, inProject, without } from '../../support/expected-event.ts';
 import { type Answer, byStaff, Fixture, type Json, start } from '../../support/fixture.ts';
 import { type Personas, personas } from '../../support/personas.ts';

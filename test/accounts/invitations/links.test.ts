@@ -2,9 +2,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { Client, Fixture, type Json } from '../../support/fixture.ts';
 import { newestSecret } from '../../support/kept-mails.ts';
 import { Mailbox } from '../../support/mailbox.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { nameInMail } from '../../../src/kernel/mail/names.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';

@@ -1,6 +1,6 @@
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { affecting, by, expectedEvent, inProject, without } from '../../support/expected-event.ts';
 import { Client, Fixture, type Json, start } from '../../support/fixture.ts';

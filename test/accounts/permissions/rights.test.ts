@@ -287,6 +287,7 @@ projects('an owner of another customer neither sees nor grants', async () => {
 });
 
 projects('an owner whose role ends grants, changes and revokes only what ends no later', async () => {
+  world.fixture.clock.hold();
   const { customer, project } = world.people;
   const owner = await world.newcomer();
   await world.fixture.grant(customer, owner, 'owner', endOfRole);

@@ -1,11 +1,12 @@
 /** core.md 2.6: the link that sets the name and password of the first user. */
+
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../../src/accounts/session/initial-link.ts';
 import { firstLoginUrl, tellInitialPassword } from '../../../src/app/ready.ts';
-import { createServer } from '../../../src/app/server.ts';
 import { minute } from '../../../src/kernel/clock.ts';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';

@@ -1,10 +1,11 @@
 /** The first user of a new deployment. */
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../../src/app/server.ts';
 
 const first = suite('first user');
 let data: string;

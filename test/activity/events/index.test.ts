@@ -1,10 +1,11 @@
 /** The index of words follows the log: whatever a search may find is in it before it is asked. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { indexAll, indexSome, phrasesOf } from '../../../src/activity/events/search.ts';
-import { createServer } from '../../../src/app/server.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { migrate } from '../../../src/kernel/db/migrate.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';

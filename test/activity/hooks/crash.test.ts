@@ -1,14 +1,12 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chaos } from '../../chaos/kill.ts';
+import { builtProgram } from '../../support/program.ts';
 
 const test = suite('a server that is killed');
-const main = join(fileURLToPath(new URL('../../..', import.meta.url)), 'src/app/main.ts');
 
 test('keeps every acknowledged write with its event, and delivers each event to each hook at least once and in order', async () => {
-  const figures = await chaos(3, ['--import', 'tsx', main]);
+  const figures = await chaos(3, [builtProgram]);
   assert.ok(figures.writes > 0);
   assert.ok(figures.events >= figures.writes, 'a write may have been saved without its answer');
   assert.ok(figures.requests >= figures.deliveries);

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { ConfigError } from '../../../src/kernel/config/config.ts';
 import { loadConfig } from '../../../src/kernel/config/load.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';

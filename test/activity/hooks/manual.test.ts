@@ -6,9 +6,9 @@ import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server, type ServerOptions } from '../../../src/app/server.ts';
 import type { Json } from '../../support/fixture.ts';
 
 const test = suite('hooks to this machine');

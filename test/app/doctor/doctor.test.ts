@@ -1,12 +1,13 @@
 /** The built program examines a database file. `npm test` built it before. */
+
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../../src/app/server.ts';
 import { builtProgram } from '../../support/program.ts';
 
 const test = suite('tenantry doctor');

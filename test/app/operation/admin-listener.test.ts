@@ -1,8 +1,9 @@
 /** What the operator reads on a port of its own (core.md 14.1, 14.2). */
+
 import { connect } from 'node:net';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../../src/app/server.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { overWire, Wire } from '../../support/wire.ts';
 

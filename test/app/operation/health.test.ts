@@ -1,15 +1,17 @@
 /** Whether a server can do its work, and what keeps it from that (core.md 14.1). */
+
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examineHealth } from '../../../src/app/operation/health.ts';
-import { createServer, type Server } from '../../../src/app/server.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import { OtherWriter } from '../../support/other-process.ts';
 import { Program } from '../../support/program.ts';
 import { Wire } from '../../support/wire.ts';
 
@@ -50,8 +52,7 @@ const healthcheck = (address: string, ...words: string[]) =>
 const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok', disk: 'ok' };
 
 test('while another process writes it is not ready, and the event loop goes on', async () => {
-  const other = new SQLite(join(data, 'tenantry.db'));
-  other.exec('BEGIN IMMEDIATE');
+  const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   let longest = 0;
   let last = performance.now();
   const watch = setInterval(() => {
@@ -66,17 +67,15 @@ test('while another process writes it is not ready, and the event loop goes on',
   const database = 'another process is writing (SQLITE_BUSY)';
   assert.equal([status, body], [503, { status: 'not ready', checks: { ...checks, database } }]);
   assert.ok(longest < 500, `${longest} ms`);
-  other.exec('ROLLBACK');
-  other.close();
+  await other.end('ROLLBACK');
 });
 
 test('who writes for a moment keeps nobody from being ready', async () => {
-  const other = new SQLite(join(data, 'tenantry.db'));
-  other.exec('BEGIN IMMEDIATE');
+  const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const asked = readiness();
-  setTimeout(() => other.exec('ROLLBACK'), 100);
+  const ended = new Promise((resolve) => setTimeout(() => resolve(other.end('ROLLBACK')), 100));
   assert.equal(await asked, { status: 200, body: { status: 'ready', checks } });
-  other.close();
+  await ended;
 });
 
 test('a newer version that has migrated the database, or a timer that stands still, is told', async () => {

@@ -1,8 +1,8 @@
 // Longer than others for its table, which stands in one piece.
 
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { endpoints } from '../../support/catalogue.ts';
 import { bodies, queries } from './bodies.ts';
 import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts';

@@ -1,6 +1,6 @@
 /** Two customers as the table of rights speaks of them: one that the callers have to do with, and a foreign one. */
 
-import type { ServerOptions } from '../../../src/app/server.ts';
+import type { ServerOptions } from 'tenantry';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { type Personas, personas } from '../../support/personas.ts';

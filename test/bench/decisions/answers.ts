@@ -1,4 +1,5 @@
 /** What the decisions about answers are worth: routes, pages in two steps, JSON built in SQLite, remembered counts. */
+
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
@@ -7,10 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { Router as IttyRouter } from 'itty-router';
+import { createServer, type Server } from 'tenantry';
 import { customers } from '../../../src/accounts/customers/customers.ts';
 import { api } from '../../../src/app/api.ts';
 import { builtIn } from '../../../src/app/providers.ts';
-import { createServer, type Server } from '../../../src/app/server.ts';
 import type { App } from '../../../src/kernel/access/app.ts';
 import type { Caller } from '../../../src/kernel/access/caller.ts';
 import { Request } from '../../../src/kernel/access/request.ts';

@@ -1,10 +1,11 @@
 /** What it is worth that the lines of requests are made by hand and gathered before they are handed over. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { compiled } from '../../support/compiled.ts';
 import { inTurns, type Measure } from './comparison.ts';
 
-const program = fileURLToPath(new URL('lines-writer.ts', import.meta.url));
+const program = compiled(new URL('lines-writer.ts', import.meta.url));
 const rounds = 7;
 
 /** Ways to write a line, as `lines-writer.ts` knows them. */
@@ -35,7 +36,7 @@ export const lines: Measure = async () => [
 
 /** Microseconds of processor that a line takes, in a process whose log is thrown away. */
 async function microseconds(way: Way): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
   let told = '';
   child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
   const [code] = await once(child, 'close');

@@ -1,6 +1,8 @@
 /** What the decisions about the log of events are worth: query plans, the index of words, subjects remembered. */
+
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createServer } from 'tenantry';
 import {
   aboutObject,
   byColumn,
@@ -12,7 +14,6 @@ import {
 import { record } from '../../../src/activity/events/record.ts';
 import { visibleEvents } from '../../../src/activity/events/visibility.ts';
 import type { EventContext } from '../../../src/activity/scopes/scope.ts';
-import { createServer } from '../../../src/app/server.ts';
 import { type App, systemContext } from '../../../src/kernel/access/app.ts';
 import type { Actor, Caller } from '../../../src/kernel/access/caller.ts';
 import { Database } from '../../../src/kernel/db/database.ts';

@@ -1,10 +1,11 @@
 /** What the decisions about waiting are worth: names whose servers are silent, the queue of password hashes, messages read aside. */
+
 import { stat } from 'node:fs/promises';
 import { verify } from '@node-rs/argon2';
+import { createServer } from 'tenantry';
 import { samlThread } from '../../../src/accounts/session/saml/ask.ts';
 import { checkLogout } from '../../../src/accounts/session/saml/logout-message.ts';
 import type { Given } from '../../../src/accounts/session/saml/tasks.ts';
-import { createServer } from '../../../src/app/server.ts';
 import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
 import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
 import {

@@ -1,11 +1,12 @@
 /** What the decisions about writing are worth: commits, syncs, checkpoints, keys in order, sizes of steps. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { record } from '../../../src/activity/events/record.ts';
 import { quotaNames } from '../../../src/activity/quotas/names.ts';
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
-import { createServer } from '../../../src/app/server.ts';
 import { type App, newUuids, systemContext } from '../../../src/kernel/access/app.ts';
 import { BatchSizer } from '../../../src/kernel/db/batch-sizer.ts';
 import { Database } from '../../../src/kernel/db/database.ts';

@@ -1,11 +1,12 @@
 /** Rounds of fuzzing, each against a process of its own with a new demonstration world. */
+
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { compiled } from '../../support/compiled.ts';
 import { type FuzzFigures, fuzz } from '../fuzz.ts';
 import type { Target } from './senders.ts';
 
@@ -43,8 +44,7 @@ async function inWorld(bundle: string, work: (target: Target) => Promise<FuzzFig
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-fuzz-'));
   try {
     execFileSync(process.execPath, [bundle, 'demo', '--data', folder]);
-    const child = fork(fileURLToPath(new URL('served.ts', import.meta.url)), [bundle, folder], {
-      execArgv: ['--import', import.meta.resolve('tsx')],
+    const child = fork(compiled(new URL('served.ts', import.meta.url)), [bundle, folder], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     // What no request is told of, such as a job that fails, the log tells.

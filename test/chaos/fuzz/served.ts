@@ -1,6 +1,7 @@
 /** A process with the built program on a folder, for a fuzzer: its clients are behind a proxy, and no name has an address. */
+
 import { pathToFileURL } from 'node:url';
-import type { createServer } from '../../../src/app/server.ts';
+import type { createServer } from 'tenantry';
 
 const [bundle = '', data = ''] = process.argv.slice(2);
 const program: { readonly createServer: typeof createServer } = await import(pathToFileURL(bundle).href);

@@ -1,12 +1,13 @@
 /** What was deleted is gone for imports, too (services.md 4.2). */
+import { providerKit } from 'tenantry';
 import * as assert from 'uvu/assert';
-import { SimulatorDriver } from '../../../src/cloud/providers/simulator/driver.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
+const { SimulatorDriver } = providerKit;
 const { test, fixture } = suiteWithServerPerTest('imports of deleted objects');
 let cloud: Droplets;
 let project: Json;

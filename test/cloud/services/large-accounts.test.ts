@@ -1,8 +1,8 @@
+import { providerTypes } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerTypes } from '../../../src/app/providers.ts';
 import type { Driver, Inventory } from '../../../src/cloud/catalogue/driver.ts';
-import { describedBy } from '../../support/contract.ts';
+import { checkByOwnDocument } from '../../support/contract.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { lighthouse } from '../../support/lighthouse.ts';
 
@@ -38,8 +38,8 @@ const provider: Driver = {
 /** An embedded server with that provider, and how many statements each transaction has run. */
 async function startWithProvider(): Promise<{ fixture: Fixture; transactions: number[]; close: () => Promise<void> }> {
   const fixture = await Fixture.start({ providers: [...providerTypes, { ...lighthouse, driver: () => provider }] });
-  const { catalogue, db } = fixture.server.app;
-  const forget = describedBy(fixture.url, catalogue);
+  const { db } = fixture.server.app;
+  const forget = await checkByOwnDocument(fixture.url);
   const { run, write } = db;
   const transactions: number[] = [];
   let statements = 0;

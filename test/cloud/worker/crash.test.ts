@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { compiled } from '../../support/compiled.ts';
 import type { Json } from '../../support/fixture.ts';
 
 const test = suite('a server that is killed while fifty operations run (services.md 8.3)');
-const program = fileURLToPath(new URL('served.ts', import.meta.url));
+const program = compiled(new URL('served.ts', import.meta.url));
 /** Milliseconds after which something that does not happen is taken for lost. */
 const patience = 30_000;
 const services = 5;
@@ -30,9 +30,7 @@ test.after(async () => {
 });
 
 async function start(): Promise<void> {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   server = child;
   const [line] = (await Promise.race([
     once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'),

@@ -3,7 +3,7 @@
  * and looks after due work ten times a second.
  */
 
-import { createServer } from '../../../src/app/server.ts';
+import { createServer } from 'tenantry';
 import { second } from '../../../src/kernel/clock.ts';
 
 const server = await createServer({

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../../src/app/server.ts';
 import { sealAnew } from '../../../src/kernel/access/rotation.ts';
 import { addKey } from '../../../src/kernel/access/secrets.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';

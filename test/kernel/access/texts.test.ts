@@ -1,18 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { setSelfChecks } from '../../../src/kernel/verification.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const { test, fixture } = suiteWithServer('the texts of objects that are kept');
+const { test, fixture } = suiteWithServer('the texts of objects that are kept', {
+  // A comparison makes what is counted here.
+  selfChecks: { caches: false },
+});
 
 /** How many objects were made from their rows while this ran. */
 async function made(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.server.app;
   const { named } = Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(db)));
   let count = 0;
-  setSelfChecks({ caches: false });
   db.named = <T>(...asked: Parameters<typeof db.named>): T[] => {
     const texts: T[] = named.apply(db, asked);
     count += texts.length;
@@ -21,7 +22,6 @@ async function made(work: () => Promise<unknown>): Promise<number> {
   try {
     await work();
   } finally {
-    setSelfChecks({ caches: true });
     Reflect.deleteProperty(db, 'named');
   }
   return count;

@@ -1,4 +1,5 @@
 /** The thread that moves the write-ahead log into the file. */
+
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { compiled } from '../../support/compiled.ts';
 
 const checkpoints = suite('checkpoints');
 let folder: string;
@@ -191,7 +193,7 @@ checkpoints(
   'a disk that is too full for the log to be moved keeps no database from being closed, and nothing is lost',
   () => {
     const program = `
-    import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../../src/kernel/db/database.ts', import.meta.url)))};
+    import { Database } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
     const db = Database.open(process.argv[1]);
     db.script('CREATE TABLE thing (text TEXT)');
     const add = () => (db.write(() => db.run({ text: 'INSERT INTO thing VALUES (?)', values: ['x'.repeat(900_000)] })), db.commit());
@@ -205,18 +207,12 @@ checkpoints(
       '-c',
       'ulimit -f 2800; exec "$0" "$@"',
       process.execPath,
-      '--import',
-      'tsx',
       '--input-type=module',
       '-e',
       program,
       join(folder, 'full.db'),
     ];
-    const { status, stderr } = spawnSync('sh', limited, {
-      encoding: 'utf8',
-      timeout: 20_000,
-      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
-    });
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8', timeout: 20_000, env: process.env });
     assert.equal([status, stderr], [0, '']);
     const outside = new SQLite(join(folder, 'full.db'));
     assert.equal(outside.prepare('SELECT length(text) FROM thing').pluck().all(), [900_000, 900_000]);
@@ -226,7 +222,7 @@ checkpoints(
 
 checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
   const program = `
-    import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../../src/kernel/db/database.ts', import.meta.url)))};
+    import { Database } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
     const db = Database.open(process.argv[1]);
     db.script('CREATE TABLE thing (text TEXT)');
     db.checkpointInThread(undefined, console.error);
@@ -237,11 +233,10 @@ checkpoints('the thread keeps no process alive that has nothing else to do, and 
     console.log('end');
   `;
   const run = (...words: string[]) => {
-    const { status, stderr, stdout } = spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', program, ...words],
-      { encoding: 'utf8', timeout: 20_000 },
-    );
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program, ...words], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
     return [status, stdout.trim().split('\n'), stderr];
   };
   assert.equal(run(join(folder, 'one.db')), [0, ['end'], '']);

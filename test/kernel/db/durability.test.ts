@@ -1,4 +1,5 @@
 /** What a client may rely on when it has its answer, and what happens when the disk is full. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client, Fixture } from '../../support/fixture.ts';
+import { OtherWriter } from '../../support/other-process.ts';
 import { Wire } from '../../support/wire.ts';
 
 const durability = suite('durability');
@@ -102,8 +104,7 @@ durability(
 );
 
 durability('while another process writes, reads are answered at once, and a write waits until it is done', async () => {
-  const other = new SQLite(join(data, 'tenantry.db'));
-  other.exec('BEGIN IMMEDIATE');
+  const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const writing = fixture.staff.post('/api/customers/', { name: 'Patient' });
   for (let i = 0; i < 5; i++) {
     const began = performance.now();
@@ -111,15 +112,13 @@ durability('while another process writes, reads are answered at once, and a writ
     assert.ok(performance.now() - began < 1000, 'the event loop does not wait');
   }
   assert.equal(committed(), []);
-  other.exec('COMMIT');
-  other.close();
+  await other.end('COMMIT');
   assert.is((await writing).status, 201);
   assert.equal(committed(), ['Patient']);
 });
 
 durability('a write that another process keeps out for ten seconds is 503, and may be tried again', async () => {
-  const other = new SQLite(join(data, 'tenantry.db'));
-  other.exec('BEGIN IMMEDIATE');
+  const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const began = performance.now();
   const answer = await fixture.staff.post('/api/customers/', { name: 'Late' });
   assert.equal(
@@ -127,8 +126,7 @@ durability('a write that another process keeps out for ten seconds is 503, and m
     [503, { detail: 'The data is being written by another process. Try again.' }, '1'],
   );
   assert.ok(performance.now() - began > 9500);
-  other.exec('ROLLBACK');
-  other.close();
+  await other.end('ROLLBACK');
   assert.is((await fixture.staff.post('/api/customers/', { name: 'Late' })).status, 201);
 });
 

@@ -1,4 +1,5 @@
 /** What is safe after a sync has failed: the short form of the part `syncs` of `npm run chaos`, and what goes on. `npm test` built the program before. */
+
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { failEachSync } from '../../chaos/each-sync.ts';
 import { reactions } from '../../chaos/each-sync-work.ts';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { post, serveOn } from '../../chaos/power.ts';
+import { compiled } from '../../support/compiled.ts';
 import { builtProgram, Program } from '../../support/program.ts';
 
 const syncs = suite('failed syncs');
@@ -126,14 +128,14 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
   );
   const kept = (): readonly [boolean, Buffer] => [existsSync(`${file}-wal`), readFileSync(file)];
   const before = kept();
-  const open = `import { Database } from '../../../src/kernel/db/database.ts';
+  const open = `import { Database } from '${compiled(new URL('opened-elsewhere.ts', import.meta.url))}';
     let message = '';
     try { Database.open('${file}'); } catch (error) { message = error.message; }
     console.log(message);
     if (message === '') process.exit();`;
   // What a process has not closed is closed at its end.
   const opened = (): string =>
-    execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', open], options).toString().trim();
+    execFileSync(process.execPath, ['--input-type=module', '-e', open], options).toString().trim();
   let refused = 0;
   for (let message = 'none'; message !== ''; refused++) {
     disk.failSyncs(disk.syncs + refused, 1);

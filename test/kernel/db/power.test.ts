@@ -219,7 +219,7 @@ onFaultyDisk('a backup or a restored database whose name cannot be put on disk i
     const { code, stderr } = await run(...words);
     disk.set('folder', false);
     assert.is(code, 1);
-    assert.match(stderr, /^tenantry: [^\n]*EIO[^\n]*\n$/);
+    assert.match(stderr, /^tenantry: [^\n]*(EIO|i\/o error)[^\n]*\n$/);
     assert.not(existsSync(join(disk.folder, file)));
     assert.is((await run(...words)).code, 0);
   }

@@ -1,10 +1,11 @@
 /** How many connections there may be at a time (core.md 1.1 "Connections"). */
+
 import { EventEmitter } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { Socket } from 'node:net';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../../src/app/server.ts';
 import { Connections } from '../../../src/kernel/http/connections.ts';
 import { parseNetworks } from '../../../src/kernel/net/networks.ts';
 import { Wire } from '../../support/wire.ts';

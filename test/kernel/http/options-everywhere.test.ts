@@ -1,8 +1,8 @@
 /** core.md 1.10: OPTIONS of every path, asked by everybody, and compared with what the requests it tells of are really answered. */
 
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/app/server.ts';
 import { allowed, type Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { bodies, queries } from '../../app/rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../../app/rights/provided.ts';

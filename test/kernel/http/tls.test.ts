@@ -1,4 +1,5 @@
 /** The API over https (core.md 14.3). */
+
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -6,9 +7,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
+import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../../src/app/server.ts';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { failed, Program } from '../../support/program.ts';

@@ -1,24 +1,32 @@
-/** One process of the runner: is given test files one after the other, runs each and reports what it found. */
-import { register } from 'node:module';
+/** One process of the runner: it gets compiled test files one after the other, runs each and reports what it found. */
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { checkedFetch } from './fetch.ts';
+import { sourcePlaces } from './source-places.ts';
 
 export interface FileResult {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
   readonly milliseconds: number;
+  /** Of the process and of the children that it has waited for. */
+  readonly cpuSeconds: number;
   /** Messages, differences and stacks of what failed; empty when nothing did. */
   readonly report: string;
 }
 
-/** What a shard is to run: a file, in an environment. */
+/** A compiled file to run, and how. */
 export interface Assignment {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
 }
 
-/** What a shard sends: what a file prints, as it prints it, and the result at its end. */
-export type Message = { readonly output: string } | { readonly result: FileResult };
+/** What a shard sends: what a file prints, which test begins, how many have passed, and the result at the end. */
+export type Message =
+  | { readonly output: string }
+  | { readonly began: string; readonly passed: number }
+  | { readonly result: FileResult };
 
 /** Counts of one suite as uvu answers them; `errors` is a text, or true when there is none. */
 type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
@@ -27,9 +35,7 @@ type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: n
 const uvu = globalThis as unknown as { UVU_DEFER: 1; UVU_INDEX: 0; UVU_QUEUE: SuiteRun[][] };
 uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
-register('./hook.mjs', import.meta.url);
-const { asError, takeProblems } = await import('./uvu.ts');
-const { checkedFetch } = await import('./fetch.ts');
+const { asError, progress, takeProblems } = await import('./uvu.ts');
 
 const strays: string[] = [];
 process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
@@ -45,10 +51,21 @@ for (const stream of [process.stdout, process.stderr]) {
   }) as typeof stream.write;
 }
 
+/** Seconds of processor time of this process and of its children that have ended. */
+function cpuSeconds(): number {
+  if (process.platform !== 'linux') return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  // utime, stime, cutime and cstime, in hundredths of a second.
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
+}
+
 const usualEnv = { ...process.env };
 
-async function runFile({ env, file }: Assignment): Promise<FileResult> {
+async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult> {
   const started = performance.now();
+  const cpuBefore = cpuSeconds();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
   // Again for each file: one that failed may have left another.
@@ -58,6 +75,14 @@ async function runFile({ env, file }: Assignment): Promise<FileResult> {
   const mode = new URLSearchParams(env).toString();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
+  let passed = 0;
+  Object.assign(progress, {
+    timeoutMs,
+    began: (began: string) => send({ began, passed }),
+    passed: () => {
+      passed += 1;
+    },
+  });
 
   try {
     await import(pathToFileURL(file).href + (mode && `?${mode}`));
@@ -75,7 +100,7 @@ async function runFile({ env, file }: Assignment): Promise<FileResult> {
       // Only an `after` hook ends a suite so, and it has been noted.
     }
   }
-  // A rejection without a handler is told after the microtasks of the turn.
+  // Node.js reports a rejection without a handler after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
 
   const problems = [...takeProblems(), ...strays.splice(0)];
@@ -84,7 +109,12 @@ async function runFile({ env, file }: Assignment): Promise<FileResult> {
   texts.push(...problems);
   // Whatever is wrong with a file counts, also when each of its tests passed.
   if (problems.length > 0) counts.failed = Math.max(counts.failed, 1);
-  return { ...counts, milliseconds: performance.now() - started, report: texts.join('\n') };
+  return {
+    ...counts,
+    milliseconds: performance.now() - started,
+    cpuSeconds: cpuSeconds() - cpuBefore,
+    report: sourcePlaces(texts.join('\n')),
+  };
 }
 
 process.on('message', (assignment: Assignment) => {

@@ -1,15 +1,26 @@
 /**
  * uvu with its blind spots noted: it passes over a `before` or `after.each` hook that throws and over a suite whose `.run()`
- * was forgotten, and stumbles over a thrown value that is no Error. Test files import `uvu` and get this.
+ * was forgotten, stumbles over a thrown value that is no Error, and waits for ever for a test that hangs. Test files import
+ * `uvu` and get this.
  */
 import { inspect } from 'node:util';
 import { type Callback, type Context, type Test, suite as uvuSuite } from 'uvu';
+
+// Tests may replace it.
+const { clearTimeout, setTimeout } = globalThis;
 
 const problems: string[] = [];
 /** Suites with tests since their last `.run()`. */
 const waiting = new Set<{ readonly name: string; tests: number }>();
 
-/** Answers, and forgets, what went wrong outside the tests themselves since the last call; one text per problem. */
+/** Called with each hook and test that begins, and with each test that has passed. */
+export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
+  began: () => undefined,
+  passed: () => undefined,
+  timeoutMs: 120_000,
+};
+
+/** Returns, and forgets, what went wrong outside the tests themselves since the last call; one text per problem. */
 export function takeProblems(): readonly string[] {
   for (const { name, tests } of waiting)
     problems.push(`suite "${name}" registers ${tests} test(s) but never calls .run()`);
@@ -22,37 +33,53 @@ export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(`threw ${inspect(thrown)}, which is no Error`);
 }
 
+/** Rejects when the work takes longer than a test may. */
+async function inTime(what: string, work: () => unknown): Promise<void> {
+  progress.began(what);
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error(`hangs: no result within ${progress.timeoutMs / 1000} s`));
+    timer = setTimeout(fail, progress.timeoutMs);
+  });
+  try {
+    await Promise.race([work(), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** uvu's `suite`. What a hook throws is noted as a problem when uvu would not report it. */
 export function suite<T = Context>(name = '', state?: T): Test<T> {
   const original = uvuSuite<T>(name, state);
   const registered = { name, tests: 0 };
 
   const guarded =
-    (handler: Callback<T>, hook?: string): Callback<T> =>
+    (what: string, handler: Callback<T>, hook?: string): Callback<T> =>
     async (context) => {
       try {
-        await handler(context);
+        await inTime(`${name}: ${what}`, () => handler(context));
       } catch (thrown) {
         const error = asError(thrown);
         if (hook) problems.push(`${hook} hook of suite "${name}" throws: ${error.stack}`);
         throw error;
       }
+      if (!what.endsWith(' hook')) progress.passed();
     };
   const register = (add: (title: string, handler: Callback<T>) => void) => (title: string, handler: Callback<T>) => {
     registered.tests += 1;
     waiting.add(registered);
-    add(title, guarded(handler));
+    add(title, guarded(title, handler));
   };
 
   const { before, after, only, skip, run } = original;
   return Object.assign(register(original), {
     only: register(only),
     skip,
-    before: Object.assign((handler: Callback<T>) => before(guarded(handler, 'before')), {
-      each: (handler: Callback<T>) => before.each(guarded(handler)),
+    before: Object.assign((handler: Callback<T>) => before(guarded('before hook', handler, 'before')), {
+      each: (handler: Callback<T>) => before.each(guarded('before.each hook', handler)),
     }),
-    after: Object.assign((handler: Callback<T>) => after(guarded(handler, 'after')), {
-      each: (handler: Callback<T>) => after.each(guarded(handler, 'after.each')),
+    after: Object.assign((handler: Callback<T>) => after(guarded('after hook', handler, 'after')), {
+      each: (handler: Callback<T>) => after.each(guarded('after.each hook', handler, 'after.each')),
     }),
     run: () => {
       registered.tests = 0;

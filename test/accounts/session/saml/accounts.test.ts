@@ -1,8 +1,9 @@
 /** services.md 11: which accounts are entered under which settings, and what outlives a restart. */
+
 import { join } from 'node:path';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../../../src/app/server.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { failedLogin, SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';

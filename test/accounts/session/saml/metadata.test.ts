@@ -1,12 +1,12 @@
 /** services.md 11: metadata of the service, and of identity providers from files and from the web. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createServer, settableClock } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignedXml } from 'xml-crypto';
 import { examine } from '../../../../src/app/doctor/doctor.ts';
-import { createServer } from '../../../../src/app/server.ts';
-import { settableClock } from '../../../../src/kernel/clock.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../../support/fixture.ts';
 import { certificateText, entityDescriptor } from '../../../support/identity-provider.ts';

@@ -1,0 +1,99 @@
+/** Compiles the tests once, for every process that runs them: dist/test mirrors test/. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const compiled = join(root, 'dist/test');
+const fileUrl = (path) => pathToFileURL(join(root, path)).href;
+
+/** Modules that compiled code loads at run time, one instance for each process. */
+const loaded = {
+  // The program under test is the file that users get.
+  tenantry: fileUrl('dist/tenantry.mjs'),
+  // Reports what uvu itself passes over.
+  uvu: fileUrl('dist/test/support/runner/uvu.js'),
+};
+
+/** The file that a TypeScript file of a test folder, or of the project's, compiles to. */
+export const compiledFile = (file, folder = join(root, 'test'), to = compiled) =>
+  join(to, relative(folder, file)).replace(/\.tsx?$/, '.js');
+
+/** Compiles the TypeScript files of a folder. Rejects when one has a syntax error or imports what does not exist. */
+export async function compileTests(folder = join(root, 'test'), to = compiled) {
+  const { build } = await import('esbuild');
+  const entryPoints = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !file.split(sep).includes('node_modules'))
+    .map((file) => join(folder, file));
+  const options = {
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    sourcemap: 'linked',
+    write: false,
+    logLevel: 'warning',
+    plugins: [sources],
+  };
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints,
+    outbase: folder,
+    outdir: to,
+    splitting: true,
+    format: 'esm',
+  });
+  if (to === compiled) outputFiles.push(...(await threadFiles(build, options)));
+  const written = new Set();
+  for (const { path, contents } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+    written.add(path);
+  }
+  // What an earlier compilation left, whose source is gone., whose sources are gone.
+  for (const file of existsSync(to) ? readdirSync(to, { recursive: true, encoding: 'utf8' }) : []) {
+    const path = join(to, file);
+    if (/\.c?js(\.map)?$/.test(file) && !file.includes('node_modules') && !written.has(path)) rmSync(path);
+  }
+}
+
+/** The programs of threads, for tests of internals that start one from source. */
+async function threadFiles(build, options) {
+  const { threads } = await listedParts();
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: Object.keys(threads).map((name) => join(root, `src/${name}.ts`)),
+    outbase: join(root, 'src'),
+    outdir: join(compiled, 'threads'),
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+  });
+  return outputFiles;
+}
+
+/** What src/kernel/native/parts.ts lists. */
+async function listedParts() {
+  const { transform } = await import('esbuild');
+  const { code } = await transform(readFileSync(join(root, 'src/kernel/native/parts.ts'), 'utf8'), { loader: 'ts' });
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+/** Keeps `import.meta.url` that of the source, beside which data files are, and leaves the modules above to the run time. */
+const sources = {
+  name: 'sources',
+  setup({ onLoad, onResolve }) {
+    const own = join(root, 'test/support/runner/uvu.ts');
+    onResolve({ filter: /^(tenantry|uvu)$/ }, ({ path, importer }) =>
+      path === 'uvu' && importer === own ? undefined : { path: loaded[path], external: true },
+    );
+    onLoad({ filter: /\.(tsx?|mjs)$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const url = JSON.stringify(pathToFileURL(path).href);
+      return {
+        contents: text.replaceAll('import.meta.url', url),
+        loader: path.endsWith('x') ? 'tsx' : path.endsWith('mjs') ? 'js' : 'ts',
+        resolveDir: dirname(path),
+      };
+    });
+  },
+};

@@ -1,0 +1,30 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const file = fileURLToPath(new URL('../../../node_modules/.cache/tenantry/test-durations.json', import.meta.url));
+
+/** Folders whose files take the longest, for the first run of a clone. */
+const slowFolders = /^(chaos|package|console|clients|examples|upgrades|attacks)\b|\bkill\b|\bcrash\b/;
+
+/** Milliseconds that test files took when they ran the last time, by path. */
+export function readDurations(): Readonly<Record<string, number>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // No run has been recorded.
+    return {};
+  }
+}
+
+/** Records what files took, beside those recorded before. */
+export function writeDurations(durations: Readonly<Record<string, number>>): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ ...readDurations(), ...durations }));
+}
+
+/** The files, the longest first, so that no process is left alone with a long one at the end. */
+export function longestFirst(files: readonly string[], durations: Readonly<Record<string, number>>): string[] {
+  const expected = (path: string): number => durations[path] ?? (slowFolders.test(path) ? 20_000 : 1_000);
+  return [...files].sort((a, b) => expected(b) - expected(a));
+}
