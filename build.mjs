@@ -36,14 +36,13 @@ const [command = 'build', ...options] = process.argv.slice(2);
 
 const commands = {
   async build() {
-    await install();
+    await install('program');
     await build();
-    await makeTypes();
   },
   async start() {
     // The bundle needs nothing beside it: while it is fresh, nothing is missing for a start.
     if (isStale()) {
-      await install();
+      await install('program');
       await build();
     }
     // The server lives in this very process: signals reach it and its exit code is ours.
@@ -51,7 +50,7 @@ const commands = {
     await import(pathToFileURL(bundle).href);
   },
   async test() {
-    await install();
+    await install('tests');
     const typeCheck = (project) =>
       run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', project]);
     const built = (async () => {
@@ -75,27 +74,28 @@ const commands = {
     process.exitCode = await runCompiled('run');
   },
   async bench() {
-    await install();
+    await install('tests');
     if (isStale()) await build();
     process.exitCode = await runCompiled('bench/run');
   },
   async chaos() {
-    await install();
+    await install('tests');
     if (isStale()) await build();
     process.exitCode = await runCompiled('chaos/run');
   },
   async live() {
-    await install();
+    await install('tests');
     if (isStale()) await build();
     process.exitCode = await runCompiled('live/run');
   },
   async package() {
-    await install();
+    await install('packing');
+    if (isStale()) await build();
     const { buildPackage } = await import('./src/build/package.mjs');
     await buildPackage(tools, options.includes('--here'));
   },
   async binary() {
-    await install();
+    await install('packing');
     const { buildExecutable } = await import('./src/build/executable.mjs');
     await buildExecutable(tools);
   },
@@ -113,36 +113,18 @@ async function makeTypes() {
   await writeTypes(tools);
 }
 
-/** Runs `npm ci` unless node_modules holds what package-lock.json names, with a SQLite addon that this Node can load. */
-async function install() {
-  if (!isInstalled()) await npm('ci', '--include=dev');
-  const opens = (stdio) => run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { stdio });
-  if ((await opens('ignore')) === 0) return;
-  console.error('better-sqlite3 was compiled for another Node.js; it is compiled again.');
-  await npm('rebuild', 'better-sqlite3');
-  if ((await opens('inherit')) !== 0) fail('better-sqlite3 does not run here.');
+async function install(group) {
+  const { installGroup } = await import('./src/build/install.mjs');
+  await installGroup(tools, group);
 }
 
-function isInstalled() {
-  // npm writes this file last; it lists what is there, without the packages of other platforms.
-  const written = join(root, 'node_modules/.package-lock.json');
-  if (!existsSync(written)) return false;
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-  const present = JSON.parse(readFileSync(written, 'utf8')).packages;
-  return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
-    if (path === '') return true;
-    const found = present[path];
-    return found ? found.version === version && found.integrity === integrity : optional === true;
-  });
-}
-
-async function npm(...words) {
-  // What npm prints goes to stderr: stdout belongs to the program.
-  const code = await run('npm', words, { stdio: ['ignore', 2, 2] });
+/** Runs npm; what it prints goes to stderr, for stdout belongs to the program. */
+async function npm(words, env = process.env) {
+  const code = await run('npm', words, { env, stdio: ['ignore', 2, 2] });
   if (code !== 0) fail(`npm ${words.join(' ')} failed.`);
 }
 
-/** Runs a program in the project's folder, passes signals on, and answers its exit code. */
+/** Runs a program in the project's folder, passes signals on, and returns its exit code. */
 function run(program, words, spawnOptions = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { cwd: root, stdio: 'inherit', ...spawnOptions });
@@ -205,7 +187,8 @@ function told(file, size, started) {
  */
 async function bundled(format, modules, notices = []) {
   const esbuild = await import('esbuild');
-  const listed = await listedParts(esbuild);
+  const { listedParts } = await import('./src/build/parts.mjs');
+  const listed = await listedParts();
   const program = await esbuild.build({
     ...common,
     // Names and lines stay, for the stacks in the operator's log.
@@ -241,12 +224,6 @@ async function bundled(format, modules, notices = []) {
 
 /** The variable in which program and threads have the URL of the file that carries them. */
 const urlOfFile = 'tenantryUrl';
-
-/** The late modules and the threads that src/kernel/native/parts.ts lists. */
-async function listedParts({ transform }) {
-  const { code } = await transform(readFileSync(join(root, 'src/kernel/native/parts.ts'), 'utf8'), { loader: 'ts' });
-  return import(`data:text/javascript,${encodeURIComponent(code)}`);
-}
 
 /** The names that src/app/main.ts exports. */
 async function exportedNames(esbuild) {
@@ -434,7 +411,7 @@ function licenses(sources, notices) {
   return `${[
     own,
     'This file contains SQLite, which is in the public domain, and what follows.',
-    ...parts.sort(),
+    ...[...parts, `lucide\n\n${readFileSync(join(root, 'src/console/lucide-LICENSE.txt'), 'utf8').trim()}`].sort(),
     ...notices,
   ].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }

@@ -66,11 +66,15 @@ readme('has a row for each case of the benchmark, in its words', () => {
   for (const { isOnce, title } of cases) if (!isOnce) assert.match(measured, `| ${title} | `);
 });
 
-readme('opens with the two commands', () => {
-  const [title, gap, fence, start, test, end] = text.split('\n');
+readme('opens with the commands', () => {
+  const [title, gap, fence, start, test, pack, binary, end] = text.split('\n');
   assert.equal([title, gap, fence, end], ['# Tenantry', '', '```sh', '```']);
   assert.match(start ?? '', /^npm start +# /);
   assert.match(test ?? '', /^npm test +# /);
+  const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
+  assert.match(pack ?? '', /^npm pack +# /);
+  assert.ok(pack?.includes(`tenantry-${version}.tgz`));
+  assert.match(binary ?? '', /^npm run build:binary +# /);
 });
 
 /** Runs the blocks of shell in a text, which print what the other blocks say. */
@@ -158,17 +162,20 @@ readme('its example of embedding prints what it says', async () => {
   assert.equal(await run(process.execPath, ['example.mjs']), { code: 0, stdout: output?.code, stderr: '' });
 });
 
-readme('it gives a reason for every dependency, and for nothing else', () => {
-  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
-  };
-  const rows = section('Dependencies')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row) =>
-    [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
-  );
-  assert.equal(named.sort(), Object.keys(devDependencies).sort());
+readme('gives a reason for every dependency, and for nothing else, by what needs it', () => {
+  const tools = readFileSync(join(project, '.github/CONTRIBUTING.md'), 'utf8').split('\n## Tools\n')[1] ?? '';
+  const [program = [], build = [], packing, tests] = [section('Dependencies'), tools]
+    .flatMap((part) => part.split('\n|---|---|\n').slice(1))
+    .map((table) =>
+      (table.split('\n\n')[0] ?? '')
+        .split('\n')
+        .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name as string)),
+    );
+  const listed = (file: string): string[] =>
+    Object.keys(JSON.parse(readFileSync(join(project, file), 'utf8')).devDependencies).sort();
+  assert.equal([...program, ...build].sort(), listed('package.json'));
+  assert.equal(packing?.sort(), listed('src/build/package.json'));
+  assert.equal(tests?.sort(), listed('test/package.json'));
 });
 
 readme.run();

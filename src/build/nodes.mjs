@@ -16,7 +16,7 @@ export async function pinnedNodes({ npm, platformHere, root }) {
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     mkdirSync(home, { recursive: true });
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(pinned, file), join(home, file));
-    await npm('ci', '--prefix', home, '--ignore-scripts');
+    await npm(['ci', '--prefix', home, '--ignore-scripts']);
     writeFileSync(installed, lock);
   }
   const { packages } = JSON.parse(lock);

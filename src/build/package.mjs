@@ -28,7 +28,7 @@ export async function buildPackage(tools, isForThisNode) {
 }
 
 /** The types of what src/app/main.ts exports, in one text that imports from Node.js alone. */
-function declarations({ packageFile, root }) {
+function declarations({ bundle, packageFile, root }) {
   const folder = join(root, 'dist/types');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -50,7 +50,7 @@ function declarations({ packageFile, root }) {
     ...['--silent', '--no-banner', '--export-referenced-types=false'],
     ...['--project', project('bundle.json', { files: [main] }), '--out-file', file, join(folder, main)],
   ]);
-  return withHelp(readFileSync(file, 'utf8'), printed(root, 'src/app/main.ts', ['config', '--markdown']));
+  return withHelp(readFileSync(file, 'utf8'), printed(root, bundle, ['config', '--markdown']));
 }
 
 /** The types with the meaning of each setting above it, from the table of settings. */
@@ -63,10 +63,6 @@ function withHelp(types, table) {
   return types.replace(/^\t(\w+): Setting</gm, (line, name) => `\t/** ${help.get(name)} */\n${line}`);
 }
 
-/** What a program of Node.js, or one of the project's in TypeScript, prints. */
+/** What a program of Node.js prints. */
 const printed = (root, file, words) =>
-  execFileSync(process.execPath, [...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), file, ...words], {
-    cwd: root,
-    env: { PATH: process.env.PATH },
-    encoding: 'utf8',
-  });
+  execFileSync(process.execPath, [file, ...words], { cwd: root, env: { PATH: process.env.PATH }, encoding: 'utf8' });

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { listedParts } from './parts.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, 'dist/test');
@@ -69,13 +70,6 @@ async function threadFiles(build, options) {
     format: 'cjs',
   });
   return outputFiles;
-}
-
-/** What src/kernel/native/parts.ts lists. */
-async function listedParts() {
-  const { transform } = await import('esbuild');
-  const { code } = await transform(readFileSync(join(root, 'src/kernel/native/parts.ts'), 'utf8'), { loader: 'ts' });
-  return import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 /** Keeps `import.meta.url` that of the source, beside which data files are, and leaves the modules above to the run time. */

@@ -1,4 +1,5 @@
 /** Pictures beside words, of the icon set Lucide: they say nothing by themselves, and nothing to those who listen. */
+import { h, type JSX } from 'preact';
 import {
   Activity,
   Bell,
@@ -10,6 +11,7 @@ import {
   CircleX,
   Clock,
   Download,
+  type Icon as Elements,
   Folder,
   House,
   Info,
@@ -33,14 +35,11 @@ import {
   Users,
   Wrench,
   X,
-} from 'lucide';
-import { h, type JSX } from 'preact';
+} from './lucide.ts';
 import { ownValue } from './own.ts';
 
-type Drawn = typeof House;
-
 /** By places of the console, the last word of what an action does, tones of states and severities. */
-const drawn: Readonly<Record<string, Drawn>> = {
+const drawn: Readonly<Record<string, Elements>> = {
   home: House,
   customers: Building,
   projects: Folder,

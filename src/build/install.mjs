@@ -1,0 +1,127 @@
+/** Installs the packages that a command needs, and says what it does: in a log, too, where npm alone prints nothing for minutes. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+
+/** The packages by who needs them: the folders of their manifests, with which options npm installs them, and the reason. */
+const groups = {
+  program: { manifests: [''], options: ['--workspaces=false'], purpose: 'build and run Tenantry' },
+  packing: {
+    manifests: ['', 'src/build'],
+    options: ['--workspace=src/build', '--include-workspace-root'],
+    purpose: 'make the package and the executable',
+  },
+  tests: { manifests: ['', 'src/build', 'test'], options: [], purpose: 'check and test Tenantry' },
+};
+
+/** Installs a group unless it is there as package-lock.json has it, with a SQLite module that this Node.js can load. */
+export async function installGroup(tools, name) {
+  const { fail, npm, root } = tools;
+  const { manifests, options, purpose } = groups[name];
+  if (missing(root, manifests).length > 0) {
+    await reporting(`Installing the packages to ${purpose}`, () =>
+      npm(['install', '--no-save', '--include=dev', '--ignore-scripts', ...options]),
+    );
+    const left = missing(root, manifests);
+    if (left.length > 0)
+      fail(`npm has not installed ${left.join(', ')}: package-lock.json and the manifests differ, run npm install.`);
+  }
+  await prepareSqlite(tools);
+}
+
+/** The packages of these manifests, by their folders, that are not installed in the version of package-lock.json. */
+function missing(root, manifests) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  // npm writes this file last; it lists what is installed, without the packages of other platforms.
+  const written = join(root, 'node_modules/.package-lock.json');
+  const present = existsSync(written) ? JSON.parse(readFileSync(written, 'utf8')).packages : {};
+  return [...needed(packages, manifests)].filter((path) => {
+    const { integrity, optional, version } = packages[path];
+    const found = present[path];
+    return found ? found.version !== version || found.integrity !== integrity : optional !== true;
+  });
+}
+
+/** The folders of the packages that these manifests need, directly or not. */
+function needed(packages, manifests) {
+  const found = new Set();
+  const add = (from) => {
+    const { dependencies, devDependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
+      packages[from];
+    const isRequired = (name) => peerDependenciesMeta?.[name]?.optional !== true;
+    for (const name of [
+      ...Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+      ...Object.keys({ ...peerDependencies }).filter(isRequired),
+    ]) {
+      const path = lookUp(packages, from, name);
+      if (path === undefined || found.has(path)) continue;
+      found.add(path);
+      add(path);
+    }
+  };
+  for (const manifest of manifests) add(manifest);
+  return found;
+}
+
+/** The folder in which Node.js finds a package that is required by a file of a folder. */
+function lookUp(packages, from, name) {
+  const path = posix.join(from, 'node_modules', name);
+  if (packages[path]) return path;
+  return from === '' ? undefined : lookUp(packages, posix.join(from, '..').replace(/^\.$/, ''), name);
+}
+
+/** Fetches or compiles the SQLite module unless one is there that this Node.js can load. */
+async function prepareSqlite({ fail, npm, packageFile, root, run }) {
+  const opens = (stdio) => run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { stdio });
+  if ((await opens('ignore')) === 0) return;
+  const headers = headersHere(root);
+  await reporting(
+    `Fetching SQLite for Node.js ${process.versions.node}, or compiling it, which takes one to three minutes`,
+    () =>
+      npm(['rebuild', 'better-sqlite3'], {
+        ...process.env,
+        JOBS: 'max',
+        ...(headers && { npm_config_nodedir: headers }),
+      }),
+  );
+  if ((await opens('inherit')) !== 0) fail('better-sqlite3 does not run here.');
+  // What the compiler leaves beside the module is six times as large.
+  const built = packageFile('better-sqlite3', 'build/Release');
+  for (const entry of readdirSync(built))
+    if (entry !== 'better_sqlite3.node') rmSync(join(built, entry), { recursive: true });
+}
+
+/**
+ * The folder of this Node.js, where it has its own headers and npm is configured with no others: modules are compiled against
+ * them, and nothing is fetched.
+ */
+function headersHere(root) {
+  const folder = dirname(dirname(realpathSync(process.execPath)));
+  const file = join(folder, 'include/node/node_version.h');
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const version = ['MAJOR', 'MINOR', 'PATCH'].map(
+    (part) => new RegExp(`#define NODE_${part}_VERSION (\\d+)`).exec(text)?.[1],
+  );
+  if (version.join('.') !== process.versions.node) return undefined;
+  const configured = execFileSync('npm', ['config', 'get', 'nodedir'], { cwd: root, encoding: 'utf8' }).trim();
+  return ['', 'undefined', 'null'].includes(configured) ? folder : undefined;
+}
+
+const secondsOfSilence = 10;
+
+/** Prints what begins and how long it took; in a log also that it goes on, for at a terminal npm shows that itself. */
+async function reporting(what, work) {
+  const started = performance.now();
+  const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  console.error(`${what} …`);
+  const beat = process.stderr.isTTY
+    ? undefined
+    : setInterval(() => console.error(`… still running after ${seconds()}`), secondsOfSilence * 1000);
+  try {
+    await work();
+  } finally {
+    clearInterval(beat);
+  }
+  console.error(`… done in ${seconds()}.`);
+}

@@ -1,0 +1,27 @@
+/**
+ * The icons that the console has copies of. To add one, export it from `src/console/lucide.ts` as an empty list: the first test
+ * prints its elements.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as copied from '../../src/console/lucide.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const lucide = await import('lucide');
+
+const test = suite('icons');
+
+test('are those of Lucide', () => {
+  const originals = Object.fromEntries(Object.entries(lucide).filter(([name]) => Object.hasOwn(copied, name)));
+  assert.equal({ ...copied }, originals);
+});
+
+test('have the licence of Lucide', () => {
+  const folder = resolve('lucide').replace(/[/\\]dist[/\\].*/, '');
+  const copy = new URL('../../src/console/lucide-LICENSE.txt', import.meta.url);
+  assert.is(readFileSync(copy, 'utf8'), readFileSync(`${folder}/LICENSE`, 'utf8'));
+});
+
+test.run();
