@@ -132,7 +132,7 @@ const queue = longestFirst(testRuns(), durations);
 const taken: Record<string, number> = {};
 const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
 
-/** Files that depend on how long reads take, which grows with what ran in the process before. */
+/** Files that failed once after many others in the same process, for a reason not found yet, and pass in a fresh one. */
 const ownProcess = /^app[/\\]long-reads\./;
 
 async function work(): Promise<void> {
