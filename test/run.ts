@@ -132,16 +132,9 @@ const queue = longestFirst(testRuns(), durations);
 const taken: Record<string, number> = {};
 const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
 
-/** Files that failed once after many others in the same process, for a reason not found yet, and pass in a fresh one. */
-const ownProcess = /^app[/\\]long-reads\./;
-
 async function work(): Promise<void> {
   let shard: ChildProcess | undefined;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-    if (shard && ownProcess.test(file)) {
-      stopShard(shard);
-      shard = undefined;
-    }
     shard ??= startShard();
     const { result, output, alive } = await runFile(shard, file);
     if (!alive) shard = undefined;

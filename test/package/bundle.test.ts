@@ -200,6 +200,34 @@ bundle('moves the log of its database into the file on a thread, which it carrie
   );
 });
 
+bundle('keeps its threads and logins working after the first data folder of the process is deleted', async () => {
+  writeFileSync(
+    join(folder, 'embedding.mjs'),
+    `import { existsSync, readFileSync, rmSync } from 'node:fs';
+     import { createServer } from './tenantry.mjs';
+     const first = await createServer({ data: './first', port: 0, log_level: 'silent' });
+     await first.close();
+     rmSync('./first', { recursive: true });
+     const second = await createServer({ data: './second', port: 0, log_level: 'silent' });
+     const { db } = second.app;
+     db.write(() => {
+       for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: i + 'x'.repeat(4000), at: i });
+     });
+     db.commit();
+     await db.checkpointed();
+     const { checkpointed, log } = db.get({ text: 'PRAGMA wal_checkpoint(NOOP)', values: [] });
+     const password = readFileSync('./second/initial-password', 'utf8').trim();
+     const login = await fetch(second.url + '/api-auth/password/', {
+       method: 'POST',
+       headers: { 'Content-Type': 'application/json' },
+       body: JSON.stringify({ username: 'admin', password }),
+     });
+     await second.close();
+     console.log(log > 0 && checkpointed === log, login.status, existsSync('./first'));`,
+  );
+  assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'true 200 false\n', stderr: '' });
+});
+
 bundle('unpacks its addons into a private folder inside the data folder', async () => {
   const server = await serve();
   await logIn(server.url);

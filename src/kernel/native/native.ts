@@ -3,25 +3,27 @@
  * packages load their own addons and nothing here has an effect. See src/decisions/native-addons.md.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { runAs } from '../owner.ts';
 import { codeOf } from '../present.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon } from './embedded.ts';
 import { NativeAddonError } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
-/** An addon of the one-file build: what loading it gave, and the file it came from, for threads that load it again. */
+/** A loaded addon of the one-file build, and its file for the threads that load it again. */
 export interface Addon {
   readonly exports: object;
   readonly file: string;
   readonly inode: number;
+  /** Stays open as long as the process runs: it reaches the file after its folder was deleted. */
+  readonly descriptor: number;
 }
 
 /** The functions of `@node-rs/argon2` that the bundle keeps. */
 type Argon2 = Pick<typeof import('@node-rs/argon2'), 'hash' | 'verify'>;
 
-// An addon is loaded once per process, so the folder of the first caller is the folder of the process.
+// Each addon is loaded once per process, from the folder of the server that opened last.
 let folderOfThisProcess: string | undefined;
 let isInDataFolder = false;
 const loaded = new Map<AddonName, Addon>();
@@ -33,7 +35,7 @@ const loaded = new Map<AddonName, Addon>();
  */
 export function sqliteAddon(cacheFolder?: string, isData = false): Addon | undefined {
   if (!builtFor) return undefined;
-  if (cacheFolder && folderOfThisProcess === undefined) {
+  if (cacheFolder) {
     folderOfThisProcess = resolve(cacheFolder);
     isInDataFolder = isData;
   }
@@ -52,7 +54,7 @@ function load(name: AddonName): Addon {
   const addon = embeddedAddon(name);
   if (!addon) throw new NativeAddonError(`the native addon ${name} is not part of this program`);
 
-  const folder = folderOfThisProcess ?? folderOfUser();
+  const folder = currentFolder();
   const file = unpack(name, addon, folder);
   const holder: { exports: object } = { exports: {} };
   try {
@@ -62,9 +64,16 @@ function load(name: AddonName): Addon {
     const noexec = /failed to map segment|operation not permitted/i.test(String(error));
     throw noexec ? unusable(`${folder} forbids execution (noexec)`) : unusable(`cannot load ${file}`, error);
   }
-  const result = { exports: holder.exports, file, inode: statSync(file).ino };
+  const descriptor = openSync(file, 'r');
+  const result = { exports: holder.exports, file, inode: fstatSync(descriptor).ino, descriptor };
   loaded.set(name, result);
   return result;
+}
+
+/** The folder to unpack into. A data folder that a program has deleted is not created again. */
+function currentFolder(): string {
+  if (folderOfThisProcess === undefined) return folderOfUser();
+  return isInDataFolder && !existsSync(dirname(folderOfThisProcess)) ? folderOfUser() : folderOfThisProcess;
 }
 
 /**

@@ -1,20 +1,26 @@
 import { statSync } from 'node:fs';
 import type { Addon } from './native.ts';
 
-/** What a thread is given of an addon that the process has loaded. */
+/** The file of an addon that the process has loaded, as passed to a thread. */
 export type AddonFile = Omit<Addon, 'exports'>;
 
 /** The part of an addon that can be sent to a thread; undefined in development. */
-export const addonFile = (addon: Addon | undefined): AddonFile | undefined =>
-  addon && { file: addon.file, inode: addon.inode };
+export const addonFile = (addon: Addon | undefined): AddonFile | undefined => {
+  if (!addon) return undefined;
+  const { exports: _, ...file } = addon;
+  return file;
+};
 
 /**
- * Loads the addon in a thread. It must be the very same file: two copies of SQLite in one process do not know of each other's
- * locks, and would give up those of the other.
+ * Loads the addon in a thread. It must be the very same file: two copies of SQLite in one process do not see each other's
+ * locks, and each would release those of the other. An embedding program may have deleted the folder that the file was in;
+ * Linux still reaches it through its descriptor. Throws when the file cannot be reached.
  */
-export function loadAgain({ file, inode }: AddonFile): Addon {
-  if (statSync(file).ino !== inode) throw new Error(`${file} is not what was loaded before`);
+export function loadAgain(addon: AddonFile): Addon {
+  const isLoadedFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino === addon.inode;
+  const path = [addon.file, `/proc/self/fd/${addon.descriptor}`].find(isLoadedFile);
+  if (path === undefined) throw new Error(`${addon.file} is not what was loaded before`);
   const holder: { exports: object } = { exports: {} };
-  process.dlopen(holder, file);
-  return { exports: holder.exports, file, inode };
+  process.dlopen(holder, path);
+  return { ...addon, exports: holder.exports };
 }

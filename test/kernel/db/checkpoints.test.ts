@@ -178,7 +178,7 @@ checkpoints(
 
 checkpoints('where the thread cannot load what the process has loaded, commits move the log', async () => {
   const told: unknown[] = [];
-  db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1 }, (error) =>
+  db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1, descriptor: -1 }, (error) =>
     told.push((error as Error).message),
   );
   add(2000);
