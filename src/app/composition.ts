@@ -30,7 +30,7 @@ import { etagOf } from '../kernel/http/etag.ts';
 import { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import type { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { openLog, type RequestLog } from '../kernel/log.ts';
+import { type Log, openLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { sqliteAddon } from '../kernel/native/native.ts';
@@ -71,7 +71,7 @@ export interface Opening extends Replacements {
   /** What one without a folder begins with; default: nothing. */
   readonly memory?: Memory | undefined;
   /** What is told to it outlives the deployment; default: one of its own. */
-  readonly log?: RequestLog;
+  readonly log?: Log;
   /** What is counted in them outlives the deployment; default: its own. */
   readonly metrics?: Metrics;
   /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
@@ -89,7 +89,7 @@ export interface Opened {
   /** Of the machine's clock; a server starts it. */
   readonly watch: ClockWatch;
   readonly router: Router<Endpoint>;
-  readonly log: RequestLog;
+  readonly log: Log;
   readonly issueToken: (username: string) => string;
   /** Ends the process when the file of the database is not what it was. */
   readonly watchData: () => void;

@@ -3,28 +3,19 @@ import { LineFile } from './line-file.ts';
 
 export type Log = Logger;
 
-/** The logger that requests are told to. */
-export interface RequestLog extends Log {
-  /**
-   * The line of a request, by the JSON of its members: there are as many of them as requests. See
-   * src/decisions/lines-of-requests.md.
-   */
-  readonly request: (members: string) => void;
-}
-
-/** So many characters of lines are handed over at a time, and what there is four times a second. */
-const gathered = 12_000;
-const flushedEvery = 250;
+/** Characters to collect before a write, and milliseconds between writes. See src/decisions/log-lines.md. */
+const maxCollected = 12_000;
+const flushIntervalMs = 250;
 
 /**
- * The logger: one JSON object a line on stderr, so that stdout belongs to the command line, or in a file. Lines are gathered
- * here, as each that is handed over by itself costs more than to write it; `close` writes what is left. `reopen` goes on in a
- * new file where the old one has got another name, or throws with a sentence and goes on in the old one.
+ * Opens the logger: one JSON object per line, on stderr because stdout belongs to the command line, or in a file. `close`
+ * writes the lines that are still collected. `reopen` continues in a new file after log rotation renamed the old one; it throws
+ * with a sentence, and keeps the old file, when the new one cannot be opened.
  */
 export function openLog(
   level: string,
   file: string | null = null,
-): { log: RequestLog; close: () => void; reopen: () => void } {
+): { log: Log; close: () => void; reopen: () => void } {
   let output = new LineFile(file);
   let lines = '';
   const flush = (): void => {
@@ -35,7 +26,7 @@ export function openLog(
   };
   const write = (line: string): void => {
     lines += line;
-    if (lines.length >= gathered) flush();
+    if (lines.length >= maxCollected) flush();
   };
   const timestamp = timestamps();
   const finish = (): void => {
@@ -43,14 +34,10 @@ export function openLog(
     lines = '';
     output.writeNow(text);
   };
-  // pino writes what is fatal at once.
+  // pino calls flushSync after a fatal line.
   const sink = { write, flushSync: finish };
-  const log = Object.assign(pino({ level, base: null, timestamp }, sink), {
-    request: (members: string) => {
-      if (log.isLevelEnabled('info')) write(`{"level":30${timestamp()},${members},"msg":"request"}\n`);
-    },
-  });
-  const timer = setInterval(flush, flushedEvery).unref();
+  const log = pino({ level, base: null, timestamp }, sink);
+  const timer = setInterval(flush, flushIntervalMs).unref();
   if (open.size === 0) process.on('exit', finishAll);
   open.add(finish);
   const close = (): void => {
@@ -69,13 +56,13 @@ export function openLog(
   return { log, close, reopen };
 }
 
-/** What writes the rest of each logger that has not been closed: an error may end the process before that. */
+/** The `finish` of each logger that is not closed: an error may end the process before `close`. */
 const open = new Set<() => void>();
 const finishAll = (): void => {
   for (const finish of open) finish();
 };
 
-/** Writes the present time, once for all lines of a millisecond. */
+/** Returns the time member of a line, formatted once per millisecond. */
 function timestamps(): () => string {
   let [at, text] = [Number.NaN, ''];
   return () => {

@@ -2,7 +2,7 @@ import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { hour } from '../../kernel/clock.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
@@ -72,18 +72,15 @@ export const invitationMailInstants: readonly StoredInstants[] = [
   dueInstants('invitation_mail'),
 ];
 
-const pace = new BatchSizer();
-
 /** Removes the mails of deleted invitations, which were kept to be counted for the limit, a bounded number at a time. Answers whether it was that many. */
 export function removeLeftMails({ app: { db }, now }: Context): boolean {
-  return pace.step(
-    db,
-    (atMost) =>
+  return removeStep(
+    (limit) =>
       db.run(sql`
         DELETE FROM invitation_mail WHERE id IN (
           SELECT id FROM invitation_mail
           WHERE invitation_id IS NULL AND created <= ${now - limitSpan}
-          LIMIT ${atMost}
+          LIMIT ${limit}
         )`).changes,
   );
 }

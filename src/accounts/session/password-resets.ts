@@ -1,8 +1,8 @@
 import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import { day, hour } from '../../kernel/clock.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
@@ -78,16 +78,13 @@ export const linkInstants: readonly StoredInstants[] = [
   dueInstants('password_reset'),
 ];
 
-const pace = new BatchSizer();
-
 /** Removes what no limit looks back at any more, a bounded number at a time. Answers whether it was that many. */
 export function removeOldResets({ app: { db }, now }: Context): boolean {
-  return pace.step(
-    db,
-    (atMost) =>
+  return removeStep(
+    (limit) =>
       db.run(sql`
         DELETE FROM password_reset WHERE id IN (
-          SELECT id FROM password_reset WHERE created <= ${now - keptFor} ORDER BY created LIMIT ${atMost}
+          SELECT id FROM password_reset WHERE created <= ${now - keptFor} ORDER BY created LIMIT ${limit}
         )`).changes,
   );
 }

@@ -1,8 +1,8 @@
 /** Mails to users whose email or password was changed (core.md 4.6). */
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { hour } from '../../kernel/clock.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
@@ -103,12 +103,9 @@ export const noticeInstants: readonly StoredInstants[] = [
   dueInstants('user_notice'),
 ];
 
-const pace = new BatchSizer();
-
 /** Removes mails that no limit counts any more, a bounded number at a time. Answers whether it was that many. */
 export function removeOldNotices({ app: { db }, now }: Context): boolean {
-  return pace.step(
-    db,
+  return removeStep(
     (limit) =>
       db.run(sql`
         DELETE FROM user_notice WHERE id IN (

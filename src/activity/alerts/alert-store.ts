@@ -1,6 +1,6 @@
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { EventContext, ScopeKind } from '../scopes/scope.ts';
@@ -89,20 +89,18 @@ export function closeAlert(context: Context, kind: ScopeKind, scope: number, typ
 
 export const alertInstants: StoredInstants = { table: 'alert', column: 'closed', ahead: 0 };
 
-const pace = new BatchSizer();
-
 /**
  * Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime, a bounded number at a time.
  * Answers whether it was that many.
  */
 export function removeClosedAlerts({ app: { config, db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const { changes } = db.run(sql`
       DELETE FROM alert WHERE id IN (
         SELECT id FROM alert
         WHERE closed < ${now - config.closed_alerts_lifetime}
         ORDER BY closed
-        LIMIT ${atMost})`);
+        LIMIT ${limit})`);
     return changes;
   });
 }

@@ -1,13 +1,11 @@
 import type { Context } from '../../kernel/access/app.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
 import { contextOf } from './damaged.ts';
 import { removeWords } from './search.ts';
 import { removeFromAll, removeSubjects } from './subjects.ts';
-
-const pace = new BatchSizer();
 
 interface OldEvent {
   readonly id: number;
@@ -30,12 +28,12 @@ export function removeOldFailedLogins({ app: { config, db }, now }: Context): bo
 }
 
 function removeEvents(db: Database, condition: Sql): boolean {
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const old = db.all<OldEvent>(sql`
       SELECT id, at, message, level, context FROM event
       WHERE ${condition}
       ORDER BY at, id
-      LIMIT ${atMost}`);
+      LIMIT ${limit}`);
     removeWords(db, old);
     for (const { at, context, id } of old) {
       const named = contextOf(context);

@@ -1,8 +1,7 @@
-/** What events are about, by number. See src/decisions/remembered-subjects.md. */
+/** The objects that events are about, as small numbers that the index uses instead of uuids. */
 import type { Database } from '../../kernel/db/database.ts';
 import { among, Sql, sql, type Value } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
-import { present } from '../../kernel/present.ts';
 
 /** Context keys that hold the uuid of an object an event is about, and the kind of object. */
 export const subjectKeys = {
@@ -60,46 +59,17 @@ type Ids = Partial<Record<keyof typeof subjectKeys, number>>;
 /** Each id once: who acts may be the user who is affected, too. */
 const distinct = (ids: Ids): number[] => [...new Set(Object.values(ids))];
 
-/** Ids of the subjects that a context names, by its keys; unknown ones are created. */
+/** Returns the ids of the subjects that a context names, by its keys; creates missing ones. */
 function subjectIds(db: Database, context: Context): Ids {
   const ids: Ids = {};
   for (const key of keys) {
     const uuid = context[key];
-    if (!uuid) continue;
-    const kind = subjectKeys[key];
-    const known = knownIds(db, kind);
-    let id = known.get(uuid);
-    if (id === undefined) {
-      id = idOf(db, kind, uuid);
-      known.set(uuid, id);
-    }
-    ids[key] = id;
+    if (uuid) ids[key] = idOf(db, subjectKeys[key], uuid);
   }
   return ids;
 }
 
-/** Most are of new objects: of others the id is remembered as a rule. */
 function idOf(db: Database, kind: SubjectKind, uuid: string): number {
-  const entered = db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid}) ON CONFLICT DO NOTHING`);
-  if (entered.changes > 0) return entered.id;
-  return present(db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`));
-}
-
-const kept = new WeakMap<Database, { readonly ids: Map<SubjectKind, Map<string, number>>; readonly asOf: number }>();
-/** Of each kind. */
-const keptAtMost = 10_000;
-
-/** Ids of a kind by uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
-function knownIds(db: Database, kind: SubjectKind): Map<string, number> {
-  let known = kept.get(db);
-  if (known?.asOf !== db.rollbackCount) {
-    known = { ids: new Map(), asOf: db.rollbackCount };
-    kept.set(db, known);
-  }
-  let ids = known.ids.get(kind);
-  if (ids === undefined || ids.size > keptAtMost) {
-    ids = new Map();
-    known.ids.set(kind, ids);
-  }
-  return ids;
+  const known = db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`);
+  return known ?? db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id;
 }

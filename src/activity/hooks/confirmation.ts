@@ -6,8 +6,8 @@ import { newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
@@ -148,15 +148,12 @@ export function unsubscribe(request: Request, secret: string): boolean {
   return true;
 }
 
-const pace = new BatchSizer();
-
 /** Removes what is older than the links work and the limits look back, a bounded number at a time. Answers whether it was that many. */
 export const removeOldConfirmations = ({ app: { db }, now }: Context): boolean =>
-  pace.step(
-    db,
-    (atMost) =>
+  removeStep(
+    (limit) =>
       db.run(sql`
         DELETE FROM hook_confirmation WHERE id IN (
-          SELECT id FROM hook_confirmation WHERE created <= ${now - lifetime} LIMIT ${atMost}
+          SELECT id FROM hook_confirmation WHERE created <= ${now - lifetime} LIMIT ${limit}
         )`).changes,
   );

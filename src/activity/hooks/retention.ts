@@ -1,21 +1,19 @@
 import type { Context } from '../../kernel/access/app.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { among, sql } from '../../kernel/db/sql.ts';
-
-const pace = new BatchSizer();
 
 /**
  * Removes the deliveries that finished longer ago than the setting hook_delivery_retention, a bounded number at a time.
  * Answers whether it was that many.
  */
 export function removeOldDeliveries({ app: { config, db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const old = db.values<number>(sql`
       SELECT id FROM delivery
       WHERE finished < ${now - config.hook_delivery_retention}
       ORDER BY finished
-      LIMIT ${atMost}`);
+      LIMIT ${limit}`);
     return remove(db, old);
   });
 }
@@ -24,8 +22,8 @@ export function removeOldDeliveries({ app: { config, db }, now }: Context): bool
 export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
-  const isMore = pace.step(db, (atMost) =>
-    remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${atMost}`)),
+  const isMore = removeStep((limit) =>
+    remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${limit}`)),
   );
   if (!isMore) db.run(sql`DELETE FROM removed_hook WHERE id = ${hook}`);
   return true;

@@ -1,6 +1,6 @@
 import { type App, type Context, newUuids, systemContext } from '../../kernel/access/app.ts';
-import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
+import { removeStep } from '../../kernel/db/removal.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
@@ -176,8 +176,6 @@ export function changeQuota(
   context.app.reactions.quotaChanged(context, quota, after);
 }
 
-const pace = new BatchSizer();
-
 /**
  * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
  * them becomes the first version of its history. Answers whether more are left.
@@ -186,12 +184,12 @@ export function foldOldVersions({ app, now }: Context): boolean {
   const { config, db } = app;
   if (config.quota_history_retention === null) return false;
   const end = now - config.quota_history_retention;
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`
       SELECT * FROM quota_version
       WHERE at < ${end}
       ORDER BY at, quota_id
-      LIMIT ${atMost}`);
+      LIMIT ${limit}`);
     for (const { at, limit, quota_id: quota, usage } of old) {
       db.run(sql`
         UPDATE quota

@@ -1,6 +1,6 @@
 import { minute } from '../clock.ts';
-import { BatchSizer } from '../db/batch-sizer.ts';
 import type { Database } from '../db/database.ts';
+import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
 import { prefixOf, siteOf } from '../net/prefix.ts';
 import type { StoredInstants } from '../stored-instants.ts';
@@ -11,8 +11,6 @@ const lockedFor = 10 * minute;
 const addressLimit = 50;
 /** How many times the limits a whole /48 of IPv6 addresses has. */
 const siteAllowance = 10;
-const pace = new BatchSizer();
-
 /** What the failures of an address are counted under, and by how much the limits are larger there. */
 interface Counter {
   readonly network: string;
@@ -66,11 +64,11 @@ export const lockInstants: readonly StoredInstants[] = [
 
 /** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */
 export function removeOldFailures({ app: { db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const pairs = db.run(sql`DELETE FROM login_failure WHERE (username_folded, address) IN
-      (SELECT username_folded, address FROM login_failure WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+      (SELECT username_folded, address FROM login_failure WHERE expires <= ${now} ORDER BY expires LIMIT ${limit})`).changes;
     const addresses = db.run(sql`DELETE FROM address_failure WHERE id IN
-      (SELECT id FROM address_failure WHERE at <= ${now - lockedFor} ORDER BY at LIMIT ${atMost})`).changes;
+      (SELECT id FROM address_failure WHERE at <= ${now - lockedFor} ORDER BY at LIMIT ${limit})`).changes;
     return Math.max(pairs, addresses);
   });
 }

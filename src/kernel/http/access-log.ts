@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { RequestLog } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
@@ -34,7 +34,7 @@ export class AccessLog {
   #hasWarned = false;
 
   constructor(
-    private readonly log: RequestLog,
+    private readonly log: Log,
     private readonly proxies: readonly Network[],
     private readonly counts: RequestCounts,
   ) {}
@@ -58,11 +58,7 @@ export class AccessLog {
     const path = loggedPath(target, route, hidesPath === true);
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     this.counts.add(route, method, status, ms);
-    const user = caller === undefined ? '' : `,"user":"${caller}"`;
-    // What clients choose is quoted; the rest is the program's own.
-    this.log.request(
-      `"request":"${id}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)},"route":"${route}","status":${status},"ms":${ms},"address":"${address}"${user}`,
-    );
+    this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
   }
 
   /** The line of what was no request. */

@@ -1,4 +1,4 @@
-import type { RequestLog } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import type { Certificate } from './certificate.ts';
 import type { ConnectionLimits } from './connections.ts';
@@ -34,7 +34,7 @@ export interface ListenerOptions {
   readonly allowedOrigins: readonly string[];
   /** What it speaks TLS with; without it plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  readonly log: RequestLog;
+  readonly log: Log;
   /** Told of every answer. */
   readonly counts: RequestCounts;
 }

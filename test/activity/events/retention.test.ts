@@ -72,7 +72,7 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
   const { db } = fixture.server.app;
   const oldest = (): string | undefined => db.value(sql`SELECT message FROM event ORDER BY at LIMIT 1`);
   fixture.server.tick();
-  assert.is(oldest(), 'Event 5');
+  assert.is(oldest(), 'Event 20');
   await fixture.server.settled();
   assert.is(oldest(), undefined);
   await fixture.close();

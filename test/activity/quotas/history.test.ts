@@ -303,7 +303,7 @@ retention('they are removed in small steps', async () => {
   );
   fixture.clock.set('2018-03-01T00:00:00Z');
   fixture.server.tick();
-  assert.is(storedVersions(), 495);
+  assert.is(storedVersions(), 480);
   await fixture.server.settled();
   assert.is(storedVersions(), 0);
   assert.equal(await values(created + 499, created + 500), [undefined, [-1, 500]]);

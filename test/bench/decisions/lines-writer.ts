@@ -20,13 +20,7 @@ const members = (i: number) => ({
 });
 
 const ways: Readonly<Record<Way, (i: number) => void>> = {
-  'by hand': (i) => {
-    const { address, method, ms, path, request, route, status, user } = members(i);
-    log.request(
-      `"request":"${request}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)},"route":"${route}","status":${status},"ms":${ms},"address":"${address}","user":"${user}"`,
-    );
-  },
-  'by pino': (i) => log.info(members(i), 'request'),
+  gathered: (i) => log.info(members(i), 'request'),
   'one by one': (i) => direct.info(members(i), 'request'),
 };
 

@@ -1,4 +1,4 @@
-/** What it is worth that the lines of requests are made by hand and gathered before they are handed over. */
+/** Measures the gain of writing log lines together. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,26 +9,16 @@ const program = compiled(new URL('lines-writer.ts', import.meta.url));
 const rounds = 7;
 
 /** Ways to write a line, as `lines-writer.ts` knows them. */
-export type Way = 'by hand' | 'by pino' | 'one by one';
+export type Way = 'gathered' | 'one by one';
 
 export const lines: Measure = async () => [
   {
-    page: 'lines-of-requests',
-    what: 'A line of a request, against one that pino makes',
+    page: 'log-lines',
+    what: 'A log line, gathered, against writing each alone',
     unit: 'µs',
     ...(await inTurns(
       rounds,
-      () => microseconds('by hand'),
-      () => microseconds('by pino'),
-    )),
-  },
-  {
-    page: 'lines-of-requests',
-    what: 'A line that pino makes, gathered, against handing each over',
-    unit: 'µs',
-    ...(await inTurns(
-      rounds,
-      () => microseconds('by pino'),
+      () => microseconds('gathered'),
       () => microseconds('one by one'),
     )),
   },

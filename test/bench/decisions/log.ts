@@ -1,4 +1,4 @@
-/** What the decisions about the log of events are worth: query plans, the index of words, subjects remembered. */
+/** What the decisions about the log of events are worth: query plans and the index of words. */
 
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,11 +11,9 @@ import {
   pageIds,
   select,
 } from '../../../src/activity/events/query-plan.ts';
-import { record } from '../../../src/activity/events/record.ts';
 import { visibleEvents } from '../../../src/activity/events/visibility.ts';
-import type { EventContext } from '../../../src/activity/scopes/scope.ts';
-import { type App, systemContext } from '../../../src/kernel/access/app.ts';
-import type { Actor, Caller } from '../../../src/kernel/access/caller.ts';
+import type { App } from '../../../src/kernel/access/app.ts';
+import type { Caller } from '../../../src/kernel/access/caller.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { all, raw, sql } from '../../../src/kernel/db/sql.ts';
 import { logFile, seedLog } from '../events-seed.ts';
@@ -35,7 +33,6 @@ export const log: Measure = async (folder) => {
   try {
     return [
       ...(await queryPlans(server.app)),
-      ...(await subjects(server.app)),
       ...volumes(join(folder, 'words.db')),
       ...(await entering(join(folder, 'entering.db'))),
       ...removal(join(folder, 'removal.db')),
@@ -86,33 +83,6 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
     await compare('… of one type', () => [ofOwner(), ofType], 1),
     await compare('Count and first page about one user, as staff', () => [aboutUser], 1),
   ];
-}
-
-/** Recording an event about a project by its owner, with the ids of its subjects remembered and forgotten each time. */
-async function subjects(app: App): Promise<Comparison[]> {
-  const { db } = app;
-  const actors = db.all<Actor>(
-    sql`SELECT uuid, username, full_name AS fullName, native_name AS nativeName FROM user ORDER BY id LIMIT 10`,
-  );
-  const projects = db.all<EventContext>(
-    sql`SELECT p.uuid AS project_uuid, p.name AS project_name, c.uuid AS customer_uuid, c.name AS customer_name
-      FROM project p JOIN customer c ON c.id = p.customer_id ORDER BY p.id LIMIT 50`,
-  );
-  const recording = (isForgotten: boolean): number => {
-    const each = microsecondsEach(1000, (i) => {
-      if (isForgotten) db.rollbackCount++;
-      const context = { ...systemContext(app), actor: actors[i % actors.length] as Actor };
-      db.write(() => record(context, 'project_update_succeeded', projects[i % projects.length] as EventContext));
-    });
-    db.commit();
-    return each;
-  };
-  const figures = await inTurns(
-    15,
-    () => recording(false),
-    () => recording(true),
-  );
-  return [{ page: 'remembered-subjects', what: 'Recording an event', unit: 'µs', ...figures }];
 }
 
 /** An index of words as migration 0015 makes it, in a file of its own. */

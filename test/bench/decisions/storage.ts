@@ -8,7 +8,6 @@ import { record } from '../../../src/activity/events/record.ts';
 import { quotaNames } from '../../../src/activity/quotas/names.ts';
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
 import { type App, newUuids, systemContext } from '../../../src/kernel/access/app.ts';
-import { BatchSizer } from '../../../src/kernel/db/batch-sizer.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { median } from '../report.ts';
@@ -34,7 +33,6 @@ export const storage: Measure = async (folder) => {
       ...(await withServer(join(folder, 'server'), async ({ app }) => [
         ...(await savepoints(app)),
         ...(await orderedUuids(app)),
-        ...(await batchSizes(app)),
       ])),
     ];
   } finally {
@@ -233,68 +231,6 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
 }
 
 const logged = (db: Database): number => (db.get(raw('PRAGMA wal_checkpoint(NOOP)')) as unknown as { log: number }).log;
-
-/** Removes rows that stand in many indexes, in steps whose size follows the time they take, and in steps of one size. */
-async function batchSizes({ db }: App): Promise<Comparison[]> {
-  const random = 'lower(hex(randomblob(16)))';
-  const columns = ['a', 'b', 'c', 'd', 'e', 'f'];
-  db.script(`CREATE TABLE bench_pile (id INTEGER PRIMARY KEY, ${columns.join(', ')});
-    INSERT INTO bench_pile (${columns.join(', ')}) WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${present})
-      SELECT ${columns.map(() => random).join(', ')} FROM n;
-    ${columns.map((column) => `CREATE INDEX bench_${column} ON bench_pile (${column});`).join('\n')}`);
-  const remove = (atMost: number): number =>
-    db.run(sql`DELETE FROM bench_pile WHERE id IN (SELECT id FROM bench_pile ORDER BY id LIMIT ${atMost})`).changes;
-  const steps = async (pace: BatchSizer): Promise<{ longest: number; rate: number }> => {
-    const taken: number[] = [];
-    const before = db.value<number>(raw('SELECT min(id) FROM bench_pile')) as number;
-    for (let i = 0; i < 100; i++) {
-      const started = performance.now();
-      db.writeRelaxed(() => pace.step(db, remove));
-      taken.push(performance.now() - started);
-      await turn();
-      await db.checkpointed();
-    }
-    const removed = (db.value<number>(raw('SELECT min(id) FROM bench_pile')) as number) - before;
-    return { longest: quantile(taken, 0.95), rate: (1000 * removed) / taken.reduce((sum, time) => sum + time, 0) };
-  };
-  // By a clock that stands still every step is short, by one that leaps every step is long.
-  const [largest, smallest] = [new BatchSizer(() => 0), new BatchSizer(leapingClock())];
-  const measured = new BatchSizer();
-  const figures: Record<'measured' | 'largest' | 'smallest', Awaited<ReturnType<typeof steps>>[]> = {
-    measured: [],
-    largest: [],
-    smallest: [],
-  };
-  for (let round = 0; round < 5; round++) {
-    figures.measured.push(await steps(measured));
-    figures.largest.push(await steps(largest));
-    figures.smallest.push(await steps(smallest));
-  }
-  const of = (name: keyof typeof figures, key: 'longest' | 'rate'): number =>
-    median(figures[name].slice(1).map((round) => round[key]));
-  return [
-    {
-      page: 'batch-sizes',
-      what: 'A long step of a removal (p95), against steps of 40 rows',
-      unit: 'ms',
-      kept: of('measured', 'longest'),
-      without: of('largest', 'longest'),
-    },
-    {
-      page: 'batch-sizes',
-      what: 'Rows removed while the writer is kept, against steps of 5 rows',
-      unit: '/s',
-      isRate: true,
-      kept: of('measured', 'rate'),
-      without: of('smallest', 'rate'),
-    },
-  ];
-}
-
-function leapingClock(): () => number {
-  let now = 0;
-  return () => (now += 1000);
-}
 
 function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 import type { Context } from '../../../kernel/access/app.ts';
 import { minute } from '../../../kernel/clock.ts';
-import { BatchSizer } from '../../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../../kernel/db/database.ts';
+import { removeStep } from '../../../kernel/db/removal.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import type { Browser } from './browser.ts';
@@ -59,18 +59,16 @@ export const useOnce = (db: Database, entityId: string, id: string, expires: num
     VALUES (${entityId}, ${id}, ${expires})
     ON CONFLICT DO NOTHING`).changes > 0;
 
-const pace = new BatchSizer();
-
 /** Removes what nobody will ask for again, a bounded number at a time. Answers whether it was that many. */
 export function removeOldMessages({ app: { db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => {
+  return removeStep((limit) => {
     const requests = db.run(sql`
       DELETE FROM saml_request WHERE request_id IN (
-        SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost}
+        SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
       )`).changes;
     const used = db.run(sql`
       DELETE FROM saml_used_message WHERE (entity_id, message_id) IN (
-        SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost}
+        SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
       )`).changes;
     return Math.max(requests, used);
   });
