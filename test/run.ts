@@ -129,6 +129,7 @@ if (!isProject) await compileTests(root, outside);
 const started = performance.now();
 const durations = isProject ? readDurations() : {};
 const queue = longestFirst(testRuns(), durations);
+const isOneFile = queue.length === 1;
 const taken: Record<string, number> = {};
 const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
 
@@ -154,8 +155,9 @@ function print(
   const path = relative(process.cwd(), join(root, file));
   const cpu = values.cpu ? `, ${cpuSeconds.toFixed(2)} s of processor time` : '';
   console.log(`${failed > 0 ? '✘' : '•'} ${path}: ${counts.join(', ')}, ${Math.round(milliseconds)} ms${cpu}`);
-  // What a file prints says why its tests are skipped; the line with uvu's progress says nothing more.
-  const texts = failed > 0 ? [output, report] : skipped > 0 ? [output.replace(/^.*\(\d+ \/ \d+\)$/gm, '')] : [];
+  // The output of a file says why its tests are skipped. A run of one file prints it, too, but not uvu's line of progress.
+  const own = output.replace(/^.*\(\d+ \/ \d+\)$/gm, '');
+  const texts = failed > 0 ? [output, report] : skipped > 0 || isOneFile ? [own] : [];
   const text = texts.join('\n').trim();
   if (text) console.log(text.replace(/^/gm, '    '));
 }
