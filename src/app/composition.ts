@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
+import { InitialLink } from '../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
+import { openServiceKeys } from '../accounts/session/saml/service-keys.ts';
 import { EventStreams } from '../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
@@ -8,17 +10,16 @@ import { NextFailures } from '../cloud/catalogue/next-failures.ts';
 import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
-import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
-import { InitialLink } from '../kernel/access/initial-link.ts';
+import { type RequestContext, systemContext } from '../kernel/access/context.ts';
 import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { ReadingThread } from '../kernel/access/long-reads.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { Request } from '../kernel/access/request.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
-import { openServiceKeys } from '../kernel/access/service-keys.ts';
 import { TextMemory } from '../kernel/access/texts.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
 import { issueToken } from '../kernel/access/tokens.ts';
+import type { App } from '../kernel/app.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
@@ -165,7 +166,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       folder !== undefined && purpose === 'serve'
         ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
         : undefined,
-    ...(memory ? copyOf(memory.limits) : rateLimits()),
+    limits: memory ? copyOf(memory.limits) : rateLimits(),
     samlKeys,
     samlThread: samlThread(),
     initialLink: new InitialLink(),

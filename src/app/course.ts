@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
+import type { App } from '../kernel/app.ts';
 import { type Endpoint, isMethod, type Operation } from '../kernel/collection/endpoint.ts';
 import { PutOff, PutOffReads } from '../kernel/db/put-off.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';

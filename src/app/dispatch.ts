@@ -1,5 +1,5 @@
-import type { App } from '../kernel/access/app.ts';
 import type { Request } from '../kernel/access/request.ts';
+import type { App } from '../kernel/app.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { Allowance } from '../kernel/db/lately.ts';

@@ -1,36 +1,22 @@
+import { newInvitationCheckLimit } from '../accounts/invitations/check.ts';
+import { newPasswordResetLimit } from '../accounts/session/forgotten-password.ts';
+import { newSamlLoginLimit } from '../accounts/session/saml/login.ts';
+import { newSamlRefusalLimit } from '../accounts/session/saml/outcome.ts';
 import { NextFailures } from '../cloud/catalogue/next-failures.ts';
-import type { App } from '../kernel/access/app.ts';
-import { RateLimit } from '../kernel/access/rate-limit.ts';
-import { hour, minute } from '../kernel/clock.ts';
+import { newWebhookFailureLimit } from '../cloud/providers/jira/webhook.ts';
+import type { RateLimits } from '../kernel/access/rate-limit.ts';
+import type { App } from '../kernel/app.ts';
 
-/** How often a minute an address may call the open check of invitations. */
-const checksPerMinute = 60;
-
-/** How often an hour a network may ask for a link that sets a password. */
-const passwordResetsPerHour = 20;
-
-/** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
-const samlLoginsPerMinute = 120;
-
-/** After how many refused messages of single sign-on a minute no further ones are looked at from a prefix. */
-const refusedMessagesPerMinute = 60;
-
-/** After how many wrong secrets a minute the receiver of webhooks looks at no further ones from a prefix. */
-const wrongWebhookSecretsPerMinute = 20;
-
-/** How often who may do what. */
-type RateLimits = Pick<App, 'invitationChecks' | 'passwordResets' | 'samlLogins' | 'samlRefusals' | 'webhookFailures'>;
-
-/** Those of a deployment that begins. */
+/** Returns the rate limits of a new deployment. */
 export const rateLimits = (): RateLimits => ({
-  invitationChecks: new RateLimit(checksPerMinute, minute),
-  passwordResets: new RateLimit(passwordResetsPerHour, hour),
-  samlLogins: new RateLimit(samlLoginsPerMinute, minute),
-  samlRefusals: new RateLimit(refusedMessagesPerMinute, minute),
-  webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
+  invitationChecks: newInvitationCheckLimit(),
+  passwordResets: newPasswordResetLimit(),
+  samlLogins: newSamlLoginLimit(),
+  samlRefusals: newSamlRefusalLimit(),
+  webhookFailures: newWebhookFailureLimit(),
 });
 
-/** Others that have counted the same. */
+/** Returns rate limits with the same counts. */
 export const copyOf = (limits: RateLimits): RateLimits => ({
   invitationChecks: limits.invitationChecks.copy(),
   passwordResets: limits.passwordResets.copy(),
@@ -54,7 +40,7 @@ export function memoryOf(app: App): Memory {
   return {
     database: app.db.serialize(),
     secrets: app.secrets,
-    limits: copyOf(app),
+    limits: copyOf(app.limits),
     nextFailures: new NextFailures(app.catalogue, app.nextFailures),
   };
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
-import type { App } from '../kernel/access/app.ts';
+import type { App } from '../kernel/app.ts';
 import { isSettable, runningClock } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { GivenSettings } from '../kernel/config/config.ts';

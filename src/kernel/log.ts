@@ -1,6 +1,12 @@
 import { type Logger, pino } from 'pino';
 import { LineFile } from './line-file.ts';
 
+declare module './app.ts' {
+  interface App {
+    readonly log: Log;
+  }
+}
+
 export type Log = Logger;
 
 /** Characters to collect before a write, and milliseconds between writes. See src/decisions/log-lines.md. */

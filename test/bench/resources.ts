@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'tenantry';
-import type { App } from '../../src/kernel/access/app.ts';
+import type { App } from '../../src/kernel/app.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { catalogue } from '../support/catalogue.ts';
 import { ask } from './ask.ts';

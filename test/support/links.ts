@@ -1,5 +1,6 @@
 import { changeQuota, countQuotas, createQuotas, type QuotaRow, quotaOf } from '../../src/activity/quotas/usage.ts';
-import { type Context, newUuid, systemContext } from '../../src/kernel/access/app.ts';
+import { type Context, systemContext } from '../../src/kernel/access/context.ts';
+import { newUuid } from '../../src/kernel/app.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import type { Fixture, Json } from './fixture.ts';
 

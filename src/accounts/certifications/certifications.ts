@@ -1,5 +1,5 @@
-import { newUuid } from '../../kernel/access/app.ts';
 import { staff, visibleTo } from '../../kernel/access/right.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { uuidField } from '../../kernel/collection/field.ts';

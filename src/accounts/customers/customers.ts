@@ -3,10 +3,11 @@ import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
 import { countQuotas, createQuotas, spendQuotas } from '../../activity/quotas/usage.ts';
-import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { anyOf, ownersOf, staff, visibleTo } from '../../kernel/access/right.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import {

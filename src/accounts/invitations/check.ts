@@ -1,8 +1,19 @@
+import { RateLimit } from '../../kernel/access/rate-limit.ts';
+import { minute } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
 import { knowing, presentedInvitation } from './presented.ts';
+
+declare module '../../kernel/access/rate-limit.ts' {
+  interface RateLimits {
+    readonly invitationChecks: RateLimit;
+  }
+}
+
+/** Limits the open check of invitations by address. */
+export const newInvitationCheckLimit = (): RateLimit => new RateLimit(60, minute);
 
 /** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
 export const check: Endpoint = {
@@ -29,7 +40,7 @@ export const check: Endpoint = {
       // The limit counts the calls.
       isHandledOnce: true,
       handle: (request) => {
-        const wait = request.app.invitationChecks.refusal(prefixOf(request.address), request.now);
+        const wait = request.app.limits.invitationChecks.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         const { civil_number: civilNumber, email, state } = presentedInvitation(request);
         if (state !== 'pending') throw notFound();

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { rolesGrantedUntil } from '../permissions/permissions.ts';
 import { grantRole } from '../roles/roles.ts';

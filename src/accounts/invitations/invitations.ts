@@ -1,8 +1,8 @@
-import { randomUuid } from '../../kernel/access/app.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { randomUuid } from '../../kernel/app.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exactEmail } from '../../kernel/collection/email-filters.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';

@@ -1,6 +1,7 @@
-import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';

@@ -1,10 +1,17 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
 import { wordingOf } from './wording.ts';
+
+declare module '../../kernel/outbox/outboxes.ts' {
+  interface Outboxes {
+    readonly invitations: InvitationOutbox;
+  }
+}
 
 /** A mail that is to be sent now, with its invitation. */
 interface DueMail {

@@ -1,9 +1,10 @@
 import { keyContext, type UserNames } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, messages, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, ofName, uuidOf } from '../../kernel/collection/filter.ts';

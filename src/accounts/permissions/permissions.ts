@@ -1,4 +1,3 @@
-import type { App } from '../../kernel/access/app.ts';
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import {
@@ -26,6 +25,7 @@ import {
   visibleCustomers,
   visibleProjects,
 } from '../../kernel/access/visibility.ts';
+import type { App } from '../../kernel/app.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Config } from '../../kernel/config/config.ts';

@@ -11,11 +11,12 @@ import {
   usages,
 } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
-import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, ownersOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomerUntil } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';

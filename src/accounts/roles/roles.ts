@@ -8,7 +8,7 @@ import {
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas, setUsage } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';

@@ -1,5 +1,5 @@
 import { record } from '../../activity/events/record.ts';
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { hour } from '../../kernel/clock.ts';
 import { inOneLine } from '../../kernel/control-characters.ts';
 import type { Database } from '../../kernel/db/database.ts';

@@ -1,7 +1,9 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
+import { RateLimit } from '../../kernel/access/rate-limit.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { issueToken, loginBy } from '../../kernel/access/tokens.ts';
+import { hour } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
@@ -16,6 +18,15 @@ import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
 import { askForLink, userOfSecret } from './password-resets.ts';
+
+declare module '../../kernel/access/rate-limit.ts' {
+  interface RateLimits {
+    readonly passwordResets: RateLimit;
+  }
+}
+
+/** Limits requests for a link that sets a password, by network. */
+export const newPasswordResetLimit = (): RateLimit => new RateLimit(20, hour);
 
 /** Both paths are there with the setting password_reset_url, where people log in with passwords at all. Throws 404. */
 function requireOffer({ config }: Request): void {
@@ -47,7 +58,7 @@ export const forgotPassword: Endpoint = {
       handle: (request) => {
         requireOffer(request);
         const { email: to } = validate(address, request, 'create');
-        const wait = request.app.passwordResets.refusal(prefixOf(request.address), request.now);
+        const wait = request.app.limits.passwordResets.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         askForLink(request, to);
         return json({ detail: 'If the address is known, a link has been sent.' }, 202);

@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
@@ -7,6 +8,12 @@ import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import type { UserRow } from '../users/users.ts';
 import { claimLink } from './password-resets.ts';
+
+declare module '../../kernel/outbox/outboxes.ts' {
+  interface Outboxes {
+    readonly passwords: PasswordOutbox;
+  }
+}
 
 /** A mail that is to be sent now. */
 interface DueLink {

@@ -1,5 +1,6 @@
-import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { removeStep } from '../../kernel/db/removal.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/access/app.ts';
 import type { Actor } from '../../kernel/access/caller.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { UserRow } from './users.ts';
 
 /** A user as whoever does something, where that is not the caller of the request. */

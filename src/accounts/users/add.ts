@@ -1,6 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';

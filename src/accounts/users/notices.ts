@@ -1,5 +1,7 @@
 /** Mails to users whose email or password was changed (core.md 4.6). */
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+
+import type { Context } from '../../kernel/access/context.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
@@ -9,6 +11,12 @@ import { nameInMail } from '../../kernel/mail/names.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
+
+declare module '../../kernel/outbox/outboxes.ts' {
+  interface Outboxes {
+    readonly notices: NoticeOutbox;
+  }
+}
 
 /** So many mails in this span a user gets. */
 const atMost = 5;

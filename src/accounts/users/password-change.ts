@@ -1,9 +1,16 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { tellNewPassword } from './notices.ts';
 import type { UserRow } from './users.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    /** Called when a user's password has been changed. */
+    readonly passwordChanged: (username: string) => void;
+  }
+}
 
 /**
  * Stores a hashed password with all that follows from it: the mail, the event, and the end of every token but `kept`

@@ -1,12 +1,13 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { partialEmail } from '../../kernel/collection/email-filters.ts';

@@ -1,4 +1,5 @@
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';

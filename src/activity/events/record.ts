@@ -1,4 +1,5 @@
-import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';

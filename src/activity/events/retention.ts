@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';

@@ -5,11 +5,11 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { HttpError, tooMany } from '../../kernel/http/error.ts';
 import { type EventStream, newestEvent } from './stream.ts';
 
-declare module '../../kernel/access/app.ts' {
+declare module '../../kernel/app.ts' {
   interface App {
     readonly eventStreams: EventStreams;
   }

@@ -1,9 +1,10 @@
 /** Email hooks whose receivers are asked first (events.md 5.10). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
 import { newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Operation } from '../../kernel/collection/endpoint.ts';

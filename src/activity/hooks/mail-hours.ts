@@ -1,5 +1,5 @@
 /** How many mails the hooks of an author send in an hour, and what becomes of the events beyond (events.md 5.7). */
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { hour } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';

@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { type DueDelivery, type HookKind, hooksWithDue, nextDelivery, readyDue } from './due.ts';
@@ -8,6 +9,12 @@ import { EmailSender } from './send-email.ts';
 import { PushSender } from './send-push.ts';
 import { WebSender } from './send-web.ts';
 import type { Sender } from './sender.ts';
+
+declare module '../../kernel/outbox/outboxes.ts' {
+  interface Outboxes {
+    readonly hooks: HookOutbox;
+  }
+}
 
 /**
  * The deliveries of hooks: each hook is a queue, in the order of the events. Hooks that fail have a lane of their own, so

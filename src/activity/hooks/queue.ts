@@ -1,4 +1,5 @@
-import { type Context, newUuids } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { newUuids } from '../../kernel/app.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';

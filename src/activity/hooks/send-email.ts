@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
 import type { Mail } from '../../kernel/mail/letter.ts';
 import { Mailer } from '../../kernel/mail/mail.ts';

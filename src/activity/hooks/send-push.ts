@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import type { HttpAnswer } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';

@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';

@@ -1,5 +1,5 @@
-import type { App } from '../../kernel/access/app.ts';
-import { type Context, systemContext } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { quotaNames } from './names.ts';

@@ -1,4 +1,5 @@
-import { type App, type Context, newUuids, systemContext } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
+import { type App, newUuids } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';

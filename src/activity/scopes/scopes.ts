@@ -7,7 +7,7 @@ import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
 // The kinds of scope belong to the deployment, of which the kernel must not know that there are events: the floor adds its
 // own member.
-declare module '../../kernel/access/app.ts' {
+declare module '../../kernel/app.ts' {
   interface App {
     /** The kinds of object that quotas, alerts and events are about. */
     readonly scopes: Scopes;

@@ -1,5 +1,5 @@
 import { linkTemplateProblem } from '../../accounts/invitations/link-template.ts';
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { present } from '../../kernel/present.ts';

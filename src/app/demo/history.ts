@@ -1,5 +1,5 @@
 import { createUser } from '../../accounts/users/add.ts';
-import { systemContext } from '../../kernel/access/app.ts';
+import { systemContext } from '../../kernel/access/context.ts';
 import { day, hour, minute } from '../../kernel/clock.ts';
 import { present } from '../../kernel/present.ts';
 import { grant, memberships, type Scenario } from './memberships.ts';

@@ -1,10 +1,11 @@
 import { expireRoles, nextExpiry } from '../../accounts/roles/roles.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { ProviderWorker } from '../../cloud/worker/worker.ts';
-import { type App, systemContext } from '../../kernel/access/app.ts';
+import { systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
 import { TokenUse } from '../../kernel/access/token-use.ts';
 import { authenticate, revokeTokensOf } from '../../kernel/access/tokens.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, minute, type SettableClock, settableClock } from '../../kernel/clock.ts';
 import type { Endpoint, Method } from '../../kernel/collection/endpoint.ts';
 import { sql } from '../../kernel/db/sql.ts';

@@ -1,4 +1,4 @@
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';

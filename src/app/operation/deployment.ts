@@ -4,7 +4,7 @@ import type { BackupFolder } from './backup-folder.ts';
 import type { ProgramCall } from './beside.ts';
 import type { Examination } from './examination.ts';
 
-declare module '../../kernel/access/app.ts' {
+declare module '../../kernel/app.ts' {
   interface App {
     readonly deployment: Deployment;
   }

@@ -1,5 +1,5 @@
-import type { App } from '../../kernel/access/app.ts';
 import { staff } from '../../kernel/access/right.ts';
+import type { App } from '../../kernel/app.ts';
 import { type Clock, isoTime } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';

@@ -1,4 +1,4 @@
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Histogram } from '../../kernel/metrics/histogram.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import type { Reading } from './samples.ts';

@@ -1,4 +1,3 @@
-import type { OutboxName } from '../../kernel/access/app.ts';
 import { staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
@@ -8,6 +7,7 @@ import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
+import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { operators, seenByOperators } from './rights.ts';
 
 /** Of each outbox the table of what it sends. */

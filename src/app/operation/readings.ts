@@ -1,10 +1,11 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { App, OutboxName } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { second } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import type { CacheCounts } from '../../kernel/metrics/metrics.ts';
 import { namesOf } from '../../kernel/names.ts';
+import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { version } from '../../kernel/version.ts';
 import { databaseFile } from '../data-folder.ts';
 import type { Reading, Sample } from './samples.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { type Arguments, type Commands, groups, UsageError } from '../command-line.ts';
 import { withDeployment } from '../composition.ts';
 import { requireDatabase } from '../data-folder.ts';

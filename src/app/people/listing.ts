@@ -1,5 +1,5 @@
 /** What the operator is shown of users and of provider accounts. */
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { withoutControls } from '../../kernel/control-characters.ts';
 import { sql } from '../../kernel/db/sql.ts';

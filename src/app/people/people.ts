@@ -3,7 +3,8 @@ import { grantRole, type RoleScope, revokeRole, roleNames } from '../../accounts
 import { requirePassword } from '../../accounts/users/add.ts';
 import { changePassword } from '../../accounts/users/password-change.ts';
 import { type UserRow, type UserValues, updateUser } from '../../accounts/users/users.ts';
-import { type App, systemContext } from '../../kernel/access/app.ts';
+import { systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { parseDatetime } from '../../kernel/clock.ts';
 import { duration } from '../../kernel/config/setting.ts';
 import { caseFold, raw, sql } from '../../kernel/db/sql.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Exchange } from '../../kernel/http/exchange.ts';
 import { versionOf } from './version.ts';
 

@@ -1,4 +1,4 @@
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { HttpError } from '../../kernel/http/error.ts';

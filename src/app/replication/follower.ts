@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { App } from '../../kernel/access/app.ts';
 import { isHalfRunOut } from '../../kernel/access/tokens.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts';

@@ -1,6 +1,7 @@
 import { expireInvitations, nextInvitationExpiry } from '../../accounts/invitations/expiry.ts';
 import { expireRoles, nextExpiry as nextRoleExpiry } from '../../accounts/roles/roles.ts';
-import { type App, systemContext } from '../../kernel/access/app.ts';
+import { systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { Derived } from '../../kernel/db/remembered.ts';
 

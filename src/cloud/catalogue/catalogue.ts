@@ -4,7 +4,7 @@ import type { PropertyKind, ProviderType, ResourceKind } from './type.ts';
 
 // What is registered belongs to the deployment, of which the kernel must not know that there are clouds: the floor adds its
 // own member.
-declare module '../../kernel/access/app.ts' {
+declare module '../../kernel/app.ts' {
   interface App {
     /** The types of provider that this deployment serves. */
     readonly catalogue: Catalogue;

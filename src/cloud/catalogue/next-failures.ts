@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts';
 import { operationsOf } from './options.ts';
 
-declare module '../../kernel/access/app.ts' {
+declare module '../../kernel/app.ts' {
   interface App {
     /** Operations that the simulator is to fail. */
     readonly nextFailures: NextFailures;

@@ -1,4 +1,4 @@
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';

@@ -1,5 +1,6 @@
-import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';

@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Driver } from '../catalogue/driver.ts';
 import type { ProviderError } from '../catalogue/provider-error.ts';
 import type { Job } from './jobs.ts';

@@ -1,5 +1,6 @@
-import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
 import type { Actor } from '../../kernel/access/caller.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';

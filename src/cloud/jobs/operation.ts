@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { errorOf } from '../../kernel/present.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { readableServices } from '../services/readable.ts';

@@ -1,4 +1,4 @@
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { any, join, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendReference, Person } from '../catalogue/driver.ts';

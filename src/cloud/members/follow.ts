@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import type { Part } from '../../kernel/db/access.ts';
 import type { Database } from '../../kernel/db/database.ts';

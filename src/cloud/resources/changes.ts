@@ -1,5 +1,5 @@
 import { record } from '../../activity/events/record.ts';
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { narrowed } from '../../kernel/access/right.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';

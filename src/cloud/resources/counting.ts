@@ -1,5 +1,5 @@
 import { countQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { Category, KindDeltas } from '../catalogue/type.ts';

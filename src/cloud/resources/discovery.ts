@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
 import { knownResource } from './resource.ts';

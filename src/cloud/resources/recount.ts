@@ -1,6 +1,6 @@
 import type { Drift } from '../../activity/quotas/recount.ts';
 import type { QuotaDelta, QuotaRow } from '../../activity/quotas/usage.ts';
-import type { App } from '../../kernel/access/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';

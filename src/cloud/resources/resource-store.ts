@@ -1,6 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';

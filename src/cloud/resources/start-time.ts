@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Value } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';

@@ -1,5 +1,6 @@
 import { changeQuota, type QuotaDelta, quotaOf, setUsage } from '../../activity/quotas/usage.ts';
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { BackendObject, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';

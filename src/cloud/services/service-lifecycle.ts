@@ -1,5 +1,6 @@
 import { countQuotas, createQuotas, type QuotaDelta, requireQuotas } from '../../activity/quotas/usage.ts';
-import { type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { newUuid } from '../../kernel/app.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';

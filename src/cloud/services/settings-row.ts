@@ -1,5 +1,5 @@
-import type { App } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import type { App } from '../../kernel/app.ts';
 import { storedColumns } from '../../kernel/collection/changes.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Values } from '../../kernel/collection/field.ts';

@@ -1,10 +1,10 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
 import { soughtScope } from '../../activity/scopes/resolve.ts';
-import { newUuid } from '../../kernel/access/app.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { newUuid } from '../../kernel/app.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { printed } from '../../kernel/collection/field.ts';

@@ -1,6 +1,7 @@
 import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
-import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';

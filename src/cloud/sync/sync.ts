@@ -1,5 +1,6 @@
 import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
-import type { App, Context } from '../../kernel/access/app.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';

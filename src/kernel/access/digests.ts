@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { App } from '../app.ts';
 import { sql } from '../db/sql.ts';
-import type { App } from './app.ts';
 
 const keyBytes = 32;
 /** What the key of the digests is sealed for. */

@@ -4,7 +4,7 @@ import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
 import { prefixOf, siteOf } from '../net/prefix.ts';
 import type { StoredInstants } from '../stored-instants.ts';
-import type { Context } from './app.ts';
+import type { Context } from './context.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;

@@ -8,6 +8,13 @@ import type { Addon } from '../native/native.ts';
 import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { OverdueTask, TaskThread } from './task-thread.ts';
 
+declare module '../app.ts' {
+  interface App {
+    /** Runs long reads off the event loop; undefined where the data is in memory. */
+    readonly readingThread: ReadingThread | undefined;
+  }
+}
+
 /** What the thread is given when it starts. */
 export interface ReadingOrder {
   readonly file: string;

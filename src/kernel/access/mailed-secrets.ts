@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { App } from './app.ts';
+import type { App } from '../app.ts';
 
 /*
  * Secrets that are handed out in the link of a mail. The database holds their digest, and, while the mail waits to be sent,

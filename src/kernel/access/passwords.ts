@@ -4,6 +4,12 @@ import { HttpError } from '../http/error.ts';
 import { prefixOf } from '../net/prefix.ts';
 import { Turns } from './turns.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly passwords: PasswordHasher;
+  }
+}
+
 const runningAtOnce = 4;
 const waitingAtMost = 64;
 /** Argon2id with 19 MiB, two passes, one lane: about 15 ms of a core, off the main thread. */

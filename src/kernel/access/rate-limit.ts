@@ -1,5 +1,15 @@
 import { present } from '../present.ts';
 
+/** The rate limits of the program by name. Each module that has one adds it beside the code that asks it (`declare module`). */
+// biome-ignore lint/suspicious/noEmptyInterface: modules add its members
+export interface RateLimits {}
+
+declare module '../app.ts' {
+  interface App {
+    readonly limits: RateLimits;
+  }
+}
+
 /** Keys kept at most; beyond, those are forgotten first that came first. */
 const keptKeys = 10_000;
 

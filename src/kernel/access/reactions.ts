@@ -1,3 +1,10 @@
+declare module '../app.ts' {
+  interface App {
+    readonly reactions: Reactions;
+    readonly guards: Guards;
+  }
+}
+
 /**
  * What rooms announce, so that others can act on it: `context.app.reactions.roleEnded(context, user)`. It is called
  * in the transaction of the change, so that all of it happens or none.

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
@@ -5,8 +6,19 @@ import { changedMeanwhile, invalid, type Messages } from '../http/error.ts';
 import { matches } from '../http/etag.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Query } from '../http/query.ts';
-import type { App, RequestContext } from './app.ts';
 import type { Caller } from './caller.ts';
+import type { RequestContext } from './context.ts';
+
+declare module '../app.ts' {
+  interface App {
+    /** Whether a path belongs to the API. */
+    readonly isPath: (path: string) => boolean;
+    /** Whether a path names an object that the caller sees, of any collection. */
+    readonly isObject: (request: RequestContext, path: string) => boolean;
+    /** Returns the ETag of a GET of this path, without query, for the caller; undefined where there is none. */
+    readonly etagOf: (request: RequestContext, path: string) => string | undefined;
+  }
+}
 
 /** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
 export class Request implements RequestContext {

@@ -1,5 +1,5 @@
+import type { App } from '../app.ts';
 import { raw, sql } from '../db/sql.ts';
-import type { App } from './app.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Every column that holds a sealed secret, with the SQL of the uuid it is sealed for. */

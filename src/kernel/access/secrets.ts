@@ -4,6 +4,12 @@ import { dirname, join } from 'node:path';
 import { place, syncFolder } from '../place.ts';
 import { errorOf, present } from '../present.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly secrets: Secrets;
+  }
+}
+
 /** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
 

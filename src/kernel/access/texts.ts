@@ -7,6 +7,13 @@ import { CompressedForms } from '../http/encoding.ts';
 import { tagOf } from '../http/etag.ts';
 import { document, encoded, type Reply } from '../http/reply.ts';
 
+declare module '../app.ts' {
+  interface App {
+    /** Cached representations of objects, by viewer. */
+    readonly texts: TextMemory;
+  }
+}
+
 /*
  * The texts of single objects, kept for each kind of viewer until the row of an object, or one that it tells of, changes.
  * The database itself says so, by triggers. See src/decisions/kept-texts.md.

@@ -2,6 +2,12 @@ import { minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly tokenUse: TokenUse;
+  }
+}
+
 const savedEvery = minute;
 /** After so long a use is stored, by a timer that runs every second. */
 export const useSavedWithin = savedEvery + 10 * second;

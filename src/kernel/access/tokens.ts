@@ -1,14 +1,23 @@
 import { hash } from 'node:crypto';
+import { type App, newUuid } from '../app.ts';
 import { day, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
+import type { Remembered } from '../db/remembered.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
-import { type App, type Context, newUuid } from './app.ts';
 import type { Caller } from './caller.ts';
+import type { Context } from './context.ts';
 import type { TokenRow } from './token-use.ts';
+
+declare module '../app.ts' {
+  interface App {
+    /** The tokens presented recently, with their owners. */
+    readonly knownTokens: Remembered<TokenRow>;
+  }
+}
 
 /** Bytes of a token with its owner, about. */
 const tokenWeight = 1000;

@@ -24,6 +24,12 @@ import {
   webAddress,
 } from './setting.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly config: Config;
+  }
+}
+
 /**
  * Every setting, once: `tenantry config`, `--help`, the table of the manual, the environment and the command line are all
  * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the

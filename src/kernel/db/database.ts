@@ -8,6 +8,12 @@ import { caseFold } from './sql.ts';
 import { endProcess, type StorageReport } from './storage-report.ts';
 import { Writer } from './writer.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly db: Database;
+  }
+}
+
 /** The database: its file, what it answers, and what changes it. */
 export class Database extends Writer {
   private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {

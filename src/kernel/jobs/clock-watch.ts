@@ -1,10 +1,19 @@
 /** Notices when the machine's clock jumps, and keeps the harm away from what is stored (core.md 13). */
-import { type App, type Context, systemContext } from '../access/app.ts';
+
+import { type Context, systemContext } from '../access/context.ts';
+import type { App } from '../app.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
 import { StorageError } from '../db/storage-error.ts';
 import type { StoredInstants } from '../stored-instants.ts';
+
+declare module '../app.ts' {
+  interface App {
+    /** Whether the machine's clock has jumped recently, so that nothing may be removed for its age (core.md 13). */
+    readonly isClockDoubtful: () => boolean;
+  }
+}
 
 /** What a jump means for the rules of all rooms. */
 export interface ClockRules {

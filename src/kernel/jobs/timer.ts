@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type App, type Context, systemContext } from '../access/app.ts';
+import { type Context, systemContext } from '../access/context.ts';
+import type { App } from '../app.ts';
 import { second } from '../clock.ts';
 import { StorageError } from '../db/storage-error.ts';
 

@@ -2,6 +2,13 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mail } from './letter.ts';
 
+declare module '../app.ts' {
+  interface App {
+    /** Mails that were written to files or memory because no mail server is configured. */
+    readonly keptMails: KeptMails;
+  }
+}
+
 /** The folder in the data folder for mails that were not sent for want of a mail server. */
 export const mailFolder = (folder: string): string => join(folder, 'mail');
 

@@ -1,6 +1,12 @@
 import { Counts } from './counts.ts';
 import { RequestCounts } from './requests.ts';
 
+declare module '../app.ts' {
+  interface App {
+    readonly metrics: Metrics;
+  }
+}
+
 /** How often something was remembered that was asked for, and how often it had to be made. */
 export class CacheCounts {
   hits = 0;

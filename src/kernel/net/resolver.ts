@@ -1,6 +1,13 @@
 /** Addresses of host names. See src/decisions/silent-name-servers.md. */
 import { type LookupAddress, lookup, Resolver as NameServers } from 'node:dns';
 
+declare module '../app.ts' {
+  interface App {
+    /** Resolves hosts that the operator did not choose. */
+    readonly resolve: Resolver;
+  }
+}
+
 /** Finds all addresses of a host name. */
 export type Resolver = (
   hostname: string,

@@ -1,6 +1,9 @@
 /** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
-import { type App, type Context, type OutboxName, systemContext } from '../access/app.ts';
+
+import { type Context, systemContext } from '../access/context.ts';
+import type { App } from '../app.ts';
 import { StorageError } from '../db/storage-error.ts';
+import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rate } from './rate.ts';
 

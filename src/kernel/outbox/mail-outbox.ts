@@ -1,8 +1,10 @@
-import type { App, Context, OutboxName } from '../access/app.ts';
+import type { Context } from '../access/context.ts';
+import type { App } from '../app.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Mail } from '../mail/letter.ts';
 import { Mailer } from '../mail/mail.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
+import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
 
 /** So many mails are looked at in one poll. */

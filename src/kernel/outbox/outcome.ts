@@ -1,4 +1,4 @@
-import type { Context } from '../access/app.ts';
+import type { Context } from '../access/context.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 

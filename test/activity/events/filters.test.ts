@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../../src/activity/events/catalogue.ts';
 import { record } from '../../../src/activity/events/record.ts';
-import { systemContext } from '../../../src/kernel/access/app.ts';
+import { systemContext } from '../../../src/kernel/access/context.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';

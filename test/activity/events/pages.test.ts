@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { record } from '../../../src/activity/events/record.ts';
 import type { EventContext } from '../../../src/activity/scopes/scope.ts';
-import { systemContext } from '../../../src/kernel/access/app.ts';
+import { systemContext } from '../../../src/kernel/access/context.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { removeOldEvents } from '../../../src/activity/events/retention.ts';
 import { indexAll } from '../../../src/activity/events/search.ts';
-import { systemContext } from '../../../src/kernel/access/app.ts';
+import { systemContext } from '../../../src/kernel/access/context.ts';
 import { day } from '../../../src/kernel/clock.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';

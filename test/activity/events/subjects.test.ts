@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customerContext } from '../../../src/activity/events/context.ts';
 import { record } from '../../../src/activity/events/record.ts';
-import { systemContext } from '../../../src/kernel/access/app.ts';
+import { systemContext } from '../../../src/kernel/access/context.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture } from '../../support/fixture.ts';
 

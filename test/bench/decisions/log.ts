@@ -12,8 +12,8 @@ import {
   select,
 } from '../../../src/activity/events/query-plan.ts';
 import { visibleEvents } from '../../../src/activity/events/visibility.ts';
-import type { App } from '../../../src/kernel/access/app.ts';
 import type { Caller } from '../../../src/kernel/access/caller.ts';
+import type { App } from '../../../src/kernel/app.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { all, raw, sql } from '../../../src/kernel/db/sql.ts';
 import { logFile, seedLog } from '../events-seed.ts';

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { newUuid } from '../../../src/kernel/access/app.ts';
+import { newUuid } from '../../../src/kernel/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';

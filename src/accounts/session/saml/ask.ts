@@ -1,12 +1,19 @@
-import type { App } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { TaskError, TaskThread } from '../../../kernel/access/task-thread.ts';
+import type { App } from '../../../kernel/app.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { embeddedThread } from '../../../kernel/native/embedded.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { Given, Made, TaskName } from './tasks.ts';
+
+declare module '../../../kernel/app.ts' {
+  interface App {
+    /** The thread that checks messages of single sign-on. */
+    readonly samlThread: TaskThread;
+  }
+}
 
 /** Milliseconds for a message: fifty times what the largest that is allowed takes. */
 const messageTime = 5000;

@@ -1,4 +1,6 @@
+import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
@@ -17,6 +19,15 @@ import { rememberRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
 import { newMessageId, setupOf } from './setup.ts';
 
+declare module '../../../kernel/access/rate-limit.ts' {
+  interface RateLimits {
+    readonly samlLogins: RateLimit;
+  }
+}
+
+/** Limits the start of logins by address; a whole organisation may share one. */
+export const newSamlLoginLimit = (): RateLimit => new RateLimit(120, minute);
+
 const fields = {
   idp: text({
     max: 1024,
@@ -31,7 +42,7 @@ type Start = { readonly problem: string } | { readonly id: string; readonly enti
 
 async function prepare(request: Request): Promise<Start> {
   requireMethod(request, 'SAML2');
-  const wait = request.app.samlLogins.refusal(prefixOf(request.address), request.now);
+  const wait = request.app.limits.samlLogins.refusal(prefixOf(request.address), request.now);
   if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
   const { idp } = validate(fields, request, 'create');
   const provider = findIdentityProvider(request.db, idp);

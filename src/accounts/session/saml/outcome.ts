@@ -1,9 +1,20 @@
+import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
 import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
 import type { RefusedMessage } from './refused-message.ts';
+
+declare module '../../../kernel/access/rate-limit.ts' {
+  interface RateLimits {
+    readonly samlRefusals: RateLimit;
+  }
+}
+
+/** Limits messages from a prefix after rejected ones. */
+export const newSamlRefusalLimit = (): RateLimit => new RateLimit(60, minute);
 
 /** Sends the browser to the page of failed logins, or logouts. */
 export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply => {
@@ -14,13 +25,13 @@ export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_fai
 
 /** Throws 429 where so many messages from this network were refused that it costs too much to read more. */
 export function rejectFlood({ address, app, now }: Request): void {
-  const wait = app.samlRefusals.wait(prefixOf(address), now);
+  const wait = app.limits.samlRefusals.wait(prefixOf(address), now);
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
 }
 
 /** Counts a message that was not taken, and tells the operator why. */
 export function noteRefused(request: Request, refusal: RefusedMessage, entityId?: string): void {
-  request.app.samlRefusals.refusal(prefixOf(request.address), request.now);
+  request.app.limits.samlRefusals.refusal(prefixOf(request.address), request.now);
   request.app.metrics.refusedLogins.add('saml');
   request.app.log.warn(
     { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },

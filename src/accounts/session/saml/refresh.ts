@@ -1,13 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { App } from '../../../kernel/access/app.ts';
-import { readPem } from '../../../kernel/access/service-keys.ts';
+import type { App } from '../../../kernel/app.ts';
 import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { withoutCredentials } from '../../../kernel/url.ts';
 import { askOfMetadata } from './ask.ts';
 import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
+import { readPem } from './service-keys.ts';
 
 /** A place that metadata comes from, as the settings name it. */
 interface Source {

@@ -1,5 +1,5 @@
-import { newUuid } from '../../../kernel/access/app.ts';
 import { rightVia } from '../../../kernel/access/right.ts';
+import { newUuid } from '../../../kernel/app.ts';
 import { changesOf } from '../../../kernel/collection/changes.ts';
 import { collection } from '../../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';

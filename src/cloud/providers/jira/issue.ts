@@ -1,4 +1,4 @@
-import { newUuid } from '../../../kernel/access/app.ts';
+import { newUuid } from '../../../kernel/app.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql, type Value } from '../../../kernel/db/sql.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
+import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import {
   inputOf,
@@ -20,6 +22,15 @@ import { json, type Reply } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
 import { queueNotice } from '../../entities/entities.ts';
+
+declare module '../../../kernel/access/rate-limit.ts' {
+  interface RateLimits {
+    readonly webhookFailures: RateLimit;
+  }
+}
+
+/** Limits webhooks from a prefix after wrong secrets. */
+export const newWebhookFailureLimit = (): RateLimit => new RateLimit(20, minute);
 
 /* POST /api/jira-webhook-receiver/: JIRA says that something has changed; what it is now is read from JIRA itself. */
 
@@ -104,11 +115,11 @@ const knownBy = ({ db }: Request, settings: readonly number[], key: string): Kno
 function senders(request: Request): readonly number[] {
   const { app, now } = request;
   const prefix = prefixOf(request.address);
-  const wait = app.webhookFailures.wait(prefix, now);
+  const wait = app.limits.webhookFailures.wait(prefix, now);
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
   const settings = settingsWith(request, givenSecret(request));
   if (settings.length > 0) return settings;
-  app.webhookFailures.refusal(prefix, now);
+  app.limits.webhookFailures.refusal(prefix, now);
   throw forbidden();
 }
 

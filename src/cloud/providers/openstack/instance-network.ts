@@ -1,5 +1,5 @@
-import { newUuid } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
+import { newUuid } from '../../../kernel/app.ts';
 import { check, FieldError, objectShape } from '../../../kernel/collection/field.ts';
 import { linkText, resolveLink } from '../../../kernel/collection/links.ts';
 import {

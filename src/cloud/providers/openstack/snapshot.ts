@@ -1,4 +1,4 @@
-import type { Context } from '../../../kernel/access/app.ts';
+import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { type NewValues, readOnly, readOnlyList } from '../../../kernel/collection/field.ts';

@@ -1,5 +1,5 @@
 /** What happens at the pretended provider without anybody here being told, until the next synchronisation (providers.md 3.2). */
-import type { App } from '../../../kernel/access/app.ts';
+import type { App } from '../../../kernel/app.ts';
 import type { DriverSettings } from '../../catalogue/driver.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
 import { Objects } from './objects.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { App } from '../../../kernel/access/app.ts';
+import type { App } from '../../../kernel/app.ts';
 import { isSettable } from '../../../kernel/clock.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { App } from '../../../kernel/access/app.ts';
+import type { App } from '../../../kernel/app.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { DriverSettings, PlainValues } from '../../catalogue/driver.ts';
 import type { Generator } from '../../catalogue/simulation.ts';

@@ -1,5 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { minute } from '../clock.ts';
+import { minute } from '../../kernel/clock.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    readonly initialLink: InitialLink;
+  }
+}
 
 /** How long the link works. */
 export const initialLinkLifetime = 30 * minute;

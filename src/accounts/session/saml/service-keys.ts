@@ -1,7 +1,14 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError, environmentName } from '../config/config.ts';
-import { errorOf } from '../present.ts';
+import { type Config, ConfigError, environmentName } from '../../../kernel/config/config.ts';
+import { errorOf } from '../../../kernel/present.ts';
+
+declare module '../../../kernel/app.ts' {
+  interface App {
+    /** The keys that sign and decrypt messages of single sign-on; undefined where it is not configured. */
+    readonly samlKeys: ServiceKeys | undefined;
+  }
+}
 
 /** The key pair that identity providers know the service by. */
 export interface ServiceKeys {

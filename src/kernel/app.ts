@@ -1,0 +1,43 @@
+import type { Clock } from './clock.ts';
+import { present } from './present.ts';
+
+/**
+ * One running deployment: the state and services that would otherwise be globals. Each module adds its own members beside the
+ * code that implements them (`declare module`); src/app/composition.ts provides all of them, or does not compile.
+ */
+export interface App {
+  readonly clock: Clock;
+  /** Returns cryptographic random bytes; reproducible fixtures replace it with a seeded source. */
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** A new object's uuid: 32 lower-case hex digits. */
+export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);
+
+/** A uuid of 122 random bits (version 4): of what somebody who knows it may use, such as an invitation. */
+export function randomUuid(app: App): string {
+  const bytes = app.random(16);
+  bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x40;
+  bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
+  return bytes.toString('hex');
+}
+
+/**
+ * Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side.
+ * See src/decisions/ordered-uuids.md.
+ */
+export function newUuids(app: App, count: number): string[] {
+  const random = app.random(10 * count);
+  const time = Math.floor(app.clock.now() / 1000)
+    .toString(16)
+    .padStart(12, '0');
+  // The four bits of the version, and the two of the variant.
+  for (let i = 0; i < random.length; i += 10) {
+    random[i] = (random.readUInt8(i) & 0x0f) | 0x70;
+    random[i + 2] = (random.readUInt8(i + 2) & 0x3f) | 0x80;
+  }
+  const digits = random.toString('hex');
+  const uuids: string[] = [];
+  for (let at = 0; at < digits.length; at += 20) uuids.push(time + digits.slice(at, at + 20));
+  return uuids;
+}
