@@ -171,7 +171,7 @@ type Performing = (operation: Operation, request: Request, prepared: unknown, co
 
 /**
  * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
- * since the same caller was told it. See src/decisions/remembered-answers.md. Throws PutOff where it takes long to read.
+ * since the same caller was told it. See src/decisions/caching.md. Throws PutOff where it takes long to read.
  */
 function performer({ config, db, metrics }: App): Performing {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);

@@ -1,5 +1,5 @@
 /**
- * Answers are remembered until anything is written or their time is over (src/decisions/remembered-answers.md). What somebody
+ * Answers are remembered until anything is written or their time is over (src/decisions/caching.md). What somebody
  * is told after a role, a login or an account has changed is what a server tells that has just been started on the same data.
  */
 

@@ -30,7 +30,7 @@ const task = (name: string, every: number, run: Task['run']): Task => ({
 
 /**
  * A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk.
- * See src/decisions/relaxed-writes.md.
+ * See src/decisions/durability.md.
  */
 const repeatable = (name: string, every: number, run: Task['run']): Task => ({
   name,

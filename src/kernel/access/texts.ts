@@ -16,7 +16,7 @@ declare module '../app.ts' {
 
 /*
  * The texts of single objects, kept for each kind of viewer until the row of an object, or one that it tells of, changes.
- * The database itself says so, by triggers. See src/decisions/kept-texts.md.
+ * The database itself says so, by triggers. See src/decisions/caching.md.
  */
 
 /**

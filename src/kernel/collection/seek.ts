@@ -11,7 +11,7 @@ interface Place {
 /** What a row is looked up by. */
 type Named = { readonly id: number } | { readonly uuid: string };
 
-/** The row with an id or a uuid, if it fulfils the condition. See src/decisions/kept-texts.md. */
+/** The row with an id or a uuid, if it fulfils the condition. See src/decisions/caching.md. */
 export function seek<R extends Row>(
   { app, db }: Request,
   { alias: name, table }: Place,

@@ -4,7 +4,7 @@ import { present } from '../present.ts';
 /*
  * What a statement reads and changes, as SQLite itself tells by EXPLAIN: cascades of foreign keys and triggers are in it, and
  * views are taken apart. What is remembered of a database is valid while nothing has changed that it was read from.
- * See src/decisions/remembered-answers.md.
+ * See src/decisions/caching.md.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** The write-ahead log after a write or a sync of it has failed. See src/decisions/failed-syncs.md. */
+/** The write-ahead log after a write or a sync of it has failed. See src/decisions/durability.md. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';

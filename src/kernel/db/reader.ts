@@ -184,7 +184,7 @@ export class Reader {
   /**
    * The number that a counting query answers, remembered while what it reads stays the same: counting a large table costs
    * more than the page that is shown of it. Where it is put off, queries that will be asked `also` are answered as of the same
-   * moment. See src/decisions/remembered-answers.md. Throws PutOff.
+   * moment. See src/decisions/caching.md. Throws PutOff.
    */
   count(query: Sql, also?: () => readonly Sql[]): number {
     return present(this.remembered(query, undefined, also)[0]);

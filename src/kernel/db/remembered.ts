@@ -8,7 +8,7 @@ interface Entry<T> extends Basis {
 
 /**
  * Values made from the data, kept by key while nothing has changed that they were made from. Of those that outgrow the bound
- * the ones go that were not asked for lately. See src/decisions/remembered-answers.md.
+ * the ones go that were not asked for lately. See src/decisions/caching.md.
  */
 export class Remembered<T> {
   readonly #allowance: Allowance;

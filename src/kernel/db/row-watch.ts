@@ -21,7 +21,7 @@ export interface Watched {
 
 /**
  * Temporary triggers that call back with the ids of the objects that a changed row is told of in: of those that have been
- * included, and perhaps of others. Cascades of foreign keys count, too. See src/decisions/kept-texts.md.
+ * included, and perhaps of others. Cascades of foreign keys count, too. See src/decisions/caching.md.
  */
 export class RowWatch {
   readonly #includeAll: SQLite.Statement<[], number>;

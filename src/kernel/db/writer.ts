@@ -103,7 +103,7 @@ export abstract class Writer extends Rows {
    * Runs work as a transaction of its own, and does not wait until it is on the disk. For work that is done again when a
    * power failure has undone it, such as removing what is old: nobody else's change is made less safe, and the writer is kept
    * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
-   * See src/decisions/relaxed-writes.md.
+   * See src/decisions/durability.md.
    */
   writeRelaxed<T>(work: () => T): T {
     if (this.#batch?.isExclusive) return this.write(work);

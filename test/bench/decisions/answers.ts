@@ -107,7 +107,7 @@ async function keptTexts(folder: string): Promise<Comparison[]> {
         () => each(load, kept.url, asked, `fresh=${numberMark}`),
         () => each(load, without.url, asked, `fresh=${numberMark}`),
       );
-      comparisons.push({ page: 'kept-texts', what: `${what} at a fresh address`, unit: 'µs', ...figures });
+      comparisons.push({ page: 'caching', what: `${what} at a fresh address`, unit: 'µs', ...figures });
     }
   } finally {
     await Promise.all([load.stop(), kept.close(), without.close()]);
@@ -252,7 +252,7 @@ async function counts({ db }: App): Promise<Comparison[]> {
     () => microsecondsEach(50, () => db.count(query)),
     () => microsecondsEach(50, () => db.value<number>(query)),
   );
-  return [{ page: 'remembered-answers', what: 'The number of matches among 3,000 projects', unit: 'µs', ...figures }];
+  return [{ page: 'caching', what: 'The number of matches among 3,000 projects', unit: 'µs', ...figures }];
 }
 
 /** Requests by the load generator, a process of its own, for what was asked for before and for what never was: each has a new parameter. */
@@ -265,7 +265,7 @@ async function documents({ app, url }: Server): Promise<Comparison[]> {
       () => each(load, url, asked, 'fresh=0'),
       () => each(load, url, asked, `fresh=${numberMark}`),
     );
-    comparisons.push({ page: 'remembered-answers', what, unit: 'µs', ...figures });
+    comparisons.push({ page: 'caching', what, unit: 'µs', ...figures });
   }
   await load.stop();
   return comparisons;

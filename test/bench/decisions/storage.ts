@@ -182,7 +182,7 @@ async function relaxed(folder: string): Promise<Comparison[]> {
   );
   await db.stopCheckpoints();
   db.close();
-  return [{ page: 'relaxed-writes', what: `A step that removes ${together} rows`, unit: 'ms', ...figures }];
+  return [{ page: 'durability', what: `A step that removes ${together} rows`, unit: 'ms', ...figures }];
 }
 
 /** The table of a key that has an index, filled with keys of the kind that is measured. */
