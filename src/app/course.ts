@@ -3,7 +3,7 @@ import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
 import type { App } from '../kernel/app.ts';
 import { type Endpoint, isMethod, type Operation } from '../kernel/collection/endpoint.ts';
-import { PutOff, PutOffReads } from '../kernel/db/put-off.ts';
+import { DeferredRead, DeferredReads } from '../kernel/db/deferred-reads.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { HttpError, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
@@ -22,7 +22,7 @@ export class Course {
   readonly route: string;
   readonly hidesPath: boolean;
   caller: string | undefined;
-  #reads: PutOffReads | undefined;
+  #reads: DeferredReads | undefined;
 
   constructor(
     private readonly app: App,
@@ -55,9 +55,9 @@ export class Course {
   }
 
   /** What it reads that takes long; undefined where no thread reads it. */
-  get reads(): PutOffReads | undefined {
+  get reads(): DeferredReads | undefined {
     if (!this.app.readingThread) return undefined;
-    this.#reads ??= new PutOffReads(this.caller ?? prefixOf(this.incoming.address));
+    this.#reads ??= new DeferredReads(this.caller ?? prefixOf(this.incoming.address));
     return this.#reads;
   }
 
@@ -79,7 +79,7 @@ export class Course {
     try {
       return work();
     } catch (error) {
-      if (error instanceof PutOff)
+      if (error instanceof DeferredRead)
         return this.#read(error).then(
           () => this.patiently(work, until),
           (failure) => this.refuse(failure),
@@ -91,10 +91,10 @@ export class Course {
   }
 
   /** Has the thread read what takes long; then the request is to be looked at anew. */
-  async #read({ questions }: PutOff): Promise<void> {
+  async #read({ queries }: DeferredRead): Promise<void> {
     const { app, incoming, reads } = this;
-    if (questions.length === 0) await nextTurn();
-    else if (reads) await app.readingThread?.answer(reads, questions, incoming.isGone);
+    if (queries.length === 0) await nextTurn();
+    else if (reads) await app.readingThread?.answer(reads, queries, incoming.isGone);
   }
 
   /** What an error comes to. */

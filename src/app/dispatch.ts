@@ -171,7 +171,7 @@ type Performing = (operation: Operation, request: Request, prepared: unknown, co
 
 /**
  * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
- * since the same caller was told it. See src/decisions/caching.md. Throws PutOff where it takes long to read.
+ * since the same caller was told it. See src/decisions/caching.md. Throws DeferredRead where it takes long to read.
  */
 function performer({ config, db, metrics }: App): Performing {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
@@ -206,11 +206,11 @@ function performer({ config, db, metrics }: App): Performing {
       return known;
     }
     answers.misses++;
-    const putOff = course?.reads;
+    const deferred = course?.reads;
     const { result: reply, reads } = db.versions.observe(() =>
-      db.puttingOff(putOff, () => handle(operation, request, prepared)),
+      db.withDeferredReads(deferred, () => handle(operation, request, prepared)),
     );
-    if (putOff?.isOutdated) return reply;
+    if (deferred?.isOutdated) return reply;
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {

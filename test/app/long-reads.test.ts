@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { demo } from '../../src/app/demo/demo.ts';
 import type { ReadingThread } from '../../src/kernel/access/long-reads.ts';
-import { type PutOff, PutOffReads } from '../../src/kernel/db/put-off.ts';
+import { type DeferredRead, DeferredReads } from '../../src/kernel/db/deferred-reads.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { present } from '../../src/kernel/present.ts';
 import type { Client, Json } from '../support/fixture.ts';
@@ -63,9 +63,9 @@ test('every list, filter and order is answered the same by the thread as without
   let asked = 0;
   const reading = thread();
   const answer = reading.answer.bind(reading);
-  reading.answer = (...questions) => {
+  reading.answer = (...queries) => {
     asked++;
-    return answer(...questions);
+    return answer(...queries);
   };
   const people = await Promise.all(
     ['admin', user].map(async (username) => {
@@ -155,14 +155,14 @@ test('a token that is revoked while the thread reads is not served', async () =>
   assert.is((await client.get('/api/customers/?name=e')).status, 401);
 });
 
-/** Runs work, and answers the questions that the thread was asked meanwhile. */
+/** Runs work, and answers the queries that the thread was asked meanwhile. */
 async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   const asked: string[][] = [];
   const reading = thread();
   const answer = reading.answer.bind(reading);
-  reading.answer = (reads, questions, isGone) => {
-    asked.push(questions.map(({ text }) => text));
-    return answer(reads, questions, isGone);
+  reading.answer = (reads, queries, isGone) => {
+    asked.push(queries.map(({ text }) => text));
+    return answer(reads, queries, isGone);
   };
   try {
     await work();
@@ -186,12 +186,32 @@ test('short reads of a large table go to the thread together when there are many
   const queries = [1, 2, 3, 4].map((size) => sql`SELECT count(*) FROM event WHERE id > ${0} AND id < ${size}`);
   for (const { text, values } of queries) db.tookInThread({ text, values, isPlucked: true }, 0);
   largeAbove(0);
-  const reads = new PutOffReads('somebody');
-  db.puttingOff(reads, () => db.foresee(queries.slice(0, 3)));
+  const reads = new DeferredReads('somebody');
+  db.withDeferredReads(reads, () => db.deferTogether(queries.slice(0, 3)));
   assert.throws(
-    () => db.puttingOff(reads, () => db.foresee(queries)),
-    (error: unknown) => (error as PutOff).questions.length === 4,
+    () => db.withDeferredReads(reads, () => db.deferTogether(queries)),
+    (error: unknown) => (error as DeferredRead).queries.length === 4,
   );
+});
+
+test('only deferrable reads are deferred', () => {
+  const { db } = fixture.server.app;
+  largeAbove(0);
+  const query = sql`SELECT uuid FROM customer ORDER BY length(name)`;
+  const reads = new DeferredReads('a caller');
+  db.withDeferredReads(reads, () => {
+    const all = db.values<string>(query);
+    assert.ok(all.length > 0);
+    assert.equal(
+      db.all<{ uuid: string }>(query).map((row) => row.uuid),
+      all,
+    );
+    assert.is(db.value(query), all[0]);
+    assert.is(db.get<{ uuid: string }>(query)?.uuid, all[0]);
+    const isDeferred = (error: unknown): boolean => (error as DeferredRead).queries.length === 1;
+    assert.throws(() => db.deferrableAll(query), isDeferred);
+    assert.throws(() => db.deferrableValues(query), isDeferred);
+  });
 });
 
 test('rows are counted once, whatever comes and goes while the thread counts', async () => {
@@ -223,7 +243,7 @@ const never = (): boolean => false;
 test('more reads than may wait are refused, and nothing is read for clients that have gone', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
-  const working = thread().answer(new PutOffReads('somebody'), [busy], never);
+  const working = thread().answer(new DeferredReads('somebody'), [busy], never);
   const leaving = new AbortController();
   const headers = { Authorization: `Token ${fixture.staff.token}` };
   const ask = (i: number): Promise<Response> =>
@@ -242,7 +262,7 @@ test('more reads than may wait are refused, and nothing is read for clients that
     took(...told);
   };
   await Promise.all([working, ...waiting]);
-  await thread().answer(new PutOffReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
+  await thread().answer(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
   db.tookInThread = took;
   assert.is(read, 2, 'the busy one, and the last one');
 });
@@ -250,7 +270,7 @@ test('more reads than may wait are refused, and nothing is read for clients that
 test('a read that takes too long is given up, and the next one has a thread again', async () => {
   const reading = thread();
   Object.assign(reading, { milliseconds: 20 });
-  const error: unknown = await reading.answer(new PutOffReads('somebody'), [busy], never).catch((thrown) => thrown);
+  const error: unknown = await reading.answer(new DeferredReads('somebody'), [busy], never).catch((thrown) => thrown);
   Object.assign(reading, { milliseconds: 60_000 });
   assert.instance(error, HttpError);
   assert.equal((error as InstanceType<typeof HttpError>).status, 503);
@@ -264,19 +284,19 @@ test('a read that takes too long is given up, and the next one has a thread agai
 test('what the thread cannot read is read without it', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
-  const reads = new PutOffReads('somebody');
+  const reads = new DeferredReads('somebody');
   const query = sql`SELECT country_name(country) FROM customer ORDER BY 1 LIMIT 1`;
   const now = db.values(query);
-  const read = (): unknown => db.puttingOff(reads, () => db.values(query));
-  const putOff = (() => {
+  const read = (): unknown => db.withDeferredReads(reads, () => db.deferrableValues(query));
+  const deferred = (() => {
     try {
       return read();
     } catch (error) {
       return error;
     }
   })();
-  assert.ok((putOff as PutOff).questions.length > 0);
-  await thread().answer(reads, (putOff as PutOff).questions, never);
+  assert.ok((deferred as DeferredRead).queries.length > 0);
+  await thread().answer(reads, (deferred as DeferredRead).queries, never);
   assert.equal(read(), now);
 });
 

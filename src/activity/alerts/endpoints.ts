@@ -119,7 +119,7 @@ const severityNames = namesOf(severities).sort();
 /** How many of the visible alerts that pass the filters there are of each severity. */
 function stats(request: Request): Reply {
   const { scopes } = request.app;
-  const rows = request.db.all<{ severity: number; count: number }>(sql`
+  const rows = request.db.deferrableAll<{ severity: number; count: number }>(sql`
     SELECT a.severity, count(*) AS count
     FROM alert a
     WHERE ${alerts(scopes).listing.condition(request, [visibleAlerts(scopes).condition(request.caller, request.config)])}

@@ -132,7 +132,7 @@ export function count(db: Database, selection: Selection): number {
 
 /** The numbers of events of some selections that lead by the same ways. */
 export function counts(db: Database, selections: readonly Selection[]): number[] {
-  db.foresee(selections.filter(({ ways }) => ways.length > 0).map(countOf));
+  db.deferTogether(selections.filter(({ ways }) => ways.length > 0).map(countOf));
   return selections.map((selection) => count(db, selection));
 }
 
@@ -152,7 +152,7 @@ export function countsBefore(
   for (const way of ways) {
     const place = placeAmong(raw(way.at), ascending, 0, ascending.length);
     const found = sql`SELECT ${place} AS place, count(*) AS count ${entries(way, conditions, range, true)} GROUP BY 1`;
-    for (const { place, count } of db.all<{ place: number; count: number }>(found))
+    for (const { place, count } of db.deferrableAll<{ place: number; count: number }>(found))
       if (place < between.length) between[place] = (between[place] ?? 0) + count;
   }
   for (const i of between.keys()) between[i] = (between[i] ?? 0) + (between[i - 1] ?? 0);
@@ -186,7 +186,7 @@ export function pageIds(
   const order = (at: string, id: string): Sql => raw(`ORDER BY ${at} ${direction}, ${id} ${direction}`);
   const inOrder = (way: IndexScan, checked: readonly Sql[]): Sql => sql`${rows(way, checked)} ${order(way.at, way.id)}`;
   const cut = (ordered: Sql): number[] =>
-    db.values<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
+    db.deferrableValues<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
   switch (cheapest(db, selection, depth, total)) {
     case 'walk':
       return cut(inOrder(log, whole));

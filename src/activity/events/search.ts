@@ -116,7 +116,7 @@ function merge(db: Database): boolean {
 
 /** What finds the events of whose texts one holds these words next to each other, in this order: a phrase for each volume, as FTS5 writes it. */
 export function phrasesOf(db: Database, words: readonly string[]): string[] {
-  db.aside(() => {
+  db.withoutDeferral(() => {
     while (indexSome(db));
   });
   const first = volumeOf(db.value<number>(sql`SELECT min(id) FROM event`) ?? 0);
@@ -124,7 +124,7 @@ export function phrasesOf(db: Database, words: readonly string[]): string[] {
   let volumes = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   for (let length = wordsEverywhere; length < words.length; length *= 4) {
     const heads = volumes.map((volume) => [volume, phrase(volume, words.slice(0, length))]);
-    volumes = db.values<number>(sql`
+    volumes = db.deferrableValues<number>(sql`
       SELECT value ->> 0 FROM json_each(${JSON.stringify(heads)})
       WHERE EXISTS (SELECT 1 FROM event_words WHERE event_words MATCH value ->> 1)`);
   }

@@ -46,16 +46,18 @@ export function visibleEvents(db: Database, caller: Caller): Predicate | undefin
   // A project that never moved brings events of its customer only: they are found under the customer, where the caller has a role in
   // it, and under no other customer otherwise. Those of a moved project may be about its former customers, too.
   // CROSS JOIN makes SQLite go from the caller's few objects to their subjects.
-  const lasting = db.values<number>(sql`
+  const lasting = db.deferrableValues<number>(sql`
     SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid
     WHERE c.id IN (${customers})
     UNION ALL
     SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
     WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
-  const moved = db.values<number>(sql`
+  const moved = db.deferrableValues<number>(sql`
     SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
     WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
-  const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
+  const own = db.deferrableValues<number>(
+    sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`,
+  );
   return {
     condition: isVisible(caller),
     ways: [

@@ -30,7 +30,7 @@ function list(request: Request): Reply {
   const from = sql`FROM hook h WHERE ${any(conditions)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all<{ id: number; rank: number }>(sql`
+  const rows = db.deferrableAll<{ id: number; rank: number }>(sql`
     SELECT h.id, ${rank} AS rank ${from}
     ORDER BY rank, h.id
     LIMIT ${page.size} OFFSET ${page.offset}`);

@@ -63,7 +63,7 @@ export const creationTime: Endpoint = {
 /** Seconds in which the objects that the caller sees were created, within the range and its last second. */
 function creations({ caller, db }: Request, type: keyof typeof counted, from: number, to: number): number[] {
   const { table, visible } = counted[type];
-  return db.values<number>(sql`SELECT created / ${second} FROM ${raw(table)}
+  return db.deferrableValues<number>(sql`SELECT created / ${second} FROM ${raw(table)}
     WHERE created >= ${from * second} AND created < ${(to + 1) * second} AND ${visible(caller, 'id')}`);
 }
 

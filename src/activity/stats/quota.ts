@@ -49,7 +49,7 @@ export const quotaStatistics: Endpoint = {
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
       handle: (request) => {
         const names = request.query.all('quota_name');
-        const rows = request.db.all<{ name: string; limit: number; usage: number }>(sql`
+        const rows = request.db.deferrableAll<{ name: string; limit: number; usage: number }>(sql`
           SELECT q.name, iif(min(q."limit") = -1, -1, ${sumOf('q."limit"')}) AS "limit", ${sumOf('q.usage')} AS usage
           FROM quota q WHERE q.scope_kind = 'link' AND q.scope_id IN (${chosenLinks(request)})
             AND (${names.length === 0 ? 1 : 0} OR q.name IN (SELECT value FROM json_each(${JSON.stringify(names)})))

@@ -99,7 +99,7 @@ function askedBuckets(request: Request): Bucket[] {
 
 /** The histories of the chosen quotas of the links, as far as they matter to the buckets. */
 function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
-  const quotas = request.db.all<{
+  const quotas = request.db.deferrableAll<{
     id: number;
     name: Item;
     first_at: number;
@@ -113,7 +113,7 @@ function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buck
     item: name,
     versions: [
       { at, limit, usage },
-      ...request.db.all<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} AND at < ${to}
+      ...request.db.deferrableAll<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} AND at < ${to}
         AND at >= ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${id} AND at <= ${from}), 0) ORDER BY at`),
     ],
   }));

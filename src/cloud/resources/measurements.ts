@@ -186,7 +186,7 @@ function list(request: Request, measurement: Measurement): Reply {
   const condition = asked(request, key);
   const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
   const page = pageOf(query, total);
-  const keys = db.all<{ id: number; key: string }>(sql`
+  const keys = db.deferrableAll<{ id: number; key: string }>(sql`
     SELECT m.resource_id AS id, m.${raw(key)} AS key
     FROM ${raw(table)} m
     WHERE ${condition}

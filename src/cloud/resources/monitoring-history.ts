@@ -56,7 +56,7 @@ export const monitoringHistory: Endpoint = {
           () => historyPoints((name) => query.all(name)),
           () => itemsAsked(request),
         );
-        const items = db.all<{ id: number; name: string }>(sql`
+        const items = db.deferrableAll<{ id: number; name: string }>(sql`
           SELECT m.resource_id AS id, m.name FROM monitoring_item m
           WHERE ${condition}
           ORDER BY m.name, m.resource_id
@@ -65,7 +65,7 @@ export const monitoringHistory: Endpoint = {
           throw invalidRequest(
             `More than ${mostItems} items, or ${mostValues} values, are asked for: name a scope, or fewer points.`,
           );
-        const told = db.all<Told>(sql`
+        const told = db.deferrableAll<Told>(sql`
           SELECT i.key AS item, p.value AS point, (
             SELECT v.value FROM monitoring_value v
             WHERE v.resource_id = i.value ->> 'id' AND v.name = i.value ->> 'name' AND v.at < (p.value + 1) * ${second}

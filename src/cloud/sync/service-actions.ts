@@ -66,7 +66,7 @@ function managed(request: Request, service: ServiceRow): Reply {
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
   const rows =
-    db.all<object>(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
+    db.deferrableAll<object>(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
     ${from} ORDER BY r.id LIMIT ${page.size} OFFSET ${page.offset}`);
   return document(JSON.stringify(withChosen(request, rows)), pageHeaders(page, total, request.url, query));
 }
@@ -104,7 +104,7 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
     AND ${isImportable(catalogue)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all<InventoryRow>(
+  const rows = db.deferrableAll<InventoryRow>(
     sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`,
   );
   const items = rows.map(({ backend_id, kind, name, values }) => {

@@ -1,6 +1,6 @@
 /** Has a thread answer what takes long to read. See src/decisions/reading-thread.md. */
 import type { Database } from '../db/database.ts';
-import type { Found, PutOffReads, Question } from '../db/put-off.ts';
+import type { DeferredQuery, DeferredReads, ReadResult } from '../db/deferred-reads.ts';
 import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
 import type { Log } from '../log.ts';
 import { embeddedThread } from '../native/embedded.ts';
@@ -38,33 +38,33 @@ export class ReadingThread {
   }
 
   /**
-   * Resolves when `reads` has the answers to these questions, as of a moment from now on. What has been written by now is
+   * Resolves when `reads` has the answers to these queries, as of a moment from now on. What has been written by now is
    * committed before. Nothing is read for whom `isGone` says has gone. Rejects with 503.
    */
-  async answer(reads: PutOffReads, questions: readonly Question[], isGone: () => boolean): Promise<void> {
+  async answer(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
-    if (!(await committed(db))) return reads.answered(questions);
+    if (!(await committed(db))) return reads.resolve(queries);
     let bases: ReturnType<Database['basisOf']>[] = [];
     const isWanted = (): boolean => {
       // The client did not wait.
       if (isGone()) throw readTooLong();
-      if (questions.every((question) => db.isRemembered(question))) return false;
-      bases = questions.map((question) => db.basisOf(question));
+      if (queries.every((query) => db.isRemembered(query))) return false;
+      bases = queries.map((query) => db.basisOf(query));
       return true;
     };
-    const task = questions.map(({ isPlucked, text, values }) => ({ isPlucked, text, values }));
+    const task = queries.map(({ isPlucked, text, values }) => ({ isPlucked, text, values }));
     try {
-      const found = await this.#thread.run<readonly Found[]>(task, {
+      const found = await this.#thread.run<readonly ReadResult[]>(task, {
         holder: reads.holder,
         milliseconds: this.milliseconds,
         isWanted,
       });
       if (!found) return;
       for (const [i, { milliseconds }] of found.entries()) {
-        const question = questions[i];
-        if (question) db.tookInThread(question, milliseconds);
+        const query = queries[i];
+        if (query) db.tookInThread(query, milliseconds);
       }
-      reads.answered(questions, found, bases);
+      reads.resolve(queries, found, bases);
     } catch (error) {
       if (error instanceof HttpError) throw error;
       if (error instanceof OverdueTask) throw readTooLong();
@@ -72,7 +72,7 @@ export class ReadingThread {
         { err: error },
         'the thread that reads cannot answer: it is read at once, which keeps others waiting',
       );
-      reads.answered(questions);
+      reads.resolve(queries);
     }
   }
 

@@ -1,7 +1,7 @@
 /** The program of the thread that reads for long: see long-reads.ts. See src/decisions/reading-thread.md. */
 import { workerData } from 'node:worker_threads';
+import type { DeferredQuery, ReadResult } from '../db/deferred-reads.ts';
 import { openHandle } from '../db/handle.ts';
-import type { Found, Question } from '../db/put-off.ts';
 import { caseFold } from '../db/sql.ts';
 import { Statements } from '../db/statements.ts';
 import { loadAgain } from '../native/thread-addon.ts';
@@ -14,13 +14,13 @@ for (const pragma of ['temp_store = MEMORY', 'cache_size = -16384', 'mmap_size =
 handle.function('fold', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? caseFold(text) : null));
 const statements = new Statements(handle);
 
-function answer({ isPlucked, text, values }: Question): Found {
+function answer({ isPlucked, text, values }: DeferredQuery): ReadResult {
   const started = performance.now();
   const rows = (isPlucked ? statements.values(text) : statements.rows(text)).all(values);
   return { rows, milliseconds: performance.now() - started };
 }
 
 /** All of them as of one moment. */
-const answerAll = handle.transaction((questions: readonly Question[]) => questions.map(answer));
+const answerAll = handle.transaction((queries: readonly DeferredQuery[]) => queries.map(answer));
 
-serveTasks((questions: readonly Question[]) => answerAll(questions));
+serveTasks((queries: readonly DeferredQuery[]) => answerAll(queries));

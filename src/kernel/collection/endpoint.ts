@@ -37,7 +37,13 @@ export type Refusal = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 429 | 503;
 export interface Operation {
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** Answers the request. Anything but GET runs in one transaction, which commits only if this returns. */
+  /**
+   * Responds to the request. A handler may run more than once for one request:
+   * - GET runs again after each of its deferrable reads that the reader thread had to run (DeferredRead), so it writes nothing.
+   *   Reads that may walk a large table use the deferrable methods of `db`; all others run immediately and never throw that.
+   * - Every other method runs in one transaction, which commits only if this returns. It runs again when a write that shares
+   *   the commit fails (TakenBack), so it changes nothing outside the database, unless `isHandledOnce`.
+   */
   handle(request: Request, prepared: unknown): Reply;
   /** What is remembered of the object that the path names, whatever address it is asked at; undefined when `handle` has to make it. */
   readonly recall?: (request: Request) => Reply | undefined;

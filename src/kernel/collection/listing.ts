@@ -163,7 +163,7 @@ export class Listing {
     });
   }
 
-  /** The same for a page, in steps. Throws PutOff. */
+  /** The same for a page, in steps. Throws DeferredRead. */
   representMany(request: Request, ids: readonly number[], parameters?: Parameters): readonly string[] {
     return request.db.inSteps(this.#query(request), ids, (some) => this.represent(request, some, parameters));
   }

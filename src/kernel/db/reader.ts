@@ -2,8 +2,15 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import { type Access, type Part, partOf } from './access.ts';
+import {
+  answerKey,
+  type DeferredQuery,
+  DeferredRead,
+  type DeferredReads,
+  LongReadDetector,
+  Steps,
+} from './deferred-reads.ts';
 import type { Kept } from './kept.ts';
-import { answerKey, LongReads, PutOff, type PutOffReads, type Question, Steps } from './put-off.ts';
 import { Remembered } from './remembered.ts';
 import { RowCounts } from './row-counts.ts';
 import { RowWatch, type Watched } from './row-watch.ts';
@@ -21,10 +28,10 @@ export class Reader {
   /** What has changed, committed or pending, that of other processes included as far as it has been noticed. */
   readonly versions = new Versions();
   /** Which reads take long. */
-  readonly long: LongReads;
+  readonly long: LongReadDetector;
   protected readonly statements: Statements;
-  /** Those of the request that reads at this moment. */
-  #putOffReads: PutOffReads | undefined;
+  /** Of the handler that runs now. */
+  #deferredReads: DeferredReads | undefined;
   readonly #handle: SQLite.Database;
   readonly #queries = new Remembered<readonly number[]>(this.versions, queryBytes);
   readonly #rowCounts: RowCounts;
@@ -33,7 +40,7 @@ export class Reader {
   constructor(handle: SQLite.Database) {
     this.#handle = handle;
     this.statements = new Statements(handle);
-    this.long = new LongReads(this.statements, this.versions);
+    this.long = new LongReadDetector(this.statements, this.versions);
     this.#rowCounts = new RowCounts(this.statements, this.versions, this.long);
   }
 
@@ -52,71 +59,76 @@ export class Reader {
   }
 
   /**
-   * Runs work whose long reads are put off until `reads` has their answers. `get`, `one`, `named` and `valuesNow` read at once.
-   * Throws PutOff.
+   * Runs a handler of GET whose deferrable reads may run on the reader thread; without `reads` they run immediately. Throws
+   * DeferredRead; `reads` holds the results when the handler runs again.
    */
-  puttingOff<T>(reads: PutOffReads | undefined, work: () => T): T {
-    const outer = this.#putOffReads;
-    this.#putOffReads = reads;
+  withDeferredReads<T>(reads: DeferredReads | undefined, work: () => T): T {
+    const outer = this.#deferredReads;
+    this.#deferredReads = reads;
     reads?.begin();
     try {
       return work();
     } finally {
-      this.#putOffReads = outer;
+      this.#deferredReads = outer;
     }
   }
 
-  /** Runs work that writes what stays though whoever asks is begun anew, such as an index that follows: later reads are put off as before. */
-  aside<T>(work: () => T): T {
-    const reads = this.#putOffReads;
-    this.#putOffReads = undefined;
+  /** Runs writes that stay although the handler runs again, such as an index that follows: reads after it are still deferrable. */
+  withoutDeferral<T>(work: () => T): T {
+    const reads = this.#deferredReads;
+    this.#deferredReads = undefined;
     try {
       return work();
     } finally {
-      this.#putOffReads = reads;
+      this.#deferredReads = reads;
     }
   }
 
-  /** Those of the ids of a table that fulfil a condition now; all of them where nothing has changed since they were found. */
+  /** Returns the ids that still fulfil a condition. It checks only when a deferred read is outdated. */
   remaining(ids: readonly number[], table: string, alias: string, { text, values }: Sql): readonly number[] {
     if (!this.isOutdated) return ids;
-    return this.valuesNow<number>({
+    return this.values<number>({
       text: `SELECT ${alias}.id FROM json_each(?) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value WHERE ${text}`,
       values: [JSON.stringify(ids), ...values],
     });
   }
 
-  /** Whether the work under way has been told something that is no longer so. */
+  /** Whether the current handler used the result of a deferred read that is outdated. */
   get isOutdated(): boolean {
-    return this.#putOffReads?.isOutdated ?? false;
+    return this.#deferredReads?.isOutdated ?? false;
   }
 
-  /** Puts off all of these queries for numbers that are not known, where one of them takes long: at once, not one by one. Throws PutOff. */
-  foresee(queries: readonly Sql[]): void {
-    const reads = this.#putOffReads;
+  /** Defers these queries for numbers together when one of them takes long, except those with a cached result. Throws DeferredRead. */
+  deferTogether(queries: readonly Sql[]): void {
+    const reads = this.#deferredReads;
     if (!reads?.isOpen) return;
     const unknown = this.#unknown(queries, reads);
     if (this.long.hasSome(unknown.map(({ text, values }) => [this.statements.values(text), values])))
-      throw new PutOff(unknown);
+      throw new DeferredRead(unknown);
   }
 
-  /** Whether the answer to a question is remembered. */
-  isRemembered({ isPlucked, text, values }: Question): boolean {
+  /** Returns whether the result of a query is cached. */
+  isRemembered({ isPlucked, text, values }: DeferredQuery): boolean {
     return isPlucked && this.#queries.get(answerKey(this.statements.values(text), values)) !== undefined;
   }
 
-  /** The answer to a question that is found from now on is so as long as this is current. */
-  basisOf(question: Question): Basis {
+  /** Returns the versions that a query would read now; its result is valid while they are current. */
+  basisOf(question: DeferredQuery): Basis {
     return this.versions.basis([question.reads ?? this.statements.accessOf(this.#statementOf(question)).reads]);
   }
 
-  /** The thread took so many milliseconds for a question. */
-  tookInThread(question: Question, milliseconds: number): void {
+  /** Records how long the thread took for a query. */
+  tookInThread(question: DeferredQuery, milliseconds: number): void {
     this.long.took(this.#statementOf(question), question.values, milliseconds, true);
   }
 
   /** All rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
+    return this.#noted(this.statements.rows<Row>(query.text)).all(query.values);
+  }
+
+  /** Like `all`, for handlers of GET that walk large tables: runs on the reader thread where it takes long. Throws DeferredRead. */
+  deferrableAll<Row = Record<string, Value>>(query: Sql): Row[] {
     return this.#read(this.statements.rows<Row>(query.text), query.values);
   }
 
@@ -146,18 +158,17 @@ export class Reader {
 
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
-    const kept = this.statements.values<T>(query.text);
-    return this.#putOffReads ? this.#read(kept, query.values)[0] : this.#noted(kept).get(query.values);
+    return this.#noted(this.statements.values<T>(query.text)).get(query.values);
   }
 
   /** The first column of every row. */
   values<T = Value>(query: Sql): T[] {
-    return this.#read(this.statements.values<T>(query.text), query.values);
+    return this.#noted(this.statements.values<T>(query.text)).all(query.values);
   }
 
-  /** The same, read at once. */
-  valuesNow<T = Value>(query: Sql): T[] {
-    return this.#noted(this.statements.values<T>(query.text)).all(query.values);
+  /** Like `values`, for handlers of GET that walk large tables: runs on the reader thread where it takes long. Throws DeferredRead. */
+  deferrableValues<T = Value>(query: Sql): T[] {
+    return this.#read(this.statements.values<T>(query.text), query.values);
   }
 
   /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
@@ -166,11 +177,11 @@ export class Reader {
   }
 
   /**
-   * What `make` makes of each of these ids, of which every one is there, by a query of this text: of many in steps, between
-   * which others have a turn. Throws PutOff.
+   * Calls `make` for these ids, which all exist, with a query of this text. Many ids are split into steps that yield the event
+   * loop. Throws DeferredRead.
    */
   inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[] {
-    const reads = this.#putOffReads;
+    const reads = this.#deferredReads;
     if (!reads) return make(ids);
     const basis = (): Basis => this.versions.basis([this.readsOf(text)]);
     return this.#steps.run(text, reads, reads.progress<T>(text, basis, this.versions), ids, make);
@@ -183,8 +194,8 @@ export class Reader {
 
   /**
    * The number that a counting query answers, remembered while what it reads stays the same: counting a large table costs
-   * more than the page that is shown of it. Where it is put off, queries that will be asked `also` are answered as of the same
-   * moment. See src/decisions/caching.md. Throws PutOff.
+   * more than the page that is shown of it. When it is deferred, the queries of `also` are deferred with it and see the same
+   * state. See src/decisions/caching.md. Throws DeferredRead.
    */
   count(query: Sql, also?: () => readonly Sql[]): number {
     return present(this.remembered(query, undefined, also)[0]);
@@ -202,7 +213,7 @@ export class Reader {
       verify(
         () => query.text,
         () => known,
-        () => this.valuesNow(query),
+        () => this.values(query),
       );
     return known ?? this.#remember(key, statement, query, visits, also);
   }
@@ -214,7 +225,7 @@ export class Reader {
     // Of a view, nothing says what comes and goes.
     if (!this.readsOf(query.text).includes(part)) return this.count(query);
     this.versions.note([part]);
-    return this.#rowCounts.of(table, part, this.#putOffReads);
+    return this.#rowCounts.of(table, part, this.#deferredReads);
   }
 
   /** From now on calls back with the ids of the objects that a changed row is told of in, as `RowWatch` says; undefined inside a transaction. */
@@ -224,8 +235,8 @@ export class Reader {
 
   /** A statement has changed this many rows. */
   protected changed(kept: Kept, count: number): void {
-    // Who has written is not begun anew.
-    this.#putOffReads = undefined;
+    // A handler that has written must not run again.
+    this.#deferredReads = undefined;
     const access = this.statements.accessOf(kept);
     this.#rowCounts.changed(access, count);
     this.versions.changed(access.changes);
@@ -244,37 +255,37 @@ export class Reader {
     return this.#queries.set(key, found, [reads], 2 * key.length + 8 * found.length);
   }
 
-  /** What the statement answers, which may be put off. Throws PutOff. */
+  /** Returns the rows of a statement, from the reader thread where it takes long. Throws DeferredRead. */
   #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
-    const reads = this.#putOffReads;
+    const reads = this.#deferredReads;
     if (!reads) return this.#noted(kept).all(values);
     const question = asked(kept, values);
     const found = reads.take(question, this.versions);
     this.#noted(kept);
-    // Who wrote the text of a statement knows what it answers, to the thread as well: hence the cast.
+    // The caller gave the type of the rows for this text; the thread ran the same text.
     if (found) return found as T[];
     if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question))
-      throw new PutOff([question, ...(also ? this.#unknown(also(), reads) : [])]);
+      throw new DeferredRead([question, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
     const rows = kept.all(values);
     this.long.took(kept, values, performance.now() - started, false);
     return rows;
   }
 
-  /** The questions that these queries for numbers come to, as far as they are not answered. */
-  #unknown(queries: readonly Sql[], reads: PutOffReads): Question[] {
+  /** Returns the queries for numbers that have neither a cached result nor one of the thread. */
+  #unknown(queries: readonly Sql[], reads: DeferredReads): DeferredQuery[] {
     return queries
       .map(({ text, values }) => ({ text, values, isPlucked: true }))
       .filter((question) => !this.isRemembered(question) && !reads.has(question));
   }
 
-  #statementOf({ isPlucked, text }: Question): Kept {
+  #statementOf({ isPlucked, text }: DeferredQuery): Kept {
     return isPlucked ? this.statements.values(text) : this.statements.rows(text);
   }
 
-  /** What a statement accesses. To find that out takes as long as many a read, so others have a turn before. Throws PutOff. */
+  /** Returns what a statement accesses. Planning takes as long as many reads, so it may yield first. Throws DeferredRead. */
   #accessOf(kept: Kept): Access {
-    if (kept.access === undefined) this.#putOffReads?.step();
+    if (kept.access === undefined) this.#deferredReads?.step();
     return this.statements.accessOf(kept);
   }
 
@@ -285,4 +296,4 @@ export class Reader {
   }
 }
 
-const asked = ({ isPlucked, text }: Kept, values: Sql['values']): Question => ({ text, values, isPlucked });
+const asked = ({ isPlucked, text }: Kept, values: Sql['values']): DeferredQuery => ({ text, values, isPlucked });

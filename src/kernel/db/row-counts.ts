@@ -1,6 +1,6 @@
 import { verify } from '../verification.ts';
 import { type Access, type Part, partOf } from './access.ts';
-import { type LongReads, PutOff, type PutOffReads } from './put-off.ts';
+import { DeferredRead, type DeferredReads, type LongReadDetector } from './deferred-reads.ts';
 import type { Statements } from './statements.ts';
 import type { Versions } from './versions.ts';
 
@@ -14,11 +14,11 @@ export class RowCounts {
   constructor(
     private readonly statements: Statements,
     private readonly versions: Versions,
-    private readonly long: LongReads,
+    private readonly long: LongReadDetector,
   ) {}
 
-  /** The rows of a table with ids; of a large one they are first counted by the thread where `reads` may be put off. Throws PutOff. */
-  of(table: string, part: Part, reads: PutOffReads | undefined): number {
+  /** The rows of a table with ids; of a large one they are first counted by the thread where `reads` may be put off. Throws DeferredRead. */
+  of(table: string, part: Part, reads: DeferredReads | undefined): number {
     this.#refresh();
     const count = (): number => this.#value(`SELECT count(*) FROM ${table}`);
     const known = this.#known.get(part);
@@ -30,7 +30,7 @@ export class RowCounts {
       );
       return known;
     }
-    const counted = reads && this.long.isLarge(table) ? this.#putOff(table, part, reads) : count();
+    const counted = reads && this.long.isLarge(table) ? this.#deferCount(table, part, reads) : count();
     if (!reads?.isOutdated) {
       this.#known.set(part, counted);
       this.#begun.delete(part);
@@ -52,13 +52,13 @@ export class RowCounts {
   }
 
   /** The thread tells how many there were, and up to which id: those that have come meanwhile have higher ones. */
-  #putOff(table: string, part: Part, reads: PutOffReads): number {
+  #deferCount(table: string, part: Part, reads: DeferredReads): number {
     const lost = this.#begun.get(part) ?? partOf(`${table} lost`);
     this.#begun.set(part, lost);
     const text = `SELECT json_array((SELECT count(*) FROM ${table}), (SELECT max(id) FROM ${table}))`;
-    const question = { text, values: [], isPlucked: true, reads: [lost] };
-    const [found] = reads.take(question, this.versions) ?? [];
-    if (found === undefined && !reads.has(question)) throw new PutOff([question]);
+    const query = { text, values: [], isPlucked: true, reads: [lost] };
+    const [found] = reads.take(query, this.versions) ?? [];
+    if (found === undefined && !reads.has(query)) throw new DeferredRead([query]);
     const [counted = 0, upTo = 0]: number[] = JSON.parse(String(found ?? this.#text(text)));
     return counted + this.#value(`SELECT count(*) FROM ${table} WHERE id > ?`, upTo);
   }
