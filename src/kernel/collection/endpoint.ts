@@ -69,7 +69,7 @@ export interface Operation {
   readonly paginated?: boolean | undefined;
   /** Whether `field=` chooses the keys of the answer; default: of lists. */
   readonly selectable?: boolean | undefined;
-  /** Whether no parameter is unknown to it. */
+  /** Whether it accepts any parameter and body member: its client is another service, which sends more than it reads. */
   readonly takesAnything?: boolean;
   /** Who may call it, in words. */
   readonly allowedFor?: string | undefined;

@@ -85,6 +85,8 @@ export const samlLoginComplete: Endpoint = {
       summary: 'Takes the response of an identity provider, and redirects to the web client with a token.',
       allowedFor: 'The browser that started the login.',
       input: { fields, purpose: 'create' },
+      // Identity providers add RelayState.
+      takesAnything: true,
       output: { status: 302 },
       refusals: { 401: true, 429: true, 503: true },
       prepare,

@@ -140,6 +140,7 @@ const operation = {
   summary: 'Ends the session that an identity provider has ended, or asks to end.',
   allowedFor: 'The browser that started the logout; identity providers by way of any.',
   output: { status: 302 },
+  takesAnything: true,
   refusals: { 401: true, 429: true, 503: true },
   prepare,
   handle,

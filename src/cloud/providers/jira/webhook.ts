@@ -156,6 +156,8 @@ export const webhookReceiver: Endpoint = {
         secret: parameter('string', 'The webhook_secret of the settings; not needed with the header X-Hook-Secret.'),
       },
       input: { fields, purpose: 'create', example: { webhookEvent: 'jira:issue_updated', issue: { key: 'WEB-1' } } },
+      // JIRA sends the whole issue, and adds parameters about its user.
+      takesAnything: true,
       output: { status: 201, shape: messageShape },
       refusals: { 403: true, 429: true },
       // Wrong secrets are counted.

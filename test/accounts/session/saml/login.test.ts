@@ -14,6 +14,7 @@ let saml: SamlFixture;
 
 login.before(async () => {
   saml = await SamlFixture.start({
+    strict_input: true,
     user_competences: ['Chemistry'],
     saml_attribute_mapping: {
       uid: ['username', 'description'],
@@ -35,6 +36,16 @@ const own = async (token: string): Promise<Json> =>
 const named = async (username: string): Promise<Json[]> =>
   (await saml.fixture.staff.get(`/api/users/?username=${username}`)).body;
 const types = (): string[] => saml.fixture.events().map(({ type }) => type);
+
+login('what identity providers send besides is accepted with strict_input, too', async () => {
+  await saml.idp.next({ user: { attributes: { uid: 'relayed' } } });
+  const { browser } = saml;
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  const form = { SAMLResponse, RelayState: 'https://app.example.com/start', SigAlg: 'none' };
+  const { headers, status } = await browser.send('POST', `${path}complete/`, form);
+  assert.equal([status, headers.get('x-ignored')], [302, null]);
+  assert.is((await own(tokenIn(headers.get('location') ?? ''))).username, 'relayed');
+});
 
 login(
   'a first login creates the user with what the identity provider tells, and ends with a token of that user',

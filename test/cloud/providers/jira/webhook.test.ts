@@ -8,7 +8,7 @@ import { setOptions, simulatedService, step, work } from '../../../support/simul
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const { test: webhooks, fixture } = suiteWithServer('JIRA webhooks');
+const { test: webhooks, fixture } = suiteWithServer('JIRA webhooks', { strict_input: true });
 let jira: Jira;
 
 webhooks.before(async () => {
@@ -129,6 +129,21 @@ webhooks('an unknown project or issue is 400', async () => {
   ]) {
     assert.equal(await unknown(event, 'WEB-99'), { issue: ['Issue WEB-99 is unknown.'] }, event);
   }
+});
+
+webhooks('what JIRA sends besides is accepted with strict_input, too', async () => {
+  const { key } = await jira.issue();
+  const answer = await jira.fixture.anonymous.post(
+    `${path}?secret=hush%20hush,%20little%20baby&user_id=ada&user_key=ada`,
+    {
+      timestamp: 1515127624000,
+      webhookEvent: 'jira:issue_updated',
+      user: { name: 'ada' },
+      issue: { key },
+      changelog: {},
+    },
+  );
+  assert.equal([answer.status, answer.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
 webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing else of the body is used', async () => {
