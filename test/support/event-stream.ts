@@ -26,7 +26,7 @@ export class EventReader {
   }
 
   /** Opens a stream; `lastId` is sent as Last-Event-ID. */
-  static async open(fixture: Fixture, client: Client, query = '', lastId?: string): Promise<EventReader> {
+  static async open(fixture: Pick<Fixture, 'url'>, client: Client, query = '', lastId?: string): Promise<EventReader> {
     const leaving = new AbortController();
     const response = await fetch(`${fixture.url}/api/events/stream/${query}`, {
       signal: leaving.signal,

@@ -7,6 +7,7 @@ import { issueToken, loginBy, revokeToken } from '../../kernel/access/tokens.ts'
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
+import type { AuthenticationMethod } from '../../kernel/config/config.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
@@ -27,7 +28,7 @@ interface Attempt {
 }
 
 /** Throws 401 unless the setting authentication_methods has this way to log in. */
-export function requireMethod({ config }: Request, method: 'LOCAL_SIGNIN' | 'SAML2'): void {
+export function requireMethod({ config }: Request, method: AuthenticationMethod): void {
   if (config.authentication_methods.includes(method)) return;
   throw unauthenticated({
     detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',

@@ -30,6 +30,10 @@ declare module '../app.ts' {
   }
 }
 
+/** The ways to log in. */
+export const authenticationMethods = ['LOCAL_SIGNIN', 'SAML2'] as const;
+export type AuthenticationMethod = (typeof authenticationMethods)[number];
+
 /**
  * Every setting, once: `tenantry config`, `--help`, the table of the manual, the environment and the command line are all
  * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the
@@ -127,9 +131,9 @@ export const settings = {
     false,
     'An invitation is accepted only by a user whose verified email is that of the invitation.',
   ),
-  authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
-    if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
-      throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
+  authentication_methods: list(['LOCAL_SIGNIN'], `Ways to log in: ${authenticationMethods.join(', ')}.`, (item) => {
+    if (!authenticationMethods.some((method) => method === item))
+      throw new Error(`must list ${authenticationMethods.join(' or ')}, but has "${item}"`);
   }),
   password_reset_url: redirectAddress(
     'Page that sets another password, in mails to those who forgot theirs; holds {secret}. Default: no such mails.',

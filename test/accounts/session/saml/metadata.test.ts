@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { createServer, settableClock } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SignedXml } from 'xml-crypto';
 import { examine } from '../../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../../support/fixture.ts';
 import { certificateText, entityDescriptor } from '../../../support/identity-provider.ts';
 import { Receiver } from '../../../support/receiver.ts';
 import { Files, failedLogin, failedLogout, SamlFixture, samlSettings, tokenIn } from '../../../support/saml-fixture.ts';
-import { type KeyPair, otherKeys, providerKeys, serviceKeys } from '../../../support/saml-keys.ts';
+import { otherKeys, providerKeys, serviceKeys } from '../../../support/saml-keys.ts';
+import { signed } from '../../../support/saml-signed.ts';
 
 const metadata = suite('SAML metadata');
 let files: Files;
@@ -25,26 +25,6 @@ const providersOf = async (fixture: Fixture, query = ''): Promise<Json> =>
   (await fixture.anonymous.get(`/api-auth/saml2/providers/${query}`)).body;
 const federation = (entities: readonly string[], attributes = ''): string =>
   `<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" ID="_all"${attributes}>${entities.join('').replaceAll(' ID="_metadata"', '')}</md:EntitiesDescriptor>`;
-
-function signed(
-  xml: string,
-  { cert, key }: KeyPair = otherKeys,
-  digestAlgorithm = 'http://www.w3.org/2001/04/xmlenc#sha256',
-): string {
-  const signing = new SignedXml({
-    privateKey: key,
-    publicCert: cert,
-    signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-    canonicalizationAlgorithm: 'http://www.w3.org/2001/10/xml-exc-c14n#',
-  });
-  signing.addReference({
-    xpath: '/*',
-    digestAlgorithm,
-    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', 'http://www.w3.org/2001/10/xml-exc-c14n#'],
-  });
-  signing.computeSignature(xml, { location: { reference: '/*', action: 'prepend' } });
-  return signing.getSignedXml();
-}
 
 const one = {
   entityId: 'https://one.example.com',

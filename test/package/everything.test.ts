@@ -1,0 +1,402 @@
+/**
+ * The one-file build, alone in an empty folder, with everything it can do: each setting, way to log in, optional feature, thread
+ * and late module runs once. What the file lacks fails here, and so does a setting that no start is given.
+ */
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { serveFlags } from '../../src/app/serve-options.ts';
+import { type AuthenticationMethod, authenticationMethods, settingNames } from '../../src/kernel/config/config.ts';
+import { once } from '../../src/kernel/memoised.ts';
+import { type LateModule, lateModules, type ThreadName, threads } from '../../src/kernel/native/parts.ts';
+import { CarriedParts } from '../support/carried-parts.ts';
+import { certificate } from '../support/certificate.ts';
+import { EventReader } from '../support/event-stream.ts';
+import { eventually as within } from '../support/eventually.ts';
+import { Client, type Json } from '../support/fixture.ts';
+import { entityDescriptor } from '../support/identity-provider.ts';
+import { Mailbox } from '../support/mailbox.ts';
+import { otherSettings } from '../support/other-settings.ts';
+import { builtProgram, Program, type Serving } from '../support/program.ts';
+import { Receiver } from '../support/receiver.ts';
+import { otherKeys, providerKeys } from '../support/saml-keys.ts';
+import { SamlProvider, wordsOf } from '../support/saml-login.ts';
+import { signed } from '../support/saml-signed.ts';
+import { Amazon } from '../vendors/amazon/stand-in.ts';
+
+const test = suite('everything in the one-file build');
+const password = 'correct-horse-1';
+const federated = 'https://federated.example.com';
+
+let program: Program;
+let parts: CarriedParts;
+let saml: SamlProvider;
+let mailbox: Mailbox;
+let web: Receiver;
+let amazon: Amazon;
+/** Every setting with a value that is not its default. */
+let others: Readonly<Record<string, string>>;
+/** The database of the first start, held open so that its write-ahead log stays as it was filled. */
+let db: SQLite.Database;
+
+/** The first start: all features are on. */
+let server: Serving;
+let admin: Client;
+/** The second one is a primary, whose follower speaks TLS. */
+let primary: Serving;
+let follower: Serving;
+
+/** Settings that had another value than their default while the program served, and options of `serve` that were given. */
+const settingsInForce = new Set<string>();
+const flagsGiven = new Set<string>();
+
+/** Waits without keeping the processor busy: other tests need it. */
+const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
+  within(what, holds, 30, 100);
+
+const at = (name: string): string => join(program.folder, name);
+function file(name: string, content: string): string {
+  writeFileSync(at(name), content);
+  return at(name);
+}
+
+test.before(async () => {
+  program = new Program(undefined, [process.execPath, 'tenantry.mjs']);
+  copyFileSync(builtProgram, at('tenantry.mjs'));
+  parts = new CarriedParts(builtProgram, program.folder);
+  [saml, mailbox, web, amazon] = await Promise.all([
+    SamlProvider.start('localhost'),
+    Mailbox.start(),
+    Receiver.start(),
+    Amazon.start(),
+  ]);
+  web.behaviour = ({ path }) => ({ status: 200, body: bodies[path] ?? '{}' });
+  others = otherSettings(givenSettings());
+});
+
+test.after(async () => {
+  db?.close();
+  await program.end();
+  await Promise.all([saml.close(), mailbox.close(), web.close(), amazon.close()]);
+});
+
+/** What the web answers by its paths. */
+const bodies: Readonly<Record<string, string>> = {
+  '/token': JSON.stringify({ access_token: 'access', expires_in: 3600 }),
+  '/metadata.xml': signed(entityDescriptor({ entityId: federated, url: federated })),
+};
+
+/** Values that no declaration of a setting gives. */
+function givenSettings(): Readonly<Record<string, string>> {
+  const account = {
+    project_id: 'rocket',
+    client_email: 'push@rocket.example.com',
+    private_key: providerKeys.key,
+    token_uri: `${web.url}/token`,
+  };
+  return {
+    ...saml.settings,
+    ...mailbox.settings,
+    admin_listen: '127.0.0.1:0',
+    tls_cert_file: file('tls.crt', certificate.cert),
+    tls_key_file: file('tls.key', certificate.key),
+    data: 'everything',
+    base_url: `http://localhost:${saml.settings.port}`,
+    allowed_origins: 'https://app.example.com',
+    empty_collections: 'rockets',
+    user_competences: 'Pilot',
+    users_visible: 'connected',
+    link_template_hosts: 'app.example.com',
+    password_reset_url: 'https://app.example.com/reset/{secret}/',
+    saml_idp_metadata_urls: `${web.url}/metadata.xml|${file('federation.crt', otherKeys.cert)}`,
+    saml_identity_provider_url: saml.idp.entityId,
+    saml_identity_provider_label: 'Example University',
+    policy_url: 'https://app.example.com/policy',
+    product_name: 'Ground Control',
+    email_hook_confirmation_url: 'https://app.example.com/confirm/{secret}/',
+    push_gateway_url: `${web.url}/push`,
+    push_server_key_android: 'android-key',
+    push_server_key_ios: 'ios-key',
+    push_service_account: file('account.json', JSON.stringify(account)),
+    push_title: 'News',
+    encryption_keys: `first:${randomBytes(32).toString('base64')}`,
+    job_delay: '0s',
+    litestream_program: 'another-litestream',
+    peers: web.url,
+    log_file: 'server.log',
+    log_level: 'debug',
+    native_cache: 'native',
+  };
+}
+
+/** All settings but these, which have their defaults. */
+const without = (...names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(others).filter(([name]) => !names.includes(name)));
+
+/** Starts a server with these settings. */
+function serve(words: readonly string[], given: Readonly<Record<string, string>> = {}): Promise<Serving> {
+  for (const word of words) if (word.startsWith('--')) flagsGiven.add(word.slice(2));
+  return program.serve([...words, ...wordsOf(given)], {
+    env: { ...parts.environment, NODE_EXTRA_CA_CERTS: at('tls.crt') },
+  });
+}
+
+/** Compares the settings that a server reports with those that it was given. */
+function checkSettings(reported: Json, given: Readonly<Record<string, string>>): void {
+  assert.equal(
+    reported.map(({ name, source }: Json) => [name, source]),
+    settingNames.flatMap((name) => (given[name] === undefined ? [] : [[name, `--${name.replaceAll('_', '-')}`]])),
+  );
+  for (const { default: usual, is_secret: isSecret, name, value } of reported) {
+    if (value !== usual) settingsInForce.add(name);
+    if (!isSecret && !/^\d+s$/.test(given[name] ?? '')) assert.is(value, given[name], name);
+  }
+}
+
+const run = async (words: readonly string[], input?: string): Promise<string> => {
+  const given = { env: parts.environment, ...(input !== undefined && { input }) };
+  const { code, stderr, stdout } = await program.run(words, given);
+  assert.is(code, 0, stderr);
+  return stdout;
+};
+
+test('lists every setting of the table in its help', async () => {
+  const names = [...(await run(['help', 'settings'])).matchAll(/^ {2}--([\w-]+)$/gm)].map(([, name]) => name);
+  assert.equal(
+    names,
+    settingNames.map((name) => name.replaceAll('_', '-')),
+  );
+});
+
+test('serves with all features on, and reports each setting as it was given', async () => {
+  // All settings are options of every command.
+  const settings = without(
+    'tls_cert_file',
+    'tls_key_file',
+    'peers',
+    'replicated',
+    'console_enabled',
+    'saml_create_unknown_user',
+  );
+  const created = ['user', 'add', 'admin', '--staff', '--email', 'admin@example.com', '--password-stdin'];
+  await run([...created, ...wordsOf(settings)], `${password}\n`);
+  db = new SQLite(at('everything/tenantry.db'));
+  db.pragma('wal_autocheckpoint = 0');
+  // Long enough a list for the thread that reads, and for the one that moves the write-ahead log.
+  db.exec(`INSERT INTO ssh_key (uuid, user_id, name, public_key, fingerprint, fingerprint_sha256, created)
+    WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys WHERE n < 12000)
+    SELECT lower(hex(randomblob(16))), 1, 'key ' || n, printf('%.600c', 'x'), hex(randomblob(8)), hex(randomblob(16)), n FROM keys`);
+  server = await serve([], settings);
+  const body = { username: 'admin', password };
+  admin = new Client(server, (await new Client(server, undefined).post('/api-auth/password/', body)).body.token);
+  const me = (await admin.get('/api/users/?current')).body[0];
+  await admin.patch(me.url, { agree_with_policy: true });
+  checkSettings((await admin.get('/api/deployment-settings/?is_given=true&page_size=200')).body, settings);
+});
+
+/** What each way to log in answers: a token. */
+const logins: Readonly<Record<AuthenticationMethod, () => Promise<string>>> = {
+  LOCAL_SIGNIN: async () =>
+    (await new Client(server, undefined).post('/api-auth/password/', { username: 'admin', password })).body.token,
+  SAML2: () => saml.token(server.url, 'mari'),
+};
+
+for (const method of authenticationMethods)
+  test(`logs in by ${method}`, async () => {
+    const { status, body } = await new Client(server, await logins[method]()).get('/api/users/?current');
+    assert.equal([status, body[0].username], [200, method === 'SAML2' ? 'mari' : 'admin']);
+  });
+
+/** What shows that a late module does its work. */
+const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
+  nodemailer: async () => {
+    await new Client(server, undefined).post('/api-auth/password/forgot/', { email: 'admin@example.com' });
+    await eventually('the mail is sent', () => mailbox.mails.length > 0);
+    assert.is(mailbox.take()[0]?.subject, 'New password for Ground Control');
+  },
+  '@zxcvbn-ts/language-common': async () => {
+    const { body: user } = await admin.post('/api/users/', { username: 'weak', email: 'weak@example.com' });
+    const { body } = await admin.post(`${user.url}password/`, { password: '1234567890a' });
+    assert.equal(body, { password: ['This password is too common.'] });
+  },
+  aws4: () => synchronised(),
+  sax: () => synchronised(),
+  'prom-client': async () => {
+    const { headers, text } = await page(`${server.told.admin}/metrics`);
+    assert.match(headers.get('content-type') ?? '', 'text/plain; version=0.0.4');
+    assert.match(text, /^tenantry_build_info\{.*\} 1$/m);
+  },
+};
+
+/** Has an account at Amazon tell of its regions: calls are signed, answers are XML. */
+const synchronised = once(async (): Promise<void> => {
+  const { body: customer } = await admin.post('/api/customers/', { name: 'Rockets' });
+  const [[username, { secret: token }] = ['', { secret: '' }]] = amazon.accessKeys;
+  const fields = { name: 'Account', customer: customer.url, backend_url: amazon.url, username, token };
+  const { body: service, status } = await admin.post('/api/aws/', fields);
+  assert.is(status, 201, JSON.stringify(service));
+  const settings = async (): Promise<Json> => (await admin.get(service.settings)).body;
+  await eventually('the account is synchronised', async () => !/Schedul|ing$/.test((await settings()).state));
+  const { error_message: error, state } = await settings();
+  assert.equal([state, error], ['In Sync', '']);
+  assert.ok((await admin.get('/api/aws-regions/')).body.length > 0);
+});
+
+for (const name of Object.keys(lateModules) as LateModule[]) test(`uses ${name}`, () => lateEffects[name]());
+
+/** What shows that a thread does its work. */
+const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
+  'kernel/db/checkpoint-thread': async () => {
+    const state = (): Json => db.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+    await eventually('the write-ahead log is moved', () => state().log - state().checkpointed < 2000);
+  },
+  'kernel/db/snapshot-thread': async () => {
+    const { body: backup } = await admin.post('/api/backups/');
+    const state = async (): Promise<Json> => (await admin.get(backup.url)).body;
+    await eventually('the backup is written', async () => (await state()).state !== 'writing');
+    const { error_message: error, state: last } = await state();
+    assert.equal([last, error], ['ready', '']);
+  },
+  'kernel/access/reading-thread': async () => {
+    const { headers, status } = await admin.get('/api/keys/');
+    assert.equal([status, headers.get('x-result-count')], [200, '12000']);
+  },
+  // As at Amazon: the federation's XML is read there, and so is each login.
+  'accounts/session/saml/thread': async () => {
+    const known = async (): Promise<string[]> =>
+      (await admin.get('/api-auth/saml2/providers/')).body.map(({ url }: Json) => url).sort();
+    await eventually('the metadata on the web is read', async () => (await known()).length === 2);
+    assert.equal(await known(), [federated, saml.idp.entityId]);
+  },
+};
+
+for (const name of Object.keys(threads) as ThreadName[]) test(`runs ${name}`, () => threadEffects[name]());
+
+async function page(url: string): Promise<{ readonly headers: Headers; readonly text: string }> {
+  const response = await fetch(url, { headers: { Accept: 'text/html' } });
+  assert.is(response.status, 200, url);
+  return { headers: response.headers, text: await response.text() };
+}
+
+test('shows the console, the documentation and the manual, and tells its operator that it is well', async () => {
+  assert.match((await page(`${server.url}/`)).text, '<title>Ground Control</title>');
+  for (const name of ['app.js', 'style.css'])
+    assert.ok((await page(`${server.url}/console/${name}`)).text.length > 1000, name);
+  assert.match((await page(`${server.url}/docs/`)).text, '<rapi-doc');
+  assert.match((await page(`${server.url}/docs/manual/tour/`)).text, '<h1>');
+  for (const path of ['healthz', 'readyz']) await page(`${server.told.admin}/${path}`);
+  assert.match(await run(['licenses']), 'better-sqlite3');
+});
+
+test('sends an event to a stream, to a web hook and to a device', async () => {
+  const subscribed = { event_types: ['custom_notification'] };
+  const hooks = [
+    await admin.post('/api/hooks-web/', { ...subscribed, destination_url: `${web.url}/hook` }),
+    await admin.post('/api/hooks-push/', { ...subscribed, type: 'Android', token: 'device' }),
+  ];
+  assert.equal(
+    hooks.map(({ status }) => status),
+    [201, 201],
+  );
+  const stream = await EventReader.open(server, admin);
+  web.take();
+  await admin.post('/api/events/', { level: 'info', message: 'Lift-off' });
+  assert.equal(await stream.messages(1), ['Lift-off']);
+  stream.leave();
+  const sent = (): string[] =>
+    web.requests
+      .filter(({ body }) => body.includes('Lift-off'))
+      .map(({ path }) => path)
+      .sort();
+  await eventually('both are sent', () => sent().length === 2);
+  assert.equal(sent(), ['/hook', '/push']);
+});
+
+test('ends, and has warned of nothing but the backup', async () => {
+  assert.is(await server.stop(), 0);
+  assert.is(server.errors(), '');
+  db.close();
+  const lines = readFileSync(at('server.log'), 'utf8').trim().split('\n');
+  assert.ok(lines.length > 10);
+  assert.equal(
+    lines
+      .map((line) => JSON.parse(line))
+      .filter(({ level }) => level >= 40)
+      .map(({ msg }) => msg),
+    ['a backup is written'],
+  );
+});
+
+test('serves as a primary with the features off, and a follower over TLS', async () => {
+  const settings = without('tls_cert_file', 'tls_key_file');
+  primary = await serve([], settings);
+  const token = (await new Client(primary, undefined).post('/api-auth/password/', { username: 'admin', password })).body
+    .token;
+  const staff = new Client(primary, token);
+  checkSettings((await staff.get('/api/deployment-settings/?is_given=true&page_size=200')).body, settings);
+  const created = await staff.post('/api/customers/', { name: 'Written at the primary' });
+  const version = created.headers.get('x-tenantry-version') ?? '';
+
+  const own = { ...others, data: 'copy', port: '0' };
+  follower = await serve(['--follow', 'everything', '--primary', primary.url], own);
+  const read = (path: string): Promise<Json> =>
+    new Promise((resolve, reject) => {
+      const headers = { Authorization: `Token ${token}`, 'X-Tenantry-Version': version };
+      get(new URL(path, follower.url), { ca: certificate.cert, headers }, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve(JSON.parse(Buffer.concat(chunks).toString()));
+      }).on('error', reject);
+    });
+  assert.match(follower.url, /^https:/);
+  assert.equal(
+    (await read('/api/customers/')).map(({ name }: Json) => name),
+    ['Rockets', 'Written at the primary'],
+  );
+  checkSettings(await read('/api/deployment-settings/?is_given=true&page_size=200'), own);
+  assert.equal([await follower.stop(), await primary.stop()], [0, 0]);
+});
+
+test('serves a seed from memory', async () => {
+  const seed = file(
+    'seed.json',
+    JSON.stringify({ users: { bob: {} }, customers: { Acme: { roles: { bob: 'owner' } } } }),
+  );
+  const seeded = await serve(['--ephemeral', '--seed', seed, '--control', '--clock', '2026-01-05T09:00:00Z']);
+  const { control, token } = seeded.told as unknown as { control: { url: string; secret: string }; token: string };
+  const ask = async (method: string, path: string): Promise<Json> =>
+    (await fetch(control.url + path, { method, headers: { Authorization: `Bearer ${control.secret}` } })).json();
+  assert.is((await ask('GET', '/seeded/Acme')).name, 'Acme');
+  assert.equal(await ask('GET', '/clock'), { now: '2026-01-05T09:00:00Z' });
+  const named = async (): Promise<string[]> =>
+    (await new Client(seeded, token).get('/api/customers/')).body.map(({ name }: Json) => name);
+  assert.equal(await named(), ['Acme']);
+  assert.is(await seeded.stop(), 0);
+});
+
+test('was given each setting and each option of serve in one of the starts', () => {
+  assert.equal(
+    settingNames.filter((name) => !settingsInForce.has(name)),
+    [],
+  );
+  // Sample data take seconds to make: test/app/main.test.ts serves them from the same file.
+  assert.equal(
+    Object.keys(serveFlags).filter((name) => !flagsGiven.has(name)),
+    ['demo'],
+  );
+});
+
+test('has unpacked each of its parts', () => {
+  assert.equal(parts.unpacked, parts.all);
+  const listed = [...Object.keys(lateModules), ...Object.keys(threads)];
+  assert.equal(
+    listed.filter((name) => !parts.all.includes(name)),
+    [],
+  );
+});
+
+test.run();

@@ -1,0 +1,92 @@
+/** The list of what the file of the program carries, compared with what the source reads late and starts as threads. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { lateModules, threads } from '../../src/kernel/native/parts.ts';
+
+const test = suite('parts of the one-file build');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** build.mjs replaces it: what it reads late is for development. */
+const replaced = 'src/kernel/native/embedded.ts';
+
+/** The modules of the program and of its threads by their paths, each with the packages it imports. */
+let inputs: [path: string, { readonly imports: readonly Import[] }][];
+
+interface Import {
+  readonly path: string;
+  readonly kind: string;
+}
+
+test.before(async () => {
+  const entryPoints = ['src/app/main.ts', ...Object.keys(threads).map((name) => `src/${name}.ts`)];
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    metafile: true,
+    write: false,
+    outdir: 'dist',
+    logLevel: 'silent',
+  });
+  inputs = Object.entries(metafile.inputs).filter(([path]) => path !== replaced);
+});
+
+const importsOf = (isMeant: (item: Import) => boolean): string[] =>
+  inputs.flatMap(([, { imports }]) => imports.filter(isMeant).map(({ path }) => path));
+const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
+const isLate = ({ kind }: Import): boolean => kind === 'dynamic-import';
+
+/** What a pattern finds in the source of the modules, each with the path of its module. */
+const found = (pattern: RegExp): { readonly path: string; readonly text: string }[] =>
+  inputs.flatMap(([path]) =>
+    [...readFileSync(`${root}/${path}`, 'utf8').matchAll(pattern)].map(([all, first]) => ({
+      path,
+      text: first ?? all,
+    })),
+  );
+
+test('lists every package that is imported late, and no other', () => {
+  assert.equal(sorted(importsOf(isLate)), sorted(Object.keys(lateModules)));
+});
+
+test('imports no late module at its start, where it would be read by every server', () => {
+  assert.equal(sorted(importsOf((item) => !isLate(item) && Object.hasOwn(lateModules, item.path))), []);
+});
+
+test('imports nothing late whose name is known at run time only: the build cannot carry it', () => {
+  assert.equal(found(/(?<!typeof )\bimport\(\s*(?!')[^\n]*/g), []);
+});
+
+test('lists the program of every thread, and no other', () => {
+  assert.equal(sorted(found(/\bembeddedThread\('([^']+)'\)/g).map(({ text }) => text)), sorted(Object.keys(threads)));
+});
+
+test('starts no thread but from a listed program', () => {
+  const programs = found(/\bnew (?:Task)?(?:Thread|Worker)\(\s*((?:\(\) => )?[\w.]+\()/g);
+  assert.ok(programs.length >= Object.keys(threads).length);
+  for (const { path, text } of programs)
+    assert.ok(/^(\(\) => )?embeddedThread\($/.test(text) || text === 'this.program(', `${path}: ${text}`);
+  // What it is given are programs of the list, too.
+  assert.equal(
+    programs.filter(({ text }) => text === 'this.program(').map(({ path }) => path),
+    ['src/kernel/access/task-thread.ts'],
+  );
+  const starts = found(/\bnew (?:Worker|TaskThread)\(/g);
+  assert.is(starts.length, programs.length, 'each is given its program as its first argument');
+});
+
+test('looks for no file beside itself: there is none beside the one file', () => {
+  const allowed = new Set(['src/app/main.ts', 'src/kernel/native/platform.ts', 'src/kernel/native/program.ts']);
+  const places = found(/\bimport\.meta\b|\b__dirname\b|\b__filename\b|\bcreateRequire\(/g);
+  assert.equal(
+    sorted(places.map(({ path }) => path)).filter((path) => !allowed.has(path)),
+    [],
+  );
+});
+
+test.run();

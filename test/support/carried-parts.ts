@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Runs before the program, and notes the digest of each part that is unpacked, by whichever of its threads and processes. */
+const recorder = `
+const { createHash } = require('node:crypto');
+const { appendFileSync } = require('node:fs');
+const { syncBuiltinESMExports } = require('node:module');
+const zlib = require('node:zlib');
+const unpack = zlib.brotliDecompressSync;
+zlib.brotliDecompressSync = (bytes, ...options) => {
+  const digest = createHash('sha256').update(Buffer.from(bytes).toString('base64')).digest('hex');
+  appendFileSync(process.env.UNPACKED_PARTS, digest + '\\n');
+  return unpack(bytes, ...options);
+};
+syncBuiltinESMExports();
+`;
+
+/** The parts that a file of the program carries, and which of them it has unpacked. */
+export class CarriedParts {
+  /** The environment with which the program notes what it unpacks. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly #record: string;
+  readonly #names: ReadonlyMap<string, string>;
+
+  /** `folder` takes the notes. */
+  constructor(program: string, folder: string) {
+    const preload = join(folder, 'recorder.cjs');
+    writeFileSync(preload, recorder);
+    this.#record = join(folder, 'unpacked');
+    this.environment = { NODE_OPTIONS: `--require=${preload}`, UNPACKED_PARTS: this.#record };
+    const parts = readFileSync(program, 'latin1').matchAll(/^\/\/([^:\s]+):([0-9a-f]{64}):/gm);
+    this.#names = new Map([...parts].map(([, name = '', digest = '']) => [digest, name]));
+  }
+
+  /** The names of all parts. */
+  get all(): string[] {
+    return [...this.#names.values()].sort();
+  }
+
+  /** The names of those that have been unpacked. */
+  get unpacked(): string[] {
+    const digests = existsSync(this.#record) ? readFileSync(this.#record, 'utf8').trim().split('\n') : [];
+    return [...new Set(digests)].map((digest) => this.#names.get(digest) ?? digest).sort();
+  }
+}

@@ -1,0 +1,26 @@
+import { second } from '../../src/kernel/clock.ts';
+import { type SettingName, settingNames, settings } from '../../src/kernel/config/config.ts';
+import type { Setting } from '../../src/kernel/config/setting.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * A valid value besides the default of every setting. `given` has those that cannot be derived from the declaration, such as
+ * files and addresses; throws for a setting that has neither.
+ */
+export function otherSettings(given: Texts): Texts {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(settings, name));
+  if (unknown.length > 0) throw new Error(`there are no settings ${unknown}`);
+  return Object.fromEntries(settingNames.map((name) => [name, given[name] ?? derived(name)]));
+}
+
+/** A value that the declaration of a setting gives. */
+function derived(name: SettingName): string {
+  const { fallback, kind }: Setting<unknown> = settings[name];
+  if (kind === 'boolean') return String(!fallback);
+  if (kind === 'integer') return String(typeof fallback === 'number' ? fallback + 1 : 3600);
+  if (kind === 'duration') return typeof fallback === 'number' ? `${fallback / second + 1}s` : '400d';
+  if (kind === 'networks') return '127.0.0.0/8';
+  if (kind === 'ports') return '81';
+  throw new Error(`the setting ${name} needs a value of its own in the tests of the one-file build`);
+}
