@@ -1,13 +1,13 @@
-/** What `tenantry help` and `--help` print. */
+/** The texts of `tenantry help` and `--help`. */
 import { environmentName, optionName, secretSettings, settingNames, settings } from '../kernel/config/config.ts';
 import { settingGroups } from '../kernel/config/groups.ts';
 import { fileVariable } from '../kernel/config/load.ts';
 import { suggestion } from '../kernel/nearest.ts';
-import { type Command, type Commands, commandName, fileOption, groups, synopsis, UsageError } from './command-line.ts';
+import { type Command, type Commands, commandName, fileOption, groups, UsageError, usageOf } from './command-line.ts';
 
 /**
- * The help of a topic: the list of commands without one, all of them, one command, the commands that begin with a word, or the settings whose names
- * begin with the second word. Throws UsageError for another topic.
+ * Returns the help of a topic: the overview without one, `all` commands, one command, the commands that start with a word, or
+ * `settings`, optionally with a prefix. Throws UsageError for an unknown topic.
  */
 export function helpFor(commands: Commands, topic: readonly string[]): string {
   const [first, second = ''] = topic;
@@ -17,35 +17,43 @@ export function helpFor(commands: Commands, topic: readonly string[]): string {
     return Object.entries(commands)
       .map(([name, command]) => commandHelp(name, command))
       .join('\n\n');
-  const below = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `));
-  if (below.length > 0 && second === '') return `Usage: tenantry ${first} COMMAND\n\n${tableOf(below)}\n${further}`;
-  const name = commandName(commands, topic);
+  const subcommands = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `));
+  if (subcommands.length > 0 && second === '')
+    return `Usage: tenantry ${first} COMMAND [OPTIONS]\n\nCommands:\n${commandTable(subcommands)}\n${footer}`;
+  const name = commandName(commands, topic, ['settings', 'all']);
   const command = commands[name];
   return command ? commandHelp(name, command) : overview(commands);
 }
 
-const further = `
-tenantry COMMAND --help shows the options of a command, and
-tenantry help settings [PREFIX] the settings, which are options of every command.
+const footer = `
+Run tenantry COMMAND --help for the options of a command, and
+tenantry help settings [PREFIX] for settings, which every command accepts.
 `;
 
-/** Every command, a line each. */
+/** Lists every command in one line each, by group. */
 function overview(commands: Commands): string {
   const parts = Object.values(groups).map((group) => {
     const members = Object.entries(commands).filter(([, command]) => command.group === group);
-    return `${group}:\n${tableOf(members)}`;
+    return `${group}:\n${commandTable(members)}`;
   });
-  return `Usage: tenantry COMMAND [OPTIONS]\n\n${parts.join('\n\n')}\n${further}`;
+  return `Usage: tenantry COMMAND [OPTIONS]\n\n${parts.join('\n\n')}\n${footer}`;
 }
 
-/** Rows of two columns. */
+/** Aligns rows of two columns. */
 function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 }
 
-const tableOf = (commands: readonly (readonly [string, Command])[]): string =>
+const commandTable = (commands: readonly (readonly [string, Command])[]): string =>
   columns(commands.map(([name, { help, words = [] }]) => [[name, ...words].join(' '), help]));
+
+/** Options that every command accepts. */
+const commonOptions = [
+  [`--${fileOption} FILE`, 'Read settings from a file'],
+  ['--SETTING VALUE', 'Override a setting: see tenantry help settings'],
+  ['-h, --help', 'Show this help'],
+] as const;
 
 function commandHelp(name: string, command: Command): string {
   const { details, examples = [], flags = {}, help } = command;
@@ -53,16 +61,26 @@ function commandHelp(name: string, command: Command): string {
     ([flag, { help: meaning, value }]) => [value === undefined ? `--${flag}` : `--${flag} ${value}`, meaning] as const,
   );
   const parts = [
-    `Usage: tenantry ${synopsis(name, command)}`,
-    details === undefined ? `${help}.` : `${help}. ${details}`,
-    ...(options.length > 0 ? [`Options:\n${columns(options)}`] : []),
-    `Every setting is an option, too: see tenantry help settings.\n--${fileOption} FILE reads settings from a file.`,
+    `Usage: ${usageOf(name, command)}`,
+    wrap(details === undefined ? `${help}.` : `${help}. ${details}`),
+    `Options:\n${columns([...options, ...commonOptions])}`,
     ...(examples.length > 0 ? [`Examples:\n${examples.map((example) => `  tenantry ${example}`).join('\n')}`] : []),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The settings whose names begin with a text, in groups. Throws UsageError where there is none. */
+/** Breaks a text into lines of at most 80 characters, each after an indent. */
+function wrap(text: string, indent = ''): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= 80) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+/** Lists the settings whose names start with a prefix, in groups. Throws UsageError if there is none. */
 function settingsHelp(prefix: string): string {
   const start = prefix.replace(/^--/, '').replaceAll('-', '_').toLowerCase();
   const parts = settingGroups
@@ -75,13 +93,15 @@ function settingsHelp(prefix: string): string {
       `no setting begins with ${start}${suggestion(start, words) || '; see tenantry help settings'}`,
     );
   }
-  const about = [
-    `A setting --some-name is also ${environmentName('port').replace('PORT', 'SOME_NAME')} in the environment, and a line some_name = value`,
-    `in the file that --${fileOption} FILE or ${fileVariable} names. The first of these that gives it counts.`,
-    `Files may hold secrets: ${[...secretSettings].map((name) => `${environmentName(name)}_FILE`).join(', ')}.`,
+  const option = environmentName('port').replace('PORT', 'SOME_NAME');
+  const secrets = [...secretSettings].map((name) => `${environmentName(name)}_FILE`).join(', ');
+  const intro = [
+    `Set a setting some_name by the option --some-name, by the variable ${option} or by the line`,
+    `some_name = value in the file that --${fileOption} FILE or ${fileVariable} names. The first of these wins.`,
+    `To read a secret from a file, set ${secrets} to its path.`,
   ];
-  return `${[about.join('\n'), ...parts].join('\n\n')}\n`;
+  return `${[wrap(intro.join(' ')), ...parts].join('\n\n')}\n`;
 }
 
 const settingLines = (name: (typeof settingNames)[number]): string =>
-  `  ${optionName(name)}\n      ${settings[name].help}`;
+  `  ${optionName(name)}\n${wrap(settings[name].help, '      ')}`;

@@ -6,7 +6,7 @@ import { suggestion } from '../kernel/nearest.ts';
 import { codeOf, errorOf, present } from '../kernel/present.ts';
 import { showingProgress } from '../kernel/progress.ts';
 
-/** The groups of commands in the help, in order. */
+/** The groups of commands, in the order of the help. */
 export const groups = {
   server: 'Server',
   people: 'Users and accounts',
@@ -17,46 +17,46 @@ export const groups = {
 /** An option of a command. */
 interface Flag {
   readonly type: 'boolean' | 'string';
-  /** What the help calls its value. */
+  /** Placeholder of its value in the help. */
   readonly value?: string;
   readonly help: string;
 }
 
-/** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
+/** A command with its arguments and options. Every command also accepts every setting. */
 export interface Command {
   readonly words?: readonly string[];
-  /** What its only word may be, where that is not the caller's to invent. */
+  /** The values that its only argument can have. */
   readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
   readonly group: (typeof groups)[keyof typeof groups];
-  /** What it does, in one line of at most 52 characters. */
+  /** Imperative summary, short enough for a line of 72 characters with the name. */
   readonly help: string;
-  /** What else to know before using it. */
+  /** Values of arguments, and what the operator has to know before running it. */
   readonly details?: string;
-  /** Arguments that show its use. */
+  /** Command lines without the name of the program. */
   readonly examples?: readonly string[];
   readonly run: (args: Arguments) => void | Promise<void>;
 }
 
-/** Every command by its name of one word or two. */
+/** Commands by name, which has one word or two. */
 export type Commands = Readonly<Record<string, Command>>;
 
-/** What the command line gives a command. */
+/** The parsed command line of a command. */
 export interface Arguments {
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly config: Config;
-  /** What the settings were read from. */
+  /** Where the settings were read from. */
   readonly sources: Sources;
 }
 
 /** The option that names a configuration file. */
 export const fileOption = 'config';
 
-/** A mistake in the command line; told in one line, with exit code 2. */
+/** A mistake in the command line: printed in one line, exit code 2. */
 export class UsageError extends Error {}
 
-/** The command that the arguments name, and what they give it; its settings are read when they are asked for. Throws UsageError. */
+/** Parses the command line. Settings are read on first access. Throws UsageError. */
 export function readArguments(commands: Commands, args: readonly string[]): { command: Command; given: Arguments } {
   const { positionals, values } = parse(commands, args);
   const { name, words } = calledCommand(commands, positionals, values);
@@ -67,13 +67,12 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
     const setting = settingValues.get(option);
     if (setting !== undefined) options[setting] = String(value);
     else if (name !== 'help' && !Object.hasOwn(command.flags ?? {}, option) && option !== name && option !== fileOption)
-      throw new UsageError(`${name} takes no --${option}; see tenantry help`);
+      throw unknownOption(`--${option}`, name, command);
   }
-  if (name !== 'help' && words.length !== (command.words ?? []).length)
-    throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
+  if (name !== 'help') checkWords(name, command, words);
   const path = values[fileOption] ?? process.env[fileVariable];
   const file = typeof path === 'string' && path !== '' ? path : undefined;
-  // Read when they are asked for: help is not refused because of a setting.
+  // Read on access, so that a wrong setting does not prevent help.
   const sources = (): Sources => ({ options, env: process.env, ...(file && { file: readConfigFile(file) }) });
   return {
     command,
@@ -90,7 +89,26 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
   };
 }
 
-/** The command that is called, and the words behind its name; of help they are its topic. Throws UsageError. */
+/** Throws UsageError unless the number of arguments is right and each is one of the choices. */
+function checkWords(name: string, command: Command, words: readonly string[]): void {
+  const { choices, words: expected = [] } = command;
+  if (words.length !== expected.length)
+    throw new UsageError(`usage: ${usageOf(name, command)}; see tenantry ${name} --help`);
+  const [word = ''] = words;
+  if (choices && !choices.includes(word))
+    throw new UsageError(
+      `unknown ${name} "${word}"${suggestion(word, choices, JSON.stringify) || `; use ${choices.join(', ')}`}`,
+    );
+}
+
+function unknownOption(option: string, name: string, { flags = {} }: Command): UsageError {
+  const known = [...Object.keys(flags).map((flag) => `--${flag}`), ...settingNames.map(optionName), `--${fileOption}`];
+  return new UsageError(
+    `${name} has no option ${option}${suggestion(option, known) || `; see tenantry ${name} --help`}`,
+  );
+}
+
+/** Returns the name of the command and its arguments, for help its topic. Throws UsageError. */
 function calledCommand(
   commands: Commands,
   positionals: readonly string[],
@@ -104,23 +122,30 @@ function calledCommand(
   return { name, words: positionals.slice(name.split(' ').length) };
 }
 
-/** The first word, or the first two, as a command's name. Throws UsageError. */
-export function commandName(commands: Commands, words: readonly string[]): string {
+/** Returns the first word, or the first two, if they name a command. */
+const namedCommand = (commands: Commands, [first = '', second]: readonly string[]): string | undefined =>
+  [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
+
+/**
+ * Returns the name of the command that the first word, or the first two, name. Throws UsageError, which suggests the nearest command or
+ * one of the other topics.
+ */
+export function commandName(commands: Commands, words: readonly string[], topics: readonly string[] = []): string {
   const [first = '', second] = words;
-  const found = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
+  const found = namedCommand(commands, words);
   if (found !== undefined) return found;
   const names = Object.keys(commands);
   const below = names.flatMap((name) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
   if (below.length > 0 && second === undefined)
-    throw new UsageError(`${first} needs one of the words ${below.join(', ')}; see tenantry help ${first}`);
+    throw new UsageError(`${first} needs a command: ${below.join(', ')}; see tenantry ${first} --help`);
   const unknown = below.length > 0 ? `${first} ${second}` : first;
-  const known = [...names, ...new Set(names.map((name) => name.split(' ', 1)[0] ?? ''))];
+  const known = [...names, ...new Set(names.map((name) => name.split(' ', 1)[0] ?? '')), ...topics];
   throw new UsageError(
-    `there is no command "${unknown}"${suggestion(unknown, known, JSON.stringify) || '; see tenantry help'}`,
+    `unknown command "${unknown}"${suggestion(unknown, known, JSON.stringify) || '; see tenantry help'}`,
   );
 }
 
-/** Options as they stand in the arguments, whatever the command. */
+/** Splits the arguments into words and options, which any command may have. Throws UsageError. */
 function parse(
   commands: Commands,
   args: readonly string[],
@@ -140,22 +165,25 @@ function parse(
       allowPositionals: true,
       strict: true,
     });
-    // No option of ours may stand twice, so that none has a list of values.
+    // No option is declared `multiple`, so none has a list of values.
     const single = Object.entries(values).flatMap(([name, value]) => (Array.isArray(value) ? [] : [[name, value]]));
     return { positionals, values: Object.fromEntries(single) };
   } catch (error) {
     const { message } = errorOf(error);
     const unknown = codeOf(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
-    // The further lines of such a message are advice for programmers.
     if (unknown) {
-      const known = Object.keys(options).map((name) => `--${name}`);
-      throw new UsageError(`there is no option ${unknown}${suggestion(unknown, known) || '; see tenantry help'}`);
+      const name = namedCommand(commands, args);
+      const command = name === undefined ? undefined : commands[name];
+      if (name !== undefined && command) throw unknownOption(unknown, name, command);
+      const known = Object.keys(options).map((option) => `--${option}`);
+      throw new UsageError(`unknown option ${unknown}${suggestion(unknown, known) || '; see tenantry help'}`);
     }
+    // Further lines of these messages are advice for programmers.
     throw new UsageError(message.replace(/\n[\s\S]*$/, ''));
   }
 }
 
-/** A boolean setting may stand without a value: `--owners-can-manage-owners`. */
+/** Adds `=true` to boolean settings without a value, such as `--owners-can-manage-owners`. */
 function normalized(args: readonly string[]): string[] {
   const booleans = new Set(settingNames.filter((name) => settings[name].kind === 'boolean').map(optionName));
   return args.map((arg, i) => {
@@ -164,22 +192,18 @@ function normalized(args: readonly string[]): string[] {
   });
 }
 
-/** A command's name with the words and flags it takes. */
-export function synopsis(name: string, { flags = {}, words = [] }: Command): string {
-  const options = Object.entries(flags).map(([flag, { value }]) =>
-    value === undefined ? `[--${flag}]` : `[--${flag} ${value}]`,
-  );
-  return [name, ...words, ...options].join(' ');
-}
+/** Returns the form of a command with its arguments. */
+export const usageOf = (name: string, { words = [] }: Command): string =>
+  ['tenantry', name, ...words, '[OPTIONS]'].join(' ');
 
-/** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
+/** For scheduled commands: cron mails whatever they print. */
 export const quiet = { quiet: { type: 'boolean', help: 'Print nothing on success' } } as const;
 
-/** Does long work of a command and shows on a terminal how far it is, unless `--quiet` was given. */
+/** Runs long work and shows its progress at a terminal, unless `--quiet` is set. */
 export const showing = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>
   quiet === true ? work() : showingProgress(process.stderr, work);
 
-/** Tells of success, unless `--quiet` was given. */
+/** Prints a message about success, unless `--quiet` is set. */
 export function tell(
   { quiet }: Arguments['flags'],
   text: string,

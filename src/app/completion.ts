@@ -1,28 +1,26 @@
-/** Scripts that let a shell complete the command line; they are made from the commands and the settings. */
+/** Shell completion scripts, generated from the commands and settings. */
 import { optionName, settingNames, settings } from '../kernel/config/config.ts';
-import { type Commands, fileOption, UsageError } from './command-line.ts';
+import { present } from '../kernel/present.ts';
+import { type Commands, fileOption } from './command-line.ts';
 
 const shells: Readonly<Record<string, (tree: readonly Branch[]) => string>> = { bash, zsh, fish };
 
-/** The shells that there is a script for. */
+/** The supported shells. */
 export const shellNames = Object.keys(shells);
 
-/** The script for a shell, to be sourced there. Throws UsageError. */
-export function completionFor(shell: string, commands: Commands): string {
-  const script = Object.hasOwn(shells, shell) ? shells[shell] : undefined;
-  if (!script) throw new UsageError(`completion is for ${shellNames.join(', ')}; not for ${shell}`);
-  return `${script(treeOf(commands))}\n`;
-}
+/** Returns the completion script for one of `shellNames`, to be sourced by that shell. */
+export const completionFor = (shell: string, commands: Commands): string =>
+  `${present(shells[shell])(treeOf(commands))}\n`;
 
 interface Branch {
   readonly name: string;
   readonly help: string;
-  /** Options of its own, without dashes. */
+  /** Its own options, without dashes. */
   readonly options: readonly string[];
   readonly below: readonly Branch[];
 }
 
-/** First words with what may follow them. */
+/** Returns the first words of the commands, each with its second words. */
 function treeOf(commands: Commands): Branch[] {
   const branches = new Map<string, { name: string; help: string; options: string[]; below: Branch[] }>();
   for (const [name, { choices = [], flags = {}, help }] of Object.entries(commands)) {
@@ -50,7 +48,7 @@ const everywhere = [`--${fileOption}`, ...settingNames.map(optionName)];
 const names = (branches: readonly Branch[]): string => branches.map(({ name }) => name).join(' ');
 const dashed = ({ options }: Branch): string => options.map((option) => `--${option}`).join(' ');
 
-/** A line for each command that has options, of one word or two. */
+/** Returns a line for each command that has options. */
 function eachWithOptions(tree: readonly Branch[], line: (words: string, options: string) => string): string[] {
   return tree.flatMap((branch) => [
     ...branch.below
@@ -90,7 +88,7 @@ function bash(tree: readonly Branch[]): string {
   ].join('\n');
 }
 
-/** A text between single quotes, as bash and zsh read it. */
+/** Quotes a text for bash and zsh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const described = ({ help, name }: Branch): string => quoted(`${name}:${help}`);
 

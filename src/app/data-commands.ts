@@ -22,7 +22,8 @@ export const dataCommands: Commands = {
     flags: quiet,
     group,
     help: 'Write a backup of all data and the encryption keys',
-    details: 'FILE is a new file, or - for standard output. A server may be running.',
+    details:
+      'FILE is a new file, or - for standard output. Anyone who reads the backup can read every secret. A server may be running.',
     examples: ['backup tenantry.backup', 'backup - | ssh backups.example.com "cat > tenantry.backup"'],
     run: writeBackup,
   },
@@ -31,15 +32,16 @@ export const dataCommands: Commands = {
     flags: quiet,
     group,
     help: 'Restore a backup into an empty data folder',
-    details: 'FILE is a backup, or - for standard input. No server may be running.',
+    details: 'FILE is a backup, or - for standard input. Existing data is never overwritten. Stop the server first.',
     examples: ['restore tenantry.backup --data data/restored'],
     run: readBackup,
   },
   export: {
-    flags: { to: { type: 'string', value: 'FORM', help: `Format: ${exportForms.join(' (default) or ')}` } },
+    flags: { to: { type: 'string', value: 'FORM', help: `Write ${exportForms.join(' (default) or ')}` } },
     group,
     help: 'Write all data to standard output',
-    details: 'A server may be running.',
+    details:
+      'The format ndjson is for tenantry import and contains the encryption keys; postgres is a script for psql. A server may be running.',
     examples: ['export > tenantry.ndjson', 'export --to postgres | psql'],
     run: writeExport,
   },
@@ -48,23 +50,24 @@ export const dataCommands: Commands = {
     flags: quiet,
     group,
     help: 'Import an export into an empty data folder',
-    details: 'FILE is an export to ndjson, or - for standard input. No server may be running.',
+    details: 'FILE is an export in the format ndjson, or - for standard input. Stop the server first.',
     examples: ['import tenantry.ndjson --data data/imported'],
     run: readExport,
   },
   promote: {
     flags: { follow: { type: 'string', value: 'SOURCE', help: 'Take a last copy of this source first' }, ...quiet },
     group,
-    help: 'Make the newest copy of a follower its database',
-    details: 'Starts a new epoch, so that the follower replaces its primary. No server may be running.',
+    help: 'Promote a follower to a primary',
+    details:
+      'Turn the newest copy in the data folder into its database, in a new epoch, so that this server can replace its primary. Stop the follower first.',
     examples: ['promote --follow /mnt/primary/data'],
     run: promoteCopy,
   },
   'rotate-key': {
-    flags: { prune: { type: 'boolean', help: 'Remove the old keys' }, ...quiet },
+    flags: { prune: { type: 'boolean', help: 'Remove the old keys afterwards' }, ...quiet },
     group,
     help: 'Encrypt all stored secrets with a new key',
-    details: 'No server may be running.',
+    details: 'Stop the server first.',
     examples: ['rotate-key --prune'],
     run: rotateKeys,
   },
@@ -75,7 +78,7 @@ async function promoteCopy({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   tell(
     flags,
-    `${folder} holds a database of its own now, version ${version}. Serve it, with the other server among its peers.\n`,
+    `${folder} is promoted: it has its own database now, version ${version}. Serve it with the other server among its peers.\n`,
   );
 }
 
@@ -91,7 +94,7 @@ async function rotateKeys({ config, flags }: Arguments): Promise<void> {
     return rotateKey(config, folder);
   });
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
-  tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);
+  tell(flags, `${sealed} secrets encrypted with the new key.${pruned}\n`);
 }
 
 async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
@@ -99,7 +102,7 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   if (file === '-' && process.stdout.isTTY)
-    throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
+    throw new UsageError('will not write a backup to a terminal; name a file or redirect standard output');
   // A server that runs beside comes first.
   setPriority(constants.priority.PRIORITY_LOW);
   const { holdsKeys } = await showing(flags, () =>
@@ -110,8 +113,8 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   // A key file from before the setting was given does not open what was sealed since.
   const isWhole = holdsKeys && config.encryption_keys.length === 0;
   const keys = isWhole
-    ? 'It holds the encryption keys: whoever reads it reads every secret.'
-    : 'It does not hold the encryption keys, which the settings give: keep them, too.';
+    ? 'It contains the encryption keys: anyone who reads it can read every secret.'
+    : 'It does not contain the encryption keys, which come from the settings: keep them, too.';
   tell(
     flags,
     `Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`,
@@ -136,7 +139,7 @@ async function writeExport({ config, flags }: Arguments): Promise<void> {
   requireDatabase(folder);
   if (typeof to !== 'string' || !exportForms.includes(to))
     throw new UsageError(`--to must be ${exportForms.join(' or ')}`);
-  if (process.stdout.isTTY) throw new UsageError('an export is not for a terminal; send standard output somewhere');
+  if (process.stdout.isTTY) throw new UsageError('will not write an export to a terminal; redirect standard output');
   await withReadable(config, folder, (readable) => exportData(config, readable, to, process.stdout));
 }
 

@@ -66,21 +66,23 @@ const commands: Commands = {
   serve: {
     flags: serveFlags,
     group: groups.server,
-    help: 'Serve the API',
+    help: 'Serve the API and the console',
+    details:
+      'Common settings are --data, --host, --port and --base-url. SIGTERM stops the server after the requests in progress; SIGHUP reopens the log file and reloads the TLS certificate.',
     examples: ['serve --data /var/lib/tenantry', 'serve --ephemeral --demo --port 9000'],
     run: serve,
   },
   'user add': {
     words: ['NAME'],
     flags: {
-      staff: { type: 'boolean', help: 'Give the rights of staff' },
-      support: { type: 'boolean', help: 'Give the rights of global support' },
-      email: { type: 'string', value: 'E', help: 'Email address of the user' },
+      staff: { type: 'boolean', help: 'Make the user staff' },
+      support: { type: 'boolean', help: 'Make the user global support' },
+      email: { type: 'string', value: 'EMAIL', help: 'Set the email address' },
       ...passwordFlag,
     },
     group: people,
     help: 'Create a user',
-    details: 'Creates the database, too, if an empty folder is named with --data.',
+    details: 'If --data names an empty or missing folder, create a database there first.',
     examples: ['user add alice --staff --email alice@example.com', 'user add bob --password-stdin < password.txt'],
     run: addUserNamed,
   },
@@ -89,24 +91,28 @@ const commands: Commands = {
     words: ['NAME'],
     group: people,
     help: 'Print a new token of a user',
+    details: 'The token is valid for as long as one from a login.',
     examples: ['token admin'],
     run: printToken,
   },
   demo: {
-    flags: { seed: { type: 'string', value: 'TEXT', help: 'Text that the random data are derived from' }, ...quiet },
+    flags: { seed: { type: 'string', value: 'TEXT', help: 'Derive the random data from this text' }, ...quiet },
     group: groups.server,
-    help: 'Fill a database without customers with sample data',
+    help: 'Fill an empty database with sample data',
+    details:
+      'Create users, customers, projects, provider accounts, some 300 resources and two years of history, and print logins to try. The database must have no customers. Stop the server first.',
     examples: ['demo --data data/demo'],
     run: fill,
   },
   doctor: {
     flags: {
       repair: { type: 'boolean', help: 'Recount quota usages and remove orphaned rows' },
-      'accept-clock': { type: 'boolean', help: 'Trust the clock after a jump, so that old data are removed again' },
+      'accept-clock': { type: 'boolean', help: 'Trust the clock after a jump; resume removing old data' },
     },
     group: data,
     help: 'Check the data for problems',
-    details: 'A server may be running. Exits with 1 if a problem is left.',
+    details:
+      'Print one line a problem, or no problems. Mails that have waited for an hour and provider accounts in state Erred are listed too, but are no damage. Exit with 1 if a problem is left. A server may be running.',
     examples: ['doctor', 'doctor --repair'],
     run: doctor,
   },
@@ -116,7 +122,7 @@ const commands: Commands = {
     flags: { ephemeral: { type: 'boolean', help: 'Check a server that keeps all data in memory' } },
     help: 'Check whether the server is ready',
     details:
-      'Asks the server at the address of admin_listen. Exits with 1 if it is not ready, or if another server than that of the data folder answers.',
+      'Query /readyz at the address of --admin-listen. Exit with 1 and the reason if the server is not ready, or if the server that responds uses another data folder.',
     examples: ['healthcheck --data /var/lib/tenantry', 'healthcheck --admin-listen 127.0.0.1:9480 --ephemeral'],
     run: checkHealth,
   },
@@ -125,7 +131,7 @@ const commands: Commands = {
     choices: exampleNames,
     group: configuration,
     help: 'Print a configuration file for another program',
-    details: `WHAT is ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}. The file has the settings in force.`,
+    details: `WHAT is ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}. The settings in force are filled in.`,
     examples: ['example docker', 'example systemd --port 9000'],
     run: printExample,
   },
@@ -137,8 +143,8 @@ const commands: Commands = {
   },
   config: {
     flags: {
-      markdown: { type: 'boolean', help: 'Print a Markdown table of the defaults' },
-      file: { type: 'boolean', help: 'Print a configuration file' },
+      markdown: { type: 'boolean', help: 'Print the defaults as a Markdown table' },
+      file: { type: 'boolean', help: 'Print a file for --config' },
     },
     group: configuration,
     help: 'Print every setting with its value and its source',
@@ -154,13 +160,14 @@ const commands: Commands = {
     examples: ['completion bash > /etc/bash_completion.d/tenantry'],
     run: ({ words: [shell = ''] }) => void process.stdout.write(completionFor(shell, commands)),
   },
-  licenses: { group: configuration, help: 'Print the licences of all parts of the program', run: printLicenses },
+  licenses: { group: configuration, help: 'Print the licences of the program and its packages', run: printLicenses },
   version: { group: configuration, help: 'Print the version', run: printVersion },
   help: {
     words: ['[TOPIC]'],
     group: configuration,
-    help: 'Print the help of a command, or of settings',
-    details: 'TOPIC is a command; all; or settings, optionally with the beginning of their names.',
+    help: 'Show help for a command or for settings',
+    details:
+      'TOPIC is a command, all for every command, or settings [PREFIX] for the settings whose names start with PREFIX.',
     examples: ['help user grant', 'help settings', 'help settings hooks'],
     run: ({ words }) => void process.stdout.write(helpFor(commands, words)),
   },
@@ -211,7 +218,7 @@ async function addUserNamed({ config, flags, sources, words }: Arguments): Promi
   const isNew = makesDatabase(folder, sourceOf('data', sources) !== undefined);
   const password = flags['password-stdin'] ? passwordFromInput() : undefined;
   await withDeployment(config, ({ app }) => {
-    if (isNew) process.stderr.write(`tenantry: made a new database in ${folder}\n`);
+    if (isNew) process.stderr.write(`tenantry: created a new database in ${folder}\n`);
     return addUser(app, {
       username,
       isStaff: flags.staff === true,

@@ -7,18 +7,18 @@ import { sourceOf } from './replication/copies.ts';
 import type { Following } from './replication/follower.ts';
 import type { ServerOptions } from './server.ts';
 
-/** The options of `tenantry serve` besides the settings. */
+/** The options of `tenantry serve`. */
 export const serveFlags = {
-  ephemeral: { type: 'boolean', help: 'Keep all data in memory, and print a token of admin' },
-  demo: { type: 'boolean', help: 'Start with sample data, and print its logins' },
-  seed: { type: 'string', value: 'FILE', help: 'Start with the data of a JSON file (with --ephemeral)' },
+  ephemeral: { type: 'boolean', help: 'Keep all data in memory and print a token of admin' },
+  demo: { type: 'boolean', help: 'Start with sample data and print its logins' },
+  seed: { type: 'string', value: 'FILE', help: 'Start with the data in a JSON file (with --ephemeral)' },
   control: { type: 'boolean', help: 'Open a control port for tests (with --ephemeral)' },
   clock: { type: 'string', value: 'TIME', help: 'Stop the clock at an instant (with --control)' },
-  follow: { type: 'string', value: 'SOURCE', help: "Serve copies of another server's data, read-only" },
-  primary: { type: 'string', value: 'URL', help: 'Server that gets the writes (with --follow)' },
+  follow: { type: 'string', value: 'SOURCE', help: "Serve reads from copies of another server's data" },
+  primary: { type: 'string', value: 'URL', help: 'Send all other requests there (with --follow)' },
 } as const;
 
-/** What they ask for. */
+/** The parsed options. */
 interface ServeOptions {
   readonly ephemeral: boolean;
   readonly hasDemo: boolean;
@@ -27,16 +27,16 @@ interface ServeOptions {
   readonly options: Pick<ServerOptions, 'ephemeral' | 'seed' | 'clock' | 'follow'>;
 }
 
-/** Reads them. Throws UsageError where one needs another. */
+/** Parses the options. Throws UsageError if they do not go together. */
 export function serveOptions(flags: Arguments['flags']): ServeOptions {
   const { clock, control, demo, ephemeral, follow, primary, seed } = flags;
   if (control === true && ephemeral !== true)
-    throw new UsageError('--control needs --ephemeral: it resets what it serves');
-  if (clock !== undefined && control !== true) throw new UsageError('--clock needs --control, which moves it');
+    throw new UsageError('--control needs --ephemeral: it can reset the data');
+  if (clock !== undefined && control !== true) throw new UsageError('--clock needs --control, which advances it');
   if (seed !== undefined && (ephemeral !== true || demo === true))
-    throw new UsageError('--seed needs --ephemeral, and no --demo');
+    throw new UsageError('--seed needs --ephemeral and cannot be combined with --demo');
   if (follow !== undefined && (ephemeral === true || demo === true))
-    throw new UsageError('--follow goes with neither --ephemeral nor --demo');
+    throw new UsageError('--follow cannot be combined with --ephemeral or --demo');
   if (primary !== undefined && follow === undefined) throw new UsageError('--primary needs --follow');
   const sown = seed === undefined ? (demo === true && ephemeral === true ? 'demo' : undefined) : seedIn(String(seed));
   return {

@@ -127,7 +127,7 @@ test('Prometheus reads where the operator is listened to; nowhere is an error, a
   assert.equal(
     await program.run(['example', 'constructor']),
     failed(
-      'there is no example constructor; known: systemd, nginx, caddy, docker, prometheus, alerts, grafana, litestream',
+      'unknown example "constructor"; use systemd, nginx, caddy, docker, prometheus, alerts, grafana, litestream',
       2,
     ),
   );

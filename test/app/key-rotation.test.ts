@@ -86,11 +86,15 @@ test('with --prune every secret is sealed with the new key, and the old keys are
   const before = opened();
   const count = before.length;
   assert.ok(count > 20);
-  assert.equal(await run(['rotate-key']), { code: 0, stdout: `${count} secrets encrypted anew.\n`, stderr: '' });
+  assert.equal(await run(['rotate-key']), {
+    code: 0,
+    stdout: `${count} secrets encrypted with the new key.\n`,
+    stderr: '',
+  });
   assert.equal([keys().length, keys()[1]], [2, first]);
   assert.equal(await run(['rotate-key', '--prune']), {
     code: 0,
-    stdout: `${count} secrets encrypted anew. 2 old keys removed.\n`,
+    stdout: `${count} secrets encrypted with the new key. 2 old keys removed.\n`,
     stderr: '',
   });
   assert.is(keys().length, 1);

@@ -100,7 +100,7 @@ people('a password that is set logs in, and ends the tokens from before', async 
   const set = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], {
     input: 'a long enough one 7\n',
   });
-  assert.equal(set, said('The password of carol is set; their tokens have ended.\n'));
+  assert.equal(set, said('The password of carol is set and their tokens are revoked.\n'));
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
   const body = { username: 'carol', password: 'a long enough one 7' };
   assert.is((await call('POST', '/api-auth/password/', body)).status, 200);
@@ -109,7 +109,7 @@ people('a password that is set logs in, and ends the tokens from before', async 
   assert.match(short.stderr, /^tenantry: password: /);
   assert.equal(
     await run('user', 'password', 'carol'),
-    failed('there is no terminal to ask on; give the password with --password-stdin', 2),
+    failed('cannot ask for the password without a terminal; use --password-stdin', 2),
   );
 });
 
@@ -135,7 +135,7 @@ people('what cannot be granted is one line that names the rule, and changes noth
     ],
     [['owner', '--customer', 'Alpha Ltd', '--until', '2001-01-01T00:00Z'], '--until must lie ahead'],
     [['staff', '--until', '30d'], '--until is for roles in a customer or project'],
-    [['owner', '--customer', 'a', '--project', 'b'], '--customer and --project exclude each other', 2],
+    [['owner', '--customer', 'a', '--project', 'b'], '--customer and --project cannot be combined', 2],
   ];
   for (const [words, line, code] of refusals) assert.equal(await grant(...words), failed(line, code));
   assert.equal(await run('user', 'show', 'nobody'), failed('there is no user "nobody"'));
@@ -177,7 +177,7 @@ people('a shell completes commands, what follows them, and options', async () =>
     ['restore', 'grant', '--customer', '--port', 'grafana'],
   );
   for (const shell of ['zsh', 'fish']) assert.match((await run('completion', shell)).stdout, /rotate-key/);
-  assert.equal(await run('completion', 'tcsh'), failed('completion is for bash, zsh, fish; not for tcsh', 2));
+  assert.equal(await run('completion', 'tcsh'), failed('unknown completion "tcsh"; use bash, zsh, fish', 2));
 });
 
 people.run();

@@ -1,4 +1,5 @@
-import { type Arguments, UsageError } from '../command-line.ts';
+import { present } from '../../kernel/present.ts';
+import type { Arguments } from '../command-line.ts';
 import { dockerfile } from './docker.ts';
 import { grafanaDashboard } from './grafana.ts';
 import { litestreamConfig } from './litestream.ts';
@@ -7,7 +8,7 @@ import { caddySite, nginxServer } from './proxies.ts';
 import { type Setup, setupOf } from './setup.ts';
 import { systemdUnit } from './systemd.ts';
 
-/** Files for the programs around a server, by the word that asks for one. */
+/** Configuration files for other programs, by name. */
 const examples: Readonly<Record<string, (setup: Setup) => string>> = {
   systemd: systemdUnit,
   nginx: nginxServer,
@@ -19,13 +20,11 @@ const examples: Readonly<Record<string, (setup: Setup) => string>> = {
   litestream: litestreamConfig,
 };
 
-/** The words that ask for one. */
+/** The names of the files. */
 export const exampleNames = Object.keys(examples);
 
-/** `tenantry example`: prints a file, filled with the settings in force. Throws UsageError for a word that asks for none. */
+/** `tenantry example`: prints one of the files, filled with the settings in force. */
 export function printExample({ config, words }: Arguments): void {
   const [name = ''] = words;
-  const write = Object.hasOwn(examples, name) ? examples[name] : undefined;
-  if (!write) throw new UsageError(`there is no example ${name}; known: ${exampleNames.join(', ')}`);
-  process.stdout.write(write(setupOf(config, process.argv[1] ?? '')));
+  process.stdout.write(present(examples[name])(setupOf(config, process.argv[1] ?? '')));
 }

@@ -13,8 +13,8 @@ import { grant, type RoleWanted, revoke, setActive, setPassword } from './people
 
 const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
 const place = {
-  customer: { type: 'string', value: 'C', help: 'Customer of the role, by uuid or name' },
-  project: { type: 'string', value: 'P', help: 'Project of the role, by uuid or name' },
+  customer: { type: 'string', value: 'CUSTOMER', help: 'Name or uuid of the customer' },
+  project: { type: 'string', value: 'PROJECT', help: 'Name or uuid of the project' },
 } as const;
 const { people: group } = groups;
 
@@ -47,8 +47,8 @@ export const peopleCommands: Commands = {
     words: ['NAME'],
     flags: passwordFlag,
     group,
-    help: 'Set the password of a user and revoke their tokens',
-    details: 'Asks for the password at a terminal.',
+    help: "Set a user's password and revoke their tokens",
+    details: 'Ask for the password at the terminal unless --password-stdin is set.',
     examples: ['user password alice'],
     run: password,
   },
@@ -70,11 +70,12 @@ export const peopleCommands: Commands = {
     words: ['NAME', 'ROLE'],
     flags: {
       ...place,
-      until: { type: 'string', value: 'T', help: 'End of the role: an instant, or a time such as 30d' },
+      until: { type: 'string', value: 'TIME', help: 'End the role at an instant, or after a time such as 30d' },
     },
     group,
     help: 'Grant a role to a user',
-    details: 'ROLE is staff or support; with --customer owner or support; with --project admin, manager or support.',
+    details:
+      'ROLE is staff or support; owner or support with --customer; admin, manager or support with --project. A name must be unique.',
     examples: ['user grant alice staff', 'user grant bob manager --project "Web shop" --until 30d'],
     run: (args) =>
       act(args, (app, name) => told(args, grant(app, name, wanted(args), text(args, 'until')), 'is', 'is already')),
@@ -83,15 +84,15 @@ export const peopleCommands: Commands = {
     words: ['NAME', 'ROLE'],
     flags: place,
     group,
-    help: 'Revoke a role of a user',
-    details: 'Takes the same words and options as user grant.',
+    help: 'Revoke a role from a user',
+    details: 'ROLE is as in tenantry user grant.',
     examples: ['user revoke bob manager --project "Web shop"'],
     run: (args) => act(args, (app, name) => told(args, revoke(app, name, wanted(args)), 'is no longer', 'is not')),
   },
   'account list': {
     flags: json,
     group,
-    help: 'List all provider accounts with state and last error',
+    help: 'List provider accounts and their last errors',
     examples: ['account list --json'],
     run: (args) => look(args, (app) => printRows(args, listAccounts(app))),
   },
@@ -122,7 +123,7 @@ function wanted(args: Arguments): RoleWanted {
   const [, role = ''] = args.words;
   const [customer, project] = [text(args, 'customer'), text(args, 'project')];
   if (customer !== undefined && project !== undefined)
-    throw new UsageError('--customer and --project exclude each other');
+    throw new UsageError('--customer and --project cannot be combined');
   if (customer !== undefined) return { role, place: { structure: 'customer', named: customer } };
   return { role, place: project === undefined ? undefined : { structure: 'project', named: project } };
 }
@@ -146,14 +147,14 @@ async function password(args: Arguments): Promise<void> {
   const given = args.flags['password-stdin'] ? passwordFromInput() : await askPassword();
   await act(args, async (app, name) => {
     await setPassword(app, name, given);
-    process.stdout.write(`The password of ${name} is set; their tokens have ended.\n`);
+    process.stdout.write(`The password of ${name} is set and their tokens are revoked.\n`);
   });
 }
 
 /** Asks twice on a terminal, without showing what is typed. */
 async function askPassword(): Promise<string> {
   if (!process.stdin.isTTY)
-    throw new UsageError('there is no terminal to ask on; give the password with --password-stdin');
+    throw new UsageError('cannot ask for the password without a terminal; use --password-stdin');
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   lines.on('SIGINT', () => process.exit(130));

@@ -37,7 +37,7 @@ test.after.each(() => program.end());
 test.after(() => rmSync(native, { recursive: true }));
 
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
-const holdsKeys = 'It holds the encryption keys: whoever reads it reads every secret.';
+const holdsKeys = 'It contains the encryption keys: anyone who reads it can read every secret.';
 const written = (file: string): string => `Backup of ${path('data')} written to ${file}. ${holdsKeys}\n`;
 
 /** What a file is after a change to its bytes. */
@@ -177,7 +177,7 @@ test('keys that the settings give are not in a backup, which says so', async () 
   const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
   await run(['user', 'add', 'bob', '--data', 'data'], { env });
   const made = await run(['backup', 'b'], { env });
-  const withoutKeys = 'It does not hold the encryption keys, which the settings give: keep them, too.';
+  const withoutKeys = 'It does not contain the encryption keys, which come from the settings: keep them, too.';
   assert.equal(made, {
     code: 0,
     stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`,

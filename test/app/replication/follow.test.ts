@@ -259,7 +259,7 @@ test('what cannot be followed is told in a line', async () => {
   );
   assert.equal(
     await told('--follow', 'data', '--ephemeral'),
-    failed('--follow goes with neither --ephemeral nor --demo', 2),
+    failed('--follow cannot be combined with --ephemeral or --demo', 2),
   );
   const { code, stderr } = await told('--follow', 'file:///nowhere', '--data', 'copy', '--litestream-program', '/none');
   assert.is(code, 1);

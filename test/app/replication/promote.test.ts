@@ -49,7 +49,7 @@ async function promoteCopy(): Promise<void> {
   assert.equal(await names(follower.url), ['Before']);
   await follower.stop();
   const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
-  const told = `${join(program.folder, 'copy')} holds a database of its own now, version 2-1. Serve it, with the other server among its peers.\n`;
+  const told = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Serve it with the other server among its peers.\n`;
   assert.equal([code, stderr, stdout], [0, '', told]);
   assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
 }

@@ -49,7 +49,7 @@ export async function binary(steps: Steps): Promise<void> {
         /<rapi-doc/,
       );
       assert.equal([await server.stop(), server.errors()], [0, '']);
-      assert.match(await say(['rotate-key', '--data', 'demo']), /secrets encrypted anew/);
+      assert.match(await say(['rotate-key', '--data', 'demo']), /secrets encrypted with the new key/);
     });
     // An addon that Node.js ends the process for does so when what it made is collected: src/decisions/pinned-headers.md.
     await steps.step('twenty commands that open the database end as they should', async () => {
