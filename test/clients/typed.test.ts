@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { compiledFile } from '../../src/build/tests.mjs';
 import type { Resolver } from '../../src/kernel/net/resolver.ts';
+import { blocksOf } from '../support/documented.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -136,6 +137,14 @@ typed('the service itself', async () => {
     setting: 'base_url',
     is_enabled: true,
   });
+});
+
+typed('the example of the manual is one of the sample programs, and prints what it found', async () => {
+  const page = readFileSync(join(project, 'src/manual/clients.md'), 'utf8');
+  const [example] = blocksOf(page).filter(({ language }) => language === 'ts');
+  assert.is(example?.code.replace("'./tenantry'", "'tenantry'"), readFileSync(join(programs, 'manual.ts'), 'utf8'));
+  const { country, names } = await runs('manual.ts');
+  assert.equal([country, names.includes('Alice Ltd')], ['Estonia', true]);
 });
 
 typed.run();
