@@ -8,8 +8,8 @@ import { suiteWithServer } from '../support/suite.ts';
 const { test, fixture } = suiteWithServer('filters by name');
 
 const lists = endpoints.flatMap(({ operations: { GET }, path }) =>
-  !path.includes(':key') && GET?.filters?.name?.help === 'Part of it, without case.'
-    ? [{ path, filters: GET.filters }]
+  GET?.filters?.name?.help.startsWith('Part of')
+    ? [{ path, filters: GET.filters, isList: GET.paginated === true }]
     : [],
 );
 
@@ -20,6 +20,49 @@ test('beside every partial name there is an exact one', () => {
     [],
   );
 });
+
+/** The names that `name` and `name_exact` search, where an object has none of its own. */
+const namesOf = (path: string, item: Json): string[] =>
+  path.startsWith('/api/users/')
+    ? [item.full_name]
+    : path.endsWith('-service-project-link/')
+      ? [item.service_name, item.project_name]
+      : [item.name];
+
+const { test: sample, fixture: samples } = suiteWithServer('filters by name, in the sample data', { seed: 'demo' });
+
+sample('name_exact of every list finds the objects with exactly this name', async () => {
+  const lackObjects: string[] = [];
+  for (const path of lists.filter(({ isList, path }) => isList && !path.includes(':')).map(({ path }) => path)) {
+    const namesFound = async (query: string): Promise<string[][]> => {
+      const { body, status } = await samples.staff.get(`${path}?page_size=200&${query}`);
+      assert.is(status, 200, path);
+      return body.map((item: Json) => namesOf(path, item));
+    };
+    const all = await namesFound('');
+    if (all.length === 0) lackObjects.push(path);
+    for (const name of new Set(
+      all
+        .flat()
+        .filter((each) => each.length > 1)
+        .slice(0, 2),
+    )) {
+      const [whole, part] = [encodeURIComponent(name), encodeURIComponent(name.slice(0, -1))];
+      const found = await namesFound(`name_exact=${whole}`);
+      const what = `${path} ${name}`;
+      assert.ok(found.length > 0 && found.every((names) => names.includes(name)), what);
+      assert.equal(await namesFound(`name=${whole}&name_exact=${whole}`), found, what);
+      assert.ok(
+        (await namesFound(`name_exact=${part}`)).every((names) => names.includes(name.slice(0, -1))),
+        what,
+      );
+      assert.ok((await namesFound(`name=${part}`)).length >= found.length, what);
+    }
+  }
+  // Neither identity providers nor floating IPs are part of the sample data.
+  assert.equal(lackObjects, ['/api-auth/saml2/providers/', '/api/openstack-floating-ips/']);
+});
+sample.run();
 
 /** Creates an object of a list with a name. */
 const make: Readonly<Record<string, (name: string) => Promise<Json>>> = {

@@ -5,7 +5,7 @@ import type { Parent, Row } from '../../kernel/collection/collection.ts';
 import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Fields, readOnly, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
-import { exact, only, partial, truth } from '../../kernel/collection/filter.ts';
+import { exact, ofName, only, partial, truth } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
 import {
@@ -71,6 +71,7 @@ const listing = (structure: RoleScope, between: Fields): Listing =>
     alias: 'u',
     fields: fieldsOf(structure, between),
     filters: {
+      ...ofName('u.full_name'),
       full_name: partial('u.full_name'),
       native_name: partial('u.native_name'),
       job_title: partial('u.job_title'),

@@ -12,7 +12,7 @@ import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import { messages } from '../../kernel/collection/field.ts';
-import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import { exact, ofName, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
@@ -56,6 +56,7 @@ export const users = collection<UserRow>()({
   },
   filters: {
     ...filtersByName,
+    ...ofName('u.full_name'),
     username: partial('u.username'),
     full_name: partial('u.full_name'),
     native_name: partial('u.native_name'),

@@ -34,6 +34,7 @@ export const settingsInForce: Endpoint = {
       paginated: true,
       filters: {
         name: parameter('string', 'Part of the name, without case.'),
+        name_exact: parameter('string', 'The exact name.'),
         is_given: parameter('boolean', 'Whether something else than the default is in force.'),
       },
       output: { status: 200, shape: { type: 'array', items: shape } },
@@ -42,10 +43,14 @@ export const settingsInForce: Endpoint = {
         demandStaff(request);
         const { app, config, query } = request;
         const name = query.one('name')?.toLowerCase() ?? '';
+        const exactName = query.one('name_exact');
         const isGiven = query.boolean('is_given');
         const sourceOf = (setting: (typeof settingNames)[number]): string => app.deployment.sourceOf(setting) ?? '';
         const found = settingNames.filter(
-          (setting) => setting.includes(name) && (isGiven === undefined || (sourceOf(setting) !== '') === isGiven),
+          (setting) =>
+            setting.includes(name) &&
+            (exactName === undefined || setting === exactName) &&
+            (isGiven === undefined || (sourceOf(setting) !== '') === isGiven),
         );
         return pageOfValues(request, found, (setting) => ({
           name: setting,

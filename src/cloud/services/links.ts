@@ -5,7 +5,7 @@ import { rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import { type NewValues, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
-import { linked, uuidOf } from '../../kernel/collection/filter.ts';
+import { linked, ofNames, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { notNullText, plainValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -71,6 +71,7 @@ export const links = memoised(
       ),
       options: { actions: () => [] },
       filters: {
+        ...ofNames([ofSettings('name'), ofProject('name')], 'of the service or the project'),
         service_uuid: uuidOf('l.service_id', 'service'),
         customer_uuid: uuidOf(ofProject('customer_id'), 'customer'),
         project_uuid: uuidOf('l.project_id', 'project'),

@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { parseDatetime } from '../clock.ts';
-import { among, contains, raw, type Sql, sql } from '../db/sql.ts';
+import { among, any, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
 import { type LinkTarget, linkKey } from './links.ts';
@@ -45,6 +45,25 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
 export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({
   name: partial(column),
   name_exact: exact(column, 'The exact name.'),
+});
+
+/** The filters of an object without a name of its own: a part of one of several names, and all of one. */
+export const ofNames = (
+  columns: readonly string[],
+  which: string,
+): Readonly<Record<'name' | 'name_exact', Filter>> => ({
+  name: inAny(columns, partial, `Part of the name ${which}, without case.`),
+  name_exact: inAny(columns, exact, `The exact name ${which}.`),
+});
+
+/** A filter that holds where it holds for one of the columns. */
+const inAny = (columns: readonly string[], ofColumn: (column: string) => Filter, help: string): Filter => ({
+  type: 'string',
+  help,
+  condition: (request, name) => {
+    const conditions = columns.flatMap((column) => ofColumn(column).condition(request, name) ?? []);
+    return conditions.length === 0 ? undefined : any(conditions);
+  },
 });
 
 /** The uuid in a column. */
