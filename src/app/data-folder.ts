@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../accounts/session/initial-password.ts';
@@ -15,7 +15,7 @@ import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { runAs } from '../kernel/owner.ts';
-import { syncFolder } from '../kernel/place.ts';
+import { makeFolder, syncFolder } from '../kernel/place.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { codeOf } from '../kernel/present.ts';
 import { warnOfRemoteDisk } from './remote-disk.ts';
@@ -54,15 +54,22 @@ export function requireNoDatabase(folder: string): void {
  */
 export function makesDatabase(folder: string, isNamed: boolean): boolean {
   // Listed before the database is looked for, which another command that begins here makes first of all.
-  const others = existsSync(folder)
-    ? readdirSync(folder).filter((name) => name !== lockFile && name !== nativeFolder)
-    : [];
+  const others = namesIn(folder).filter((name) => name !== lockFile && name !== nativeFolder);
   // What is left of a database, or of a restore, is refused when it is opened.
   if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
   const advice = 'name its folder with --data, or an empty one to make a database there';
   if (others.length > 0) throw new Error(`there is no database in ${folder}, which is not empty: ${advice}`);
   if (!isNamed) throw new Error(`there is no database in ${folder}: ${advice}`);
   return true;
+}
+
+/** The names in a folder, none if it is missing. Throws with a sentence. */
+function namesIn(folder: string): string[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder) : [];
+  } catch (error) {
+    throw unusable(folder, error);
+  }
 }
 
 /**
@@ -94,7 +101,7 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
   if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
   try {
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = makeFolder(folder);
     if (made !== undefined) syncAbove(folder, made);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -108,7 +115,9 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
 function unusable(folder: string, error: unknown): Error {
   const uid = ownerOf(folder);
   const advice = uid === undefined || process.getuid === undefined || uid === process.getuid() ? '' : `: ${runAs(uid)}`;
-  return new Error(`cannot use the data folder ${folder}: ${plainReason(error, folder)}${advice}`, { cause: error });
+  // What is not a directory is the folder, or above it, whatever was looked for.
+  const named = codeOf(error) === 'ENOTDIR' ? (error as NodeJS.ErrnoException).path : folder;
+  return new Error(`cannot use the data folder ${folder}: ${plainReason(error, named)}${advice}`, { cause: error });
 }
 
 function ownerOf(path: string): number | undefined {

@@ -1,5 +1,7 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { codeOf } from './present.ts';
 
 /** Gives a finished file its name. Its content is on disk before the name is, and the name is when this returns. */
 export function place(draft: string, file: string): void {
@@ -17,6 +19,29 @@ export function placeNew(draft: string, file: string): void {
   } catch (error) {
     rmSync(file);
     throw error;
+  }
+}
+
+/**
+ * Creates a folder that only this user may use, with the missing folders above it. Returns the first that it created, or
+ * undefined if the folder exists. Not `mkdirSync` with `recursive`, which never returns where the file system, such as /proc,
+ * has no folder of that name and does not let it be created.
+ */
+export function makeFolder(path: string): string | undefined {
+  const folder = resolve(path);
+  const parent = dirname(folder);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && !existsSync(parent)) {
+      const [first, own] = [makeFolder(parent), makeFolder(folder)];
+      return first ?? own;
+    }
+    if (!existsSync(folder)) throw error;
+    if (statSync(folder).isDirectory()) return undefined;
+    const details = { code: 'ENOTDIR', errno: -constants.errno.ENOTDIR, path: folder };
+    throw Object.assign(new Error(`${folder} is not a directory`), details);
   }
 }
 

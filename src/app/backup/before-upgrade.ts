@@ -1,6 +1,6 @@
 /** The backup that is made before this version changes the schema of a database that an older one wrote. */
 
-import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -9,6 +9,7 @@ import { databaseHeaderBytes } from '../../kernel/db/snapshot.ts';
 import { breakOf, rejectHeadless } from '../../kernel/db/write-ahead-log.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { makeFolder } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data-folder.ts';
@@ -43,7 +44,7 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
   const instant = isoTime(systemClock.now()).replaceAll(':', '-');
   const file = join(backups, `before-upgrade-from-${header.schema}-${instant}`);
   try {
-    mkdirSync(backups, { recursive: true, mode: 0o700 });
+    makeFolder(backups);
     await backUp(folder, file, addon);
   } catch (error) {
     throw new Error(

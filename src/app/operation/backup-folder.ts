@@ -1,10 +1,11 @@
 /** The backups in the data folder: those that were asked for, and those from before an upgrade. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { conflict } from '../../kernel/http/error.ts';
+import { makeFolder } from '../../kernel/place.ts';
 import { upgradeBackups } from '../backup/before-upgrade.ts';
 import { failureOf, type ProgramCall, runBeside } from './beside.ts';
 
@@ -59,7 +60,7 @@ export class BackupFolder {
     if (this.#names().filter((name) => name.startsWith('backup-')).length >= mostBackups)
       throw conflict(`There are ${mostBackups} backups already: delete some.`);
     const name = `backup-${isoTime(clock.now()).replaceAll(':', '-')}`;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const { ended, stop } = runBeside(program, ['backup', join(this.#folder, name), '--quiet']);
     this.#stop = stop;
     this.#order = { name, failure: undefined };

@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
@@ -38,9 +38,10 @@ function expectedInstance(folder: string): string {
   try {
     return instanceOf(folder);
   } catch (error) {
-    throw new Error(`cannot read the data folder ${folder}: ${plainReason(error)}; name it with --data`, {
-      cause: error,
-    });
+    throw new Error(
+      `cannot read the data folder ${folder}: ${plainReason(error, join(folder, '/'))}; name it with --data`,
+      { cause: error },
+    );
   }
 }
 

@@ -5,7 +5,6 @@ import {
   copyFileSync,
   createReadStream,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -18,7 +17,7 @@ import { promisify } from 'node:util';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/db/copy.ts';
-import { placeNew } from '../../kernel/place.ts';
+import { makeFolder, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data-folder.ts';
@@ -72,7 +71,7 @@ export class Copies {
     const before = isReplica(source) ? undefined : stateOf(source);
     if (before !== undefined && before === this.#seen) return undefined;
     const copy = this.#at(this.#next++);
-    mkdirSync(copy, { recursive: true, mode: 0o700 });
+    makeFolder(copy);
     try {
       const draft = join(copy, 'draft.db');
       const seen = before ?? (await this.#restore(source, draft, signal));

@@ -173,7 +173,7 @@ export class Follower {
   }
 
   async #forward(exchange: Exchange, base: string): Promise<Answer | number> {
-    const { address, expectation, outgoing } = exchange;
+    const { address, outgoing } = exchange;
     const app = this.#server?.app;
     const primary = this.#primary;
     if (!primary || !app) return refusal(readOnly());
@@ -186,7 +186,6 @@ export class Follower {
       // A primary that another server has taken the place of hears of it.
       [epochHeader]: this.#epochs.header(app, primary.url),
     };
-    expectation.meet();
     const response = await primary.forward(exchange, further);
     if (response) this.#hear(app, primary.url, response.epoch);
     return response || outgoing.headersSent ? (response?.status ?? 0) : refusal(away());

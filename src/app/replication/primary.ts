@@ -7,6 +7,8 @@ import { epochHeader } from './epochs.ts';
 
 /** Milliseconds without a byte after which the primary counts as away. */
 const patience = 60_000;
+/** Milliseconds after which a body is sent without `100 Continue`, which a proxy before the primary may withhold. */
+const continueTimeoutMs = 10_000;
 
 /**
  * Headers that stay behind: those of one connection (RFC 9110 7.6.1), and those by which a client, or a proxy before the
@@ -70,24 +72,52 @@ export class Primary {
     }
   }
 
-  #send({ message, outgoing, target }: Exchange, further: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  #send(
+    { expectation, message, outgoing, target }: Exchange,
+    further: Readonly<Record<string, string>>,
+  ): Promise<IncomingMessage> {
     const { method = 'GET' } = message;
     const send = this.#agent instanceof SecureAgent ? secureRequest : plainRequest;
     // A body is told as one by the same means: without, its bytes would be the next request of the connection, whoever's it is.
     const framing = message.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
-    const headers = ['Host', this.#url.host, ...endToEnd(message), ...Object.entries(further).flat(), ...framing];
+    // Where the client waits for the decision of the primary, the follower does, too.
+    const waits = expectation.isPending ? ['Expect', '100-continue'] : [];
+    const others = [...Object.entries(further).flat(), ...framing, ...waits];
+    const headers = ['Host', this.#url.host, ...endToEnd(message), ...others];
     // Not as a URL, of which the dots would be resolved.
     const { hostname, port, protocol } = urlToHttpOptions(this.#url);
     const path = this.#url.pathname.replace(/\/$/, '') + target;
     return new Promise((resolve, reject) => {
       const options = { agent: this.#agent, protocol, hostname, port, path, method, headers, timeout: patience };
       const sent = send(options);
-      sent.on('response', resolve);
-      sent.on('error', reject);
+      let timer: NodeJS.Timeout | undefined;
+      const sendBody = (): void => {
+        clearTimeout(timer);
+        expectation.meet();
+        message.pipe(sent);
+      };
+      sent.on('response', (response) => {
+        clearTimeout(timer);
+        // The primary rejects the body that the client has not sent.
+        if (expectation.isPending) expectation.reject();
+        resolve(response);
+      });
+      sent.on('error', (error) => {
+        clearTimeout(timer);
+        reject(error);
+      });
       sent.on('timeout', () => sent.destroy(new Error('timeout')));
-      outgoing.on('close', () => sent.destroy());
+      outgoing.on('close', () => {
+        clearTimeout(timer);
+        sent.destroy();
+      });
       message.on('error', () => sent.destroy());
-      message.pipe(sent);
+      if (!expectation.isPending) sendBody();
+      else {
+        sent.once('continue', sendBody);
+        sent.flushHeaders();
+        timer = setTimeout(sendBody, continueTimeoutMs);
+      }
     });
   }
 }

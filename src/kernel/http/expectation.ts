@@ -12,6 +12,11 @@ export class Expectation {
     this.#isPending = isPending;
   }
 
+  /** Whether the client still holds back its body. */
+  get isPending(): boolean {
+    return this.#isPending;
+  }
+
   /** Tells the client to send its body, unless it does so already. */
   meet(): void {
     if (this.#isPending) this.outgoing.writeContinue();

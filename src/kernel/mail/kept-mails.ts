@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../place.ts';
 import type { Mail } from './letter.ts';
 
 declare module '../app.ts' {
@@ -50,7 +51,7 @@ export class KeptMails {
       if (this.#inMemory.length > keptInMemory) this.#inMemory.shift();
       return undefined;
     }
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.folder);
     this.#files ??= filesIn(this.folder);
     const name = this.#write(this.folder, message, mail.at, this.#files);
     for (const old of this.#files.splice(0, this.#files.length - keptFiles))

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../place.ts';
 
 /* Folders for code: whoever can write there runs code in the server. */
 
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 export const folderOfUser = (): string => join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
 
 /** Makes a folder that this user alone writes to, if there is none. */
-export const makePrivateFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
+export const makePrivateFolder = (path: string): void => void makeFolder(path);
 
 /** Who else could write to a folder: the user it belongs to, by id, or others; undefined when nobody could. */
 export function foreignWriter(path: string): { readonly uid: number } | 'others' | undefined {

@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { failed, Program, type Serving } from '../../support/program.ts';
-import { overWire } from '../../support/wire.ts';
+import { overWire, Wire } from '../../support/wire.ts';
 
 const test = suite('follow');
 const native = mkdtempSync(join(tmpdir(), 'tenantry-follow-'));
@@ -109,6 +109,31 @@ test('no body becomes a request of its own at the primary, however its length is
     ({ name }) => name,
   );
   assert.equal(names, ['In chunks']);
+});
+
+test('a body that the primary rejects is never asked for, one that it accepts is', async () => {
+  await primary.stop();
+  primary = await program.serve(['--trusted-proxies', '127.0.0.1', '--max-body-bytes', '1024']);
+  const follower = await follow('--primary', primary.url);
+  const head = ['POST /api/customers/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  const own = [...head, `Authorization: Token ${token}`, 'Expect: 100-continue'];
+  const large = await overWire(follower.url, ...own, 'Content-Length: 1025', '');
+  assert.equal(
+    [large.status, large.headers.connection, JSON.parse(large.body)],
+    [413, 'close', { detail: 'Request body is too large.' }],
+  );
+  const anonymous = await overWire(follower.url, ...head, 'Expect: 100-continue', 'Content-Length: 1024', '');
+  assert.equal([anonymous.status, anonymous.headers.connection], [401, 'close']);
+  const wire = await Wire.to(follower.url);
+  const body = '{"name": "Awaited"}';
+  wire.lines(...own, `Content-Length: ${body.length}`, '');
+  assert.is((await wire.answer()).status, 100);
+  const created = await wire.bytes(body).answer();
+  assert.equal([created.status, JSON.parse(created.body).name], [201, 'Awaited']);
+  // The connection stays open for the next request.
+  wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+  assert.is((await wire.answer()).status, 200);
+  wire.close();
 });
 
 test('readers who wait for a version that does not come keep nobody busy', async () => {
