@@ -123,7 +123,7 @@ test('an answer that breaks off, does not end or does not begin is none', async 
 test('a data folder that is missing is named', async () => {
   const told = await program.run(['healthcheck', '--data', 'nowhere']);
   const nowhere = join(program.folder, 'nowhere');
-  const line = `tenantry: cannot read the data folder ${nowhere}: ${nowhere}: no such file or directory; name it with --data\n`;
+  const line = `tenantry: cannot read the data folder ${nowhere}: no such file or directory; name it with --data\n`;
   assert.equal(told, { code: 1, stdout: '', stderr: line });
 });
 

@@ -97,17 +97,24 @@ export class Witness {
     return response;
   }
 
-  /** Several clients write until the server is killed, after a random time of at most so many milliseconds. */
+  /**
+   * Several clients write until the server is killed, which is at a random moment: at most so many milliseconds after the first
+   * write was acknowledged, however long that takes.
+   */
   async writeUntilKilled(server: Serving, longest: number): Promise<void> {
     let isKilled = false;
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const clients = Array.from({ length: 3 }, async () => {
       while (!isKilled)
-        await this.write(server.url).catch((error: unknown) => {
+        await this.write(server.url).then(begin, (error: unknown) => {
           if (!isKilled) throw error;
         });
     });
     const writing = Promise.all(clients);
-    await Promise.race([writing, pause(longest * Math.random())]);
+    await Promise.race([writing, begun.then(() => pause(longest * Math.random()))]);
     isKilled = true;
     await server.kill();
     await writing;

@@ -1,0 +1,112 @@
+/** Every command with a data folder that does not exist or cannot be used: one line says which, and nothing is created. */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeFolder } from '../../src/kernel/place.ts';
+import { failed, Program } from '../support/program.ts';
+
+const test = suite('unusable data folder');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+
+test.before.each(async () => {
+  program = new Program(native);
+  // What commands read that create data.
+  assert.is((await program.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
+  assert.is((await program.run(['backup', 'backup', '--data', 'source'])).code, 0);
+  writeFileSync(join(program.folder, 'export'), (await program.run(['export', '--data', 'source'])).stdout);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+/** Commands that read no data, and those that create the folder where they can. */
+const withoutData = /^(example|openapi|config|completion|licenses|version|help)\b/;
+const creating = /^(serve|demo|restore|import|promote|user add)\b/;
+const words: Readonly<Record<string, string>> = { NAME: 'bob', ROLE: 'owner', FILE: 'file' };
+
+/** Every command that uses the data folder, with words that it takes. */
+async function commands(): Promise<string[][]> {
+  const { stdout } = await program.run(['help', 'all']);
+  const usages = [...stdout.matchAll(/^Usage: tenantry ([^[\n]*)/gm)].map(([, usage = '']) => usage.trim());
+  const used = usages.filter((usage) => !withoutData.test(usage));
+  assert.ok(used.length > 15, `${used.length} commands`);
+  return used.map((usage) => usage.split(' ').map((word) => words[word] ?? word));
+}
+
+const options = (command: readonly string[]): string[] =>
+  command[0] === 'serve' ? ['--port', '0'] : command[1] === 'password' ? ['--password-stdin'] : [];
+
+/** Runs the commands with a data folder, and compares the line that each of them fails with. */
+async function each(
+  folder: string,
+  included: (command: string) => boolean,
+  expected: (command: string) => string,
+): Promise<void> {
+  for (const command of await commands()) {
+    const [name = ''] = command;
+    if (!included(command.join(' '))) continue;
+    const source = { restore: ['backup'], import: ['export'], promote: ['--follow', 'source'] }[name];
+    const given = source ? [name, ...source] : command;
+    const ended = await program.run([...given, ...options(command), '--data', folder], { input: 'correct-horse-7\n' });
+    assert.equal(ended, failed(expected(command.join(' '))), command.join(' '));
+  }
+}
+
+test('every command says that the data folder is a file', async () => {
+  const file = join(program.folder, 'plain');
+  writeFileSync(file, '');
+  const line = `cannot use the data folder ${file}: not a directory`;
+  const check = `cannot read the data folder ${file}: not a directory; name it with --data`;
+  await each(
+    file,
+    () => true,
+    (command) => (command === 'healthcheck' ? check : line),
+  );
+});
+
+test('every command that creates the data folder says that the data folder is below a file', async () => {
+  const below = join(program.folder, 'plain/data');
+  writeFileSync(join(program.folder, 'plain'), '');
+  const line = `cannot use the data folder ${below}: not a directory`;
+  await each(
+    below,
+    (command) => creating.test(command),
+    () => line,
+  );
+});
+
+test('every command that needs data says that there is none, and creates no folder', async () => {
+  const missing = join(program.folder, 'missing');
+  const line = `there is no database in ${missing}`;
+  const check = `cannot read the data folder ${missing}: no such file or directory; name it with --data`;
+  await each(
+    missing,
+    (command) => !creating.test(command),
+    (command) => (command === 'healthcheck' ? check : line),
+  );
+  assert.is(existsSync(missing), false);
+});
+
+(existsSync('/proc/self') ? test : test.skip)(
+  'every command that creates the data folder says where that is impossible',
+  async () => {
+    const line = 'cannot use the data folder /proc/nope/data: /proc/nope: no such file or directory';
+    await each(
+      '/proc/nope/data',
+      (command) => creating.test(command),
+      () => line,
+    );
+  },
+);
+
+test('a folder is created with those above it, and returned is the first', () => {
+  const [first, last] = [join(program.folder, 'a'), join(program.folder, 'a/b/c')];
+  assert.is(makeFolder(last), first);
+  assert.equal(readdirSync(join(first, 'b')), ['c']);
+  assert.is(makeFolder(last), undefined);
+  assert.is(makeFolder(join(first, 'd')), join(first, 'd'));
+});
+
+test.run();
