@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
 import { settingNames } from '../../src/kernel/config/config.ts';
-import { install, pack, printed, use } from '../support/packed.ts';
+import { install, logIn, pack, printed, use } from '../support/packed.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(project, 'node_modules');
@@ -55,6 +55,10 @@ test('is what publint and attw expect of a package', async () => {
 
 test('works in an empty folder by require and by import, which are one program, and as a command', async () => {
   assert.equal(await use(home), ['admin true\n', 'admin\n', `${packageJson.version}\n`]);
+});
+
+test('logs a user in at an identity provider by require, by import and as a command', async () => {
+  assert.equal(await logIn(home), ['mari saml2 0', 'mari saml2 0', 'mari saml2 0']);
 });
 
 test('its types know every setting, what else createServer takes, and what it answers', async () => {

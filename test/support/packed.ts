@@ -4,6 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Program } from './program.ts';
+import { SamlProvider } from './saml-login.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const execute = promisify(execFile);
@@ -60,4 +62,55 @@ export async function use(folder: string, node = process.execPath): Promise<stri
     printed(folder, node, ['imported.mjs']),
     printed(folder, join(folder, 'node_modules/.bin/tenantry'), ['version'], node),
   ]);
+}
+
+/**
+ * Logs a user in at an identity provider: at servers that are started by `require`, by `import` and by the command of the
+ * package. Returns how the users registered there.
+ */
+export async function logIn(folder: string, node = process.execPath): Promise<string[]> {
+  const start = `
+    const settings = JSON.parse(process.argv.at(-1));
+    createServer({ ...settings, ephemeral: true, log_level: 'silent' }).then((server) => {
+      console.log(JSON.stringify({ url: server.url }));
+      process.once('SIGTERM', () => server.close());
+    });`;
+  writeFileSync(join(folder, 'serving.cjs'), `const { createServer } = require('tenantry');${start}`);
+  writeFileSync(join(folder, 'serving.mjs'), `import { createServer } from 'tenantry';${start}`);
+  const saml = await SamlProvider.start();
+  const given = JSON.stringify(saml.settings);
+  const ways: readonly (readonly [command: readonly string[], words: readonly string[]])[] = [
+    [[node, join(folder, 'serving.cjs')], [given]],
+    [[node, join(folder, 'serving.mjs')], [given]],
+    [[join(folder, 'node_modules/.bin/tenantry')], ['--ephemeral', ...saml.words]],
+  ];
+  try {
+    const found: string[] = [];
+    // One after another: they listen on the port that the identity provider knows.
+    for (const [command, words] of ways) {
+      const program = new Program(undefined, command);
+      try {
+        const env = { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+        const server = await program.serve(words, { env });
+        const { registration_method: method, username } = await saml.logIn(server.url, 'mari');
+        found.push(`${username} ${method} ${await server.stop()}`);
+      } finally {
+        await program.end();
+      }
+    }
+    return found;
+  } finally {
+    await saml.close();
+  }
+}
+
+/** Runs the test of everything that the one-file build can do with another file of the program. Rejects with its report. */
+export async function useEverything(file: string): Promise<void> {
+  const run = join(project, 'dist/test/run.js');
+  const env = { ...process.env, TENANTRY_TEST_PROGRAM: file };
+  await execute(process.execPath, [run, 'test/package/everything'], { cwd: project, env }).catch(
+    ({ stdout }: { stdout: string }) => {
+      throw new Error(stdout);
+    },
+  );
 }

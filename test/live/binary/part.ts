@@ -6,8 +6,9 @@ import * as assert from 'uvu/assert';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { demoPassword } from '../../../src/app/demo/demo.ts';
 import { eventually } from '../../support/eventually.ts';
-import { printed } from '../../support/packed.ts';
+import { printed, useEverything } from '../../support/packed.ts';
 import { Program, type Serving } from '../../support/program.ts';
+import { SamlProvider } from '../../support/saml-login.ts';
 import type { Steps } from '../steps.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
@@ -51,6 +52,8 @@ export async function binary(steps: Steps): Promise<void> {
       assert.equal([await server.stop(), server.errors()], [0, '']);
       assert.match(await say(['rotate-key', '--data', 'demo']), /secrets encrypted with the new key/);
     });
+    await steps.step('serve with a login at an identity provider', () => logInThere(program));
+    await steps.step('everything that it can do', () => useEverything(built));
     // An addon that Node.js ends the process for does so when what it made is collected: src/decisions/pinned-headers.md.
     await steps.step('twenty commands that open the database end as they should', async () => {
       for (let i = 0; i < 20; i++) assert.match(await say(['token', 'admin']), /^\w{40}\n$/);
@@ -69,6 +72,18 @@ async function logIn({ url }: Serving, username: string, password: string): Prom
   assert.is(response.status, 200);
   const { token } = (await response.json()) as { token: string };
   return { Authorization: `Token ${token}` };
+}
+
+/** Serves users that log in at an identity provider. */
+async function logInThere(program: Program): Promise<void> {
+  const saml = await SamlProvider.start();
+  try {
+    const server = await program.serve(['--data', 'federated', ...saml.words]);
+    const { registration_method: method, username } = await saml.logIn(server.url, 'mari');
+    assert.equal([username, method, await server.stop()], ['mari', 'saml2', 0]);
+  } finally {
+    await saml.close();
+  }
 }
 
 /** The life of a deployment: nothing that was acknowledged is lost when the server is killed. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { demoPassword } from '../../../src/app/demo/demo.ts';
-import { install, pack, use } from '../../support/packed.ts';
+import { install, logIn, pack, use, useEverything } from '../../support/packed.ts';
 import type { Steps } from '../steps.ts';
 
 /** What `npm pack` gives, used on every version of Node.js that it is made for. */
@@ -18,12 +18,19 @@ export async function packageOfAll(steps: Steps): Promise<void> {
     const file = await steps.step('npm pack', () => pack(folder, false));
     const nodes = fileURLToPath(new URL('../../../dist/nodes/node_modules', import.meta.url));
     for (const name of readdirSync(nodes).filter((entry) => entry.startsWith('node-')))
-      await steps.step(`${name}: installed in an empty folder, required, imported, started`, async () => {
-        const home = join(folder, name);
-        await install(home, file);
-        const node = join(nodes, name, 'bin/node');
-        assert.equal(await use(home, node), ['admin true\n', 'admin\n', `${packageJson.version}\n`]);
-      });
+      await steps.step(
+        `${name}: installed in an empty folder, required, imported, started, with logins at an identity provider`,
+        async () => {
+          const home = join(folder, name);
+          await install(home, file);
+          const node = join(nodes, name, 'bin/node');
+          assert.equal(await use(home, node), ['admin true\n', 'admin\n', `${packageJson.version}\n`]);
+          assert.equal(await logIn(home, node), ['mari saml2 0', 'mari saml2 0', 'mari saml2 0']);
+        },
+      );
+    await steps.step('everything that it can do', () =>
+      useEverything(fileURLToPath(new URL('../../../dist/package/tenantry.cjs', import.meta.url))),
+    );
     await steps.step('npx serve --demo', () => serveDemo(folder, file));
   } finally {
     rmSync(folder, { recursive: true });
