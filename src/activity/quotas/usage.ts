@@ -86,6 +86,14 @@ export function ensureGlobalQuotas(app: App): void {
 export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
+/** The quotas of a scope by their names. */
+export const quotasOf = (db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, QuotaRow> =>
+  new Map(
+    db
+      .all<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`)
+      .map((quota) => [quota.name, quota]),
+  );
+
 /** A demand on a quota that is there. */
 interface Need extends QuotaDelta {
   readonly quota: QuotaRow;

@@ -24,7 +24,8 @@ export function importParts(
 ): number {
   const { catalogue, db } = context.app;
   let made = 0;
-  for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart)) {
+  const type = db.value<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`);
+  for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart && typed.type.name === type)) {
     const belongsTo = kind.references?.parent_id;
     if (!belongsTo) continue;
     const unknown = db.all<Found & { parent: number }>(sql`
@@ -36,9 +37,11 @@ export function importParts(
         AND (${parent ?? null} IS NULL OR p.id = ${parent ?? null})
         AND NOT EXISTS (
           SELECT 1 FROM resource r
-          WHERE r.settings_id = i.settings_id AND r.kind = i.kind
-            AND (r.backend_id = i.backend_id
-              OR (r.parent_id = p.id AND r.backend_id = '' AND r.state IN ('Creation Scheduled', 'Creating'))))
+          WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)
+        AND NOT EXISTS (
+          SELECT 1 FROM resource r
+          WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = ''
+            AND r.parent_id = p.id AND r.state IN ('Creation Scheduled', 'Creating'))
       LIMIT ${atMost < 0 ? -1 : atMost - made}`);
     for (const found of unknown) importDiscovered(context, found, found.parent);
     made += unknown.length;

@@ -1,7 +1,7 @@
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/context.ts';
-import { type App, newUuid } from '../../kernel/app.ts';
+import { newUuid } from '../../kernel/app.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
@@ -11,6 +11,7 @@ import { noteGone } from '../jobs/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
 import { backendNames, withLocalNames } from './local-names.ts';
+import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
 import { startTime } from './start-time.ts';
 import { type Listing, takeUsages } from './told-usages.ts';
@@ -74,27 +75,6 @@ export interface NewResource {
   readonly columns?: Columns | undefined;
   readonly secrets?: PlainValues | undefined;
   readonly uuid?: string;
-}
-
-/** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
-export function referredColumns(
-  { catalogue, db }: App,
-  resource: Pick<ResourceRow, 'kind' | 'link_id'>,
-  values: PlainValues,
-): Record<string, number | null> {
-  const references = Object.entries(catalogue.kind(resource.kind).kind.references ?? {});
-  return Object.fromEntries(
-    references.flatMap(([column, { kind, value }]) => {
-      const backendId = values[value];
-      if (typeof backendId !== 'string') return [];
-      const id =
-        backendId &&
-        db.value<number>(sql`
-          SELECT id FROM resource
-          WHERE link_id = ${resource.link_id} AND kind = ${kind} AND backend_id = ${backendId}`);
-      return [[column, id || null]];
-    }),
-  );
 }
 
 /** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */

@@ -1,11 +1,13 @@
-import { changeQuota, type QuotaDelta, quotaOf, setUsage } from '../../activity/quotas/usage.ts';
+import { changeQuota, type QuotaDelta, quotasOf, setUsage } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { BackendObject, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
 import { quotaDeltasOf, type Reserved } from './counting.ts';
+import { knownResource } from './resource.ts';
 
 /** What a provider listed, and how our rows were when it began to. */
 export interface Listing {
@@ -28,8 +30,9 @@ export function takeUsages(
   // The quotas that a driver tells have this form, which plain values cannot say.
   const told = (quotasAreBackend ? values.quotas : undefined) as ToldQuotas | undefined;
   const pending = told && pendingUsages(context.app, id, listing);
+  const quotas = told && quotasOf(context.app.db, 'resource', id);
   for (const [name, { limit, usage }] of Object.entries(told ?? {})) {
-    const quota = quotaOf(context.app.db, 'resource', id, name);
+    const quota = quotas?.get(name);
     if (quota) changeQuota(context, quota, { limit, usage: Math.max(0, usage + (pending?.get(name) ?? 0)) });
   }
   for (const name of usages) {
@@ -56,24 +59,36 @@ function pendingUsages(
     for (const { delta, id, name, scope } of deltas)
       if (scope === 'resource' && id === parent) sums.set(name, (sums.get(name) ?? 0) + delta);
   };
-  for (const row of db.all<ResourceRow>(sql`SELECT * FROM resource WHERE parent_id = ${parent}`)) {
+  for (const child of childrenOf(db, parent)) {
+    const isNewer = !listing || listing.revisions.get(child.id) !== child.revision;
+    const isWaiting = child.state === 'Creation Scheduled' || child.state === 'Creating';
+    // Most children are as they were, with nothing under way: their rows are not read.
+    if (!isNewer && !isWaiting && child.parameters === null) continue;
+    const row = knownResource(db, child.id);
     const listed = row.backend_id === '' ? undefined : listing?.found.get(`${row.kind} ${row.backend_id}`);
-    const isNew = row.state === 'Creation Scheduled' || row.state === 'Creating';
-    if (isNew || (listing && !listing.revisions.has(row.id))) {
+    if (isWaiting || (listing && !listing.revisions.has(row.id))) {
       if (!listed) add(quotaDeltasOf(catalogue, row));
       continue;
     }
     // What has ended since is in the row, and not yet in what was listed.
-    const hasEnded = listing && row.state === 'OK' && listing.revisions.get(row.id) !== row.revision;
+    const hasEnded = listing && row.state === 'OK' && isNewer;
     if (hasEnded && listed)
       add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);
-    const parameters = db.value<string>(sql`
-      SELECT parameters FROM job WHERE resource_id = ${row.id} AND parameters LIKE '%"demands"%'`);
-    const { demands = [] }: Reserved = parameters === undefined ? {} : JSON.parse(parameters);
+    const { demands = [] }: Reserved = child.parameters === null ? {} : JSON.parse(child.parameters);
     if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name])) add(demands);
   }
   return sums;
 }
+
+/** What decides whether a child counts: its state, and the parameters of its job where these demand something of quotas. */
+const childrenOf = (
+  db: Database,
+  parent: number,
+): (Pick<ResourceRow, 'id' | 'revision' | 'state'> & { readonly parameters: string | null })[] =>
+  db.all(sql`
+    SELECT r.id, r.revision, r.state, j.parameters
+    FROM resource r LEFT JOIN job j ON j.resource_id = r.id AND j.parameters LIKE '%"demands"%'
+    WHERE r.parent_id = ${parent}`);
 
 /** A row with the sizes that its provider has listed. */
 function asListed(row: ResourceRow, { values }: BackendObject): ResourceRow {

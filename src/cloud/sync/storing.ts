@@ -12,8 +12,9 @@ import { missingAtBackend } from '../jobs/operation.ts';
 import { importParts } from '../resources/discovery.ts';
 import { withLocalNames } from '../resources/local-names.ts';
 import { failureOfState } from '../resources/operations.ts';
+import { cachedFinder, type ResourceFinder, referredColumns } from '../resources/references.ts';
 import { detailsOf } from '../resources/resource.ts';
-import { changeResource, referredColumns } from '../resources/resource-store.ts';
+import { changeResource } from '../resources/resource-store.ts';
 import { beforeAll, isBehind } from './in-pieces.ts';
 import { type SettingsState, settingsOf } from './sync.ts';
 
@@ -34,6 +35,8 @@ interface Meanwhile {
 const rowsAStep = 100;
 /** So many resources a step makes or changes, with their events. */
 const resourcesAStep = 6;
+/** So many resources a step compares, of which most are as before. */
+const comparedAStep = 50;
 
 /** The steps that store properties, quotas, inventory, parts, and what has become of resources. */
 export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store> {
@@ -165,12 +168,17 @@ function* pullResources(
   while (!isOver)
     yield (context) => {
       const rows = db.all<ResourceRow>(sql`SELECT * FROM resource
-        WHERE ${isPulled} AND ${isBehind(last)} ORDER BY kind, backend_id, id LIMIT ${resourcesAStep}`);
-      for (const row of rows)
+        WHERE ${isPulled} AND ${isBehind(last)} ORDER BY kind, backend_id, id LIMIT ${comparedAStep}`);
+      const find = cachedFinder(db);
+      let changed = 0;
+      for (const row of rows) {
+        const before = db.versions.changes;
         if (revisions.get(row.id) === row.revision)
-          pullResource(context, row, found.get(`${row.kind} ${row.backend_id}`), { found, revisions });
-      isOver = rows.length < resourcesAStep;
-      last = rows.at(-1) ?? last;
+          pullResource(context, row, found.get(`${row.kind} ${row.backend_id}`), { found, revisions }, find);
+        last = row;
+        if (db.versions.changes !== before && ++changed === resourcesAStep) return;
+      }
+      isOver = rows.length < comparedAStep;
     };
 }
 
@@ -179,6 +187,7 @@ function pullResource(
   row: ResourceRow,
   object: BackendObject | undefined,
   listing: { readonly found: ReadonlyMap<string, BackendObject>; readonly revisions: Meanwhile['revisions'] },
+  find: ResourceFinder,
 ): void {
   if (!object) {
     if (row.state === 'OK')
@@ -189,7 +198,7 @@ function pullResource(
   }
   const { created: _, ...own } = object.values;
   const told = withLocalNames(row, { name: object.name, ...own });
-  const values: PlainValues = { ...told, ...referredColumns(context.app, row, object.values) };
+  const values: PlainValues = { ...told, ...referredColumns(context.app, row, object.values, find) };
   const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
   const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
   changeResource(context, row, differing(row, { ...values, ...state }), { listing });
@@ -200,9 +209,11 @@ function pullResource(
 function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const present: Record<string, unknown> = { ...row, ...detailsOf(row) };
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([name, value]) => present[name] === undefined || text(present[name]) !== text(value),
-    ),
-  );
+  const change: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const known = present[name];
+    if (known === value && known !== undefined) continue;
+    if (known === undefined || text(known) !== text(value)) change[name] = value;
+  }
+  return change;
 }

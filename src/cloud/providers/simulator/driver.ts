@@ -40,11 +40,7 @@ export class SimulatorDriver implements Driver {
     return this.app.db.write(() => {
       this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
       this.#vanish();
-      return {
-        properties: this.type.simulation.properties,
-        quotas: this.#objects.totals(),
-        objects: this.#objects.resources().map((object) => this.#objects.described(object)),
-      };
+      return this.#objects.inventory();
     });
   }
 
@@ -190,17 +186,22 @@ export class SimulatorDriver implements Driver {
   }
 
   /** The text of an operation's failure, ordered or drawn; undefined when it does not fail. */
-  #failure(operation: string, kind: string, name: string, run: number): string | undefined {
+  #failure(operation: string, kind: string, name: string, run: number | (() => number)): string | undefined {
     const ordered = this.app.nextFailures.take(this.type.name, kind, operation);
     if (ordered !== undefined) return ordered;
     const probability = this.#tuning.failure(operation, kind);
-    if (probability === 0 || this.#world.chance(kind, name, operation, run) >= probability) return undefined;
+    if (probability === 0) return undefined;
+    const number = typeof run === 'number' ? run : run();
+    if (this.#world.chance(kind, name, operation, number) >= probability) return undefined;
     return `Simulated failure of ${operation}`;
   }
 
   #vanish(): void {
-    for (const object of this.#objects.resources()) {
-      const run = this.#world.next(`runs ${object.kind} ${object.backend_id} vanish`);
+    const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
+    const objects = this.#objects.resources();
+    this.#world.countEach(objects.map(runs));
+    for (const object of objects) {
+      const run = (): number => this.#world.count(runs(object));
       if (this.#failure('vanish', object.kind, String(object.values.name), run) !== undefined)
         this.#objects.lose(object);
     }

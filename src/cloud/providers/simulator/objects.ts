@@ -31,20 +31,37 @@ export class Objects {
     return this.world.all().filter(({ kind }) => this.isResource(kind));
   }
 
+  /** Everything that a synchronisation returns. Reads the stored objects once, however many of them depend on others. */
+  inventory(): Inventory {
+    const objects = this.world.all();
+    const byKind = new Map<string, SimulatedObject[]>();
+    for (const object of objects) {
+      const known = byKind.get(object.kind);
+      if (known) known.push(object);
+      else byKind.set(object.kind, [object]);
+    }
+    const ofKind = (kind: string): readonly OtherObject[] => byKind.get(kind) ?? [];
+    return {
+      properties: this.type.simulation.properties,
+      quotas: this.#totals(objects),
+      objects: objects.filter(({ kind }) => this.isResource(kind)).map((object) => this.described(object, ofKind)),
+    };
+  }
+
   /** An object as the provider tells of it. */
-  described(object: SimulatedObject): BackendObject {
+  described(object: SimulatedObject, ofKind = this.ofKind): BackendObject {
     const { name, ...rest } = object.values;
     return {
       kind: object.kind,
       backend_id: object.backend_id,
       name: String(name ?? ''),
-      values: { ...rest, ...this.observed(object) },
+      values: { ...rest, ...this.observed(object, ofKind) },
     };
   }
 
   /** What the provider tells of an object besides its own values. */
-  observed(object: SimulatedObject): PlainValues {
-    return this.type.simulation.kinds[object.kind]?.observed?.(object, this.ofKind) ?? {};
+  observed(object: SimulatedObject, ofKind = this.ofKind): PlainValues {
+    return this.type.simulation.kinds[object.kind]?.observed?.(object, ofKind) ?? {};
   }
 
   /** Carries out what an operation does to other objects; answers the same for their rows. */
@@ -127,8 +144,7 @@ export class Objects {
   }
 
   /** Limits and usages of the settings' quotas. */
-  totals(): Inventory['quotas'] {
-    const objects = this.world.all();
+  #totals(objects: readonly SimulatedObject[]): Inventory['quotas'] {
     return Object.fromEntries(
       Object.entries(this.type.simulation.totals ?? {}).map(([name, { kinds, limit, value }]) => [
         name,

@@ -40,7 +40,15 @@ export class World {
     );
   }
 
-  /** How often `next` has counted something. */
+  /** Counts each of these things, in one statement. */
+  countEach(names: readonly string[]): void {
+    this.app.db.run(sql`
+      INSERT INTO simulated_counter (settings_id, name, value)
+      SELECT ${this.settings.id}, value, 1 FROM json_each(${JSON.stringify(names)}) WHERE TRUE
+      ON CONFLICT DO UPDATE SET value = simulated_counter.value + 1`);
+  }
+
+  /** How often something has been counted. */
   count(name: string): number {
     return (
       this.app.db.value<number>(
