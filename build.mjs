@@ -217,6 +217,7 @@ async function bundled(format, modules, notices = []) {
     format,
   });
   rejectWarnings([start]);
+  rejectOtherThanAscii(program.outputFiles[0]);
   const { parts, licences } = await carriedComments(esbuild, program, modules, listed, notices);
   await esbuild.stop();
   return { start: start.outputFiles[0].text, parts, licences, names };
@@ -319,6 +320,7 @@ function embedded(modules) {
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedManual = async () => JSON.parse(carried('manual').toString());
     export const embeddedConsole = (name) => carried(name).toString();
+    export const embeddedDemo = () => carried('demo').toString();
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };
@@ -357,9 +359,11 @@ async function carriedComments(esbuild, program, modules, listed, notices) {
   const sources = [...parts.map(([, result]) => result), pages].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const texts = licenses(sources, notices);
   const { manualPages } = await import('./src/build/manual.mjs');
+  const { demoSnapshot } = await import('./src/build/demo.mjs');
   const comments = [
     ...files,
     ['manual', JSON.stringify(manualPages())],
+    ['demo', await demoSnapshot(esbuild)],
     ...forPages,
     ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
     ['licenses', texts],
@@ -377,6 +381,16 @@ function rejectWarnings(results) {
   const warnings = results.flatMap((result) => result.warnings);
   for (const { location, text } of warnings) console.error(`${location?.file}:${location?.line}: ${text}`);
   if (warnings.length > 0) fail('The bundle is not built: see the warnings above.');
+}
+
+/**
+ * Ends the build where the program has other characters than those of ASCII. It is read as one byte a character, and esbuild
+ * escapes others in texts, not in regular expressions.
+ */
+function rejectOtherThanAscii({ text }) {
+  const lines = text.split('\n').filter((line) => /\P{ASCII}/u.test(line));
+  for (const line of lines) console.error(line.trim().slice(0, 200));
+  if (lines.length > 0) fail('The bundle is not built: write these characters as escapes in regular expressions.');
 }
 
 /** What a browser loads of the console for the first time, compressed, with the most that it may be. */

@@ -73,7 +73,7 @@ async function threadFiles(build, options) {
 }
 
 /** Keeps `import.meta.url` that of the source, beside which data files are, and leaves the modules above to the run time. */
-const sources = {
+export const sources = {
   name: 'sources',
   setup({ onLoad, onResolve }) {
     const own = join(root, 'test/support/runner/uvu.ts');

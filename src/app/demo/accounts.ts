@@ -73,14 +73,15 @@ export const strictProject = 'Payroll';
 
 /** Plans every account, without latencies while history is made, and what providers are certified for. */
 export function planAccounts(story: Scenario): Accounts {
-  const planned = Object.entries(accountFacts).map(([key, facts]) => [key, planAccount(story, facts)]);
+  const planned = Object.entries(accountFacts).map(([key, facts], n) => [key, planAccount(story, facts, n + 1)]);
   // The names are those of the facts, which the compiler forgets on the way.
   const accounts: Accounts = Object.fromEntries(planned);
   planCertifications(story, accounts);
   return accounts;
 }
 
-function planAccount({ plan, world }: Scenario, facts: AccountFacts): Account {
+/** Plans an account whose simulated world comes from a number: by default it would come from the uuid, which has the time in it. */
+function planAccount({ plan, world }: Scenario, facts: AccountFacts, simulator_seed: number): Account {
   const staff = present(world.team[0]);
   const organisation = facts.owner === undefined ? undefined : present(world.organisations[facts.owner]);
   const account: Account = {
@@ -92,7 +93,7 @@ function planAccount({ plan, world }: Scenario, facts: AccountFacts): Account {
     settings: '',
   };
   plan.at(account.begins, (past) => {
-    const body = { name: account.name, simulator_latency: '0', ...account.options };
+    const body = { name: account.name, simulator_latency: '0', simulator_seed, ...account.options };
     account.settings = organisation
       ? String(
           past.send('POST', `/api/${account.prefix}/`, {

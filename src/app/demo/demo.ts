@@ -13,8 +13,12 @@ import type { Scenario } from './memberships.ts';
 import { span } from './plan.ts';
 import { planLastHour } from './recent-activity.ts';
 import { Seed } from './seed.ts';
+import { fillFrom, fittingSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
 import { buildWorld, type Person, type World } from './world.ts';
+
+/** What the world comes from unless a command names another text. */
+const defaultSeed = 'tenantry';
 
 /** The password of everybody in the demonstration world. */
 export const demoPassword = 'demo-world-1';
@@ -24,11 +28,24 @@ export const demoPassword = 'demo-world-1';
  * operator. The same seed at the same instant gives the same data, uuids included. Rejects with a sentence, and changes
  * nothing, when there are customers already.
  */
-export async function demo(app: App, seed = 'tenantry'): Promise<string> {
-  const { clock, db, passwords } = app;
+export async function demo(app: App, seed = defaultSeed): Promise<string> {
+  const { db, log, passwords } = app;
   if (hasCustomers(app))
     throw new Error('there are customers already; the demonstration world needs a database without any');
-  const password = { text: demoPassword, hash: await passwords.hash(demoPassword) };
+  const hash = await passwords.hash(demoPassword);
+  const snapshot = seed === defaultSeed ? fittingSnapshot(app) : undefined;
+  if (snapshot) {
+    db.write(() => fillFrom(snapshot, app, hash));
+    db.store();
+  } else await seedByHistory(app, hash, seed);
+  log.info({ source: snapshot ? 'snapshot' : 'history' }, 'sample data stored');
+  return demoReport(app, seed);
+}
+
+/** Fills a database by the requests of two years, each at its instant; `hash` is that of the password. */
+export async function seedByHistory(app: App, hash: string, seed = defaultSeed): Promise<void> {
+  const { clock, db } = app;
+  const password = { text: demoPassword, hash };
   const now = clock.now();
   const world = buildWorld(new Seed(`${seed} world`));
   const plan = planHistory(world, now, new Seed(`${seed} history`), password);
@@ -42,7 +59,6 @@ export async function demo(app: App, seed = 'tenantry'): Promise<string> {
       past.close(world.people);
     });
   });
-  return demoReport(app, seed);
 }
 
 /** Whether there is anything that the demonstration world would be mixed with. */
@@ -58,7 +74,7 @@ function planEstate(story: Scenario): void {
 }
 
 /** What to tell whoever looks around in the world of a seed: what there is, and logins to try. */
-export function demoReport({ db }: App, seed = 'tenantry'): string {
+export function demoReport({ db }: App, seed = defaultSeed): string {
   const world = buildWorld(new Seed(`${seed} world`));
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
@@ -75,7 +91,7 @@ export function demoReport({ db }: App, seed = 'tenantry'): string {
 
 /** Logins to try in the world of a seed, for programs. */
 export const demoLogins = (
-  seed = 'tenantry',
+  seed = defaultSeed,
 ): { readonly password: string; readonly logins: readonly { readonly username: string; readonly role: string }[] } => ({
   password: demoPassword,
   logins: loginsToTry(buildWorld(new Seed(`${seed} world`))).map(([{ username }, role]) => ({ username, role })),

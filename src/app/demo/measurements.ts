@@ -1,17 +1,21 @@
-import { isoTime, minute } from '../../kernel/clock.ts';
+import { day, minute } from '../../kernel/clock.ts';
 import { present } from '../../kernel/present.ts';
 import type { DemoResource, Inventory } from './inventory.ts';
+import { monthName, monthOf } from './months.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
 import type { Person } from './world.ts';
 
 const longest = 12;
+const longestMonth = 31 * day;
 const agreed = 99.5;
+/** How long before now a probe has reported for the last time. */
+export const sinceMeasured = 110 * minute;
 
 /** What a probe of staff has told of every resource: SLA of its last months, and the present values of what is watched. */
 export function planMeasurements({ story: { plan, seed, world }, things }: Inventory): void {
   const by = present(world.team[1]);
-  plan.at(plan.now - 110 * minute, (past) => {
+  plan.at(plan.now - sinceMeasured, (past) => {
     const present = things.filter(({ gone, url }) => url !== '' && gone > plan.latest);
     // Every twelfth is not watched.
     for (const thing of present.filter((_, n) => n % 12 !== 11)) measure(past, thing, by, seed);
@@ -21,7 +25,7 @@ export function planMeasurements({ story: { plan, seed, world }, things }: Inven
 function measure(past: TimeMachine, thing: DemoResource, by: Person, seed: Seed): void {
   const scope = thing.url;
   const now = past.app.clock.now();
-  for (const period of monthsBetween(thing.made, now).slice(-longest)) {
+  for (const period of lastMonths(thing.made, now)) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;
     past.send('PUT', '/api/resource-sla/', { by, body: { scope, period, value, agreed_value: agreed } });
   }
@@ -34,15 +38,11 @@ function measure(past: TimeMachine, thing: DemoResource, by: Person, seed: Seed)
   }
 }
 
-/** The months from one instant to another, both included, as `YYYY-MM`. */
-function monthsBetween(from: number, to: number): string[] {
-  const last = isoTime(to).slice(0, 7);
-  const months: string[] = [];
-  const start = new Date(from / 1000);
-  for (let year = start.getUTCFullYear(), month = start.getUTCMonth() + 1; ; ) {
-    const name = `${year}-${String(month).padStart(2, '0')}`;
-    months.push(name);
-    if (name >= last) return months;
-    if (++month > 12) [year, month] = [year + 1, 1];
-  }
+/**
+ * The last months up to now as `YYYY-MM`, as many as surely lie after the instant: how many depends on the time that has
+ * passed alone, not on the calendar.
+ */
+function lastMonths(from: number, now: number): string[] {
+  const count = Math.min(longest, 1 + Math.floor((now - from) / longestMonth));
+  return Array.from({ length: count }, (_, n) => monthName(monthOf(now) - count + 1 + n));
 }

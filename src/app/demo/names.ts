@@ -59,7 +59,7 @@ const usernameOf = (name: string): string =>
     .toLowerCase()
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
-    .replace(/[łøæßıđ]/g, (letter) => present(whole[letter]))
+    .replace(/[^a-z .-]/g, (letter) => present(whole[letter]))
     .replace(/ +/g, '.');
 
 /** What the people of a company do, by position. */

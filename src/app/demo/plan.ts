@@ -8,6 +8,12 @@ type Act = (past: TimeMachine) => void;
 /** Days of history. */
 export const span = 730;
 
+/**
+ * The instant that `now` takes the place of in the calendar of the plan, a Friday. Working days are counted from it, not from
+ * the real calendar: the history has the same distances from now at every start, which lets the build store it as a snapshot.
+ */
+export const reference = Date.UTC(2018, 0, 5, 4, 47, 4) * 1000;
+
 /** What happens when, and the calendar by which it is planned. */
 export class Plan {
   readonly #acts: { readonly at: number; readonly act: Act }[] = [];
@@ -55,11 +61,13 @@ export class Plan {
     await past.passTo(this.now);
   }
 
-  #officeHours(instant: number): number {
+  #officeHours(moment: number): number {
+    const shift = this.now - reference;
+    const instant = moment - shift;
     const midnight = instant - (instant % day);
     // 1 January 1970 was a Thursday.
     const weekday = (midnight / day + 3) % 7;
     const monday = weekday < 5 ? 0 : 7 - weekday;
-    return midnight + monday * day + 7 * hour + this.seed.below(10 * 3600) * second;
+    return shift + midnight + monday * day + 7 * hour + this.seed.below(10 * 3600) * second;
   }
 }

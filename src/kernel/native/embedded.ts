@@ -89,6 +89,9 @@ export function embeddedLicenses(): string {
   return readFileSync(new URL('../../../LICENSE', import.meta.url), 'utf8');
 }
 
+/** The text of the snapshot of the sample data; undefined in development, where it is made from its history. */
+export const embeddedDemo = (): string | undefined => undefined;
+
 /** Every migration in the order of application, which is the order of the file names. */
 export function embeddedMigrations(): readonly Migration[] {
   const folder = new URL('../../../migrations/', import.meta.url);

@@ -1,0 +1,125 @@
+/** The sample data that the program carries is what its history would leave, whatever the clock says. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, providerTypes, type Server, type ServerOptions, settableClock } from 'tenantry';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examine } from '../../../src/app/doctor/doctor.ts';
+import type { Json } from '../../support/fixture.ts';
+
+const snapshots = suite('sample data from the snapshot');
+
+/** A setting that the history might depend on, so that the history runs; nothing that is compared shows it. */
+const byHistory = { product_name: 'Another' };
+
+const open = (now: string, more: ServerOptions = {}): Promise<Server> =>
+  createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo', clock: settableClock(now), ...more });
+
+/** Everything that staff read: all pages of all collections, and the statistics. */
+async function everything(server: Server): Promise<Record<string, Json>> {
+  const admin = server.as('admin');
+  const read = async (path: string): Promise<Json[]> => {
+    const items: Json[] = [];
+    for (let next: string | undefined = path; next !== undefined; ) {
+      const response = await admin(next);
+      assert.is(response.status, 200, next);
+      const body = await response.json();
+      items.push(...(Array.isArray(body) ? body : [body]));
+      next = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    }
+    return items;
+  };
+  const collections: Record<string, string> = await (await admin('/api/')).json();
+  const contents: Record<string, Json> = {};
+  for (const [name, url] of Object.entries(collections)) {
+    const path = new URL(url).pathname;
+    if (name === 'sessions' || path.startsWith('/api/stats/')) continue;
+    contents[name] = await read(`${path}?page_size=300`);
+  }
+  for (const query of ['creation-time/?type=project', 'quota/?aggregate=customer', 'quota/timeline/?interval=month'])
+    contents[query] = await read(`/api/stats/${query}`);
+  return comparable(server, contents);
+}
+
+/** The same with links of one server and, in the place of each uuid, the number of its first appearance. */
+function comparable({ url }: Server, contents: Record<string, Json>): Record<string, Json> {
+  const numbers = new Map<string, number>();
+  const text = JSON.stringify(contents)
+    .replaceAll(url, '')
+    .replace(/\b[0-9a-f]{32}\b/g, (uuid) => {
+      if (!numbers.has(uuid)) numbers.set(uuid, numbers.size);
+      return `uuid ${numbers.get(uuid)}`;
+    });
+  return JSON.parse(text);
+}
+
+function assertSame(found: Record<string, Json>, expected: Record<string, Json>): void {
+  assert.equal(Object.keys(found), Object.keys(expected));
+  for (const [name, items] of Object.entries(expected)) assert.equal(found[name], items, name);
+}
+
+for (const now of ['2020-02-29T23:59:59.123Z', new Date().toISOString(), '2031-01-01T00:00:00Z'])
+  snapshots(`equals what the history leaves at ${now}, and goes on as that does`, async () => {
+    // One synchronisation on the way, and none that the timer schedules while everything is read.
+    const often = { settings_sync_interval: '3d' };
+    const servers = [await open(now, often), await open(now, { ...often, ...byHistory })] as const;
+    const [stored, lived] = servers;
+    assertSame(await everything(stored), await everything(lived));
+    const examined = servers.map(({ app }) => examine(app, false));
+    assert.equal(examined, [
+      { problems: [], isHealthy: true },
+      { problems: [], isHealthy: true },
+    ]);
+    for (const server of servers) {
+      const admin = server.as('admin');
+      const [droplet] = await (await admin('/api/digitalocean-droplets/?state=OK&runtime_state=online')).json();
+      assert.is((await admin(`${droplet.url}stop/`, { method: 'POST' })).status, 202);
+      await server.advance('4d');
+      assert.is((await (await admin(droplet.url)).json()).runtime_state, 'offline');
+    }
+    assertSame(await everything(stored), await everything(lived));
+    const events = (await stored.events()).map(({ event_type: type }) => type);
+    for (const type of ['resource_creation_succeeded', 'resource_stop_succeeded', 'role_revoked'])
+      assert.ok(events.includes(type), type);
+    await Promise.all(servers.map((server) => server.close()));
+  });
+
+/** Where the sample data came from, as the log says. */
+async function sourceOf(options: ServerOptions): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-demo-'));
+  const log_file = join(folder, 'log');
+  try {
+    const server = await open('2020-01-01T00:00:00Z', { log_file, log_level: 'info', ...options });
+    await server.close();
+    return /"source":"(\w+)"/.exec(readFileSync(log_file, 'utf8'))?.[1];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+snapshots('is taken where nothing is set that the history depends on, else the history runs', async () => {
+  assert.is(await sourceOf({}), 'snapshot');
+  assert.is(await sourceOf({ settings_sync_interval: '1h', hooks_allowed_networks: '10.0.0.0/8' }), 'snapshot');
+  assert.is(await sourceOf({ base_url: 'https://api.example.com' }), 'history');
+  assert.is(await sourceOf({ providers: [...providerTypes] }), 'history');
+});
+
+snapshots('lets people in with the password, opens its secrets, and finds words of its events', async () => {
+  const server = await open('2026-06-01T12:00:00Z');
+  const login = await fetch(`${server.url}/api-auth/password/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username: 'ayse.yilmaz', password: 'demo-world-1' }),
+  });
+  assert.is(login.status, 200);
+  const found = await (await server.as('admin')('/api/events/?search=renamed+Backup+vault')).json();
+  assert.ok(Array.isArray(found));
+  const named = await (await server.as('admin')('/api/events/?search=Backup+vault')).json();
+  assert.ok(named.length > 0);
+  await server.reset();
+  assert.is((await server.as('ayse.yilmaz')('/api/users/?current')).status, 200);
+  await server.close();
+});
+
+snapshots.run();
