@@ -1,7 +1,39 @@
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
-import { type Config, ConfigError, environmentName } from '../kernel/config/config.ts';
+import { type Config, ConfigError, type ConfigOf, environmentName, type Settings } from '../kernel/config/config.ts';
+import { list } from '../kernel/config/setting.ts';
 import { pageHeaders } from '../kernel/http/page.ts';
 import { document } from '../kernel/http/reply.ts';
+
+declare module '../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof emptyCollectionSettings> {}
+}
+
+/** The rule of the name of a collection. Throws. */
+const collectionName = (item: string): void => {
+  if (!/^[a-z0-9-]+$/.test(item)) throw new Error(`must list names of a-z, 0-9 and dashes, but has "${item}"`);
+};
+
+/** Settings of collections that clients expect. */
+export const emptyCollectionSettings = {
+  empty_collections: list(
+    [
+      'project-types',
+      'invoices',
+      'openstack-packages',
+      'price-estimates',
+      'merged-price-list-items',
+      'support-issues',
+      'support-users',
+      'support-offerings',
+      'expert-requests',
+      'expert-providers',
+      'ansible-playbooks',
+      'applications',
+    ],
+    'Collections that clients ask for and that are not there: they are shown as empty lists.',
+    collectionName,
+  ),
+} satisfies Settings;
 
 const emptyPage = { number: 1, size: 10, offset: 0, last: 1 };
 

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
 import { ConfigError } from '../kernel/config/config.ts';
-import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
@@ -37,6 +36,7 @@ import { withReadable } from './readable-folder.ts';
 import { tellReady } from './ready.ts';
 import { serveFlags, serveOptions } from './serve-options.ts';
 import { createServer } from './server.ts';
+import { sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 /** @internal */

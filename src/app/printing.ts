@@ -1,6 +1,4 @@
-import { environmentName, type SettingName, secretSettings, settingNames, settings } from '../kernel/config/config.ts';
-import { sourceOf } from '../kernel/config/load.ts';
-import { printSetting } from '../kernel/config/print.ts';
+import { environmentName, type SettingName } from '../kernel/config/config.ts';
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
 import { codeOf } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
@@ -8,6 +6,7 @@ import { api } from './api.ts';
 import type { Arguments } from './command-line.ts';
 import { openApi, serverPath } from './docs/openapi.ts';
 import { builtIn } from './providers.ts';
+import { printSetting, secretSettings, settingNames, settings, sourceOf } from './settings.ts';
 
 /* Standard output, and the commands that print what the program knows without any data. */
 

@@ -3,8 +3,6 @@ import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import type { App } from '../kernel/app.ts';
 import { isSettable, runningClock } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
-import type { GivenSettings } from '../kernel/config/config.ts';
-import { loadConfig } from '../kernel/config/load.ts';
 import { localOrigins } from '../kernel/http/cors.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
@@ -32,6 +30,8 @@ import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type Following } from './replication/follower.ts';
+import type { GivenSettings } from './settings.ts';
+import { loadConfig } from './settings.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends GivenSettings, Replacements {

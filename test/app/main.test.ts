@@ -21,7 +21,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
 import { demoPassword } from '../../src/app/demo/demo.ts';
-import { settingNames } from '../../src/kernel/config/config.ts';
+import { settingNames } from '../../src/app/settings.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { builtProgram, failed, Program, type Serving } from '../support/program.ts';

@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkHealth } from '../../src/app/operation/healthcheck.ts';
 import { instanceOf } from '../../src/app/operation/instance.ts';
-import { loadConfig } from '../../src/kernel/config/load.ts';
+import { loadConfig } from '../../src/app/settings.ts';
 import { Program } from '../support/program.ts';
 
 const test = suite('healthcheck');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
-import { settingNames } from '../../src/kernel/config/config.ts';
+import { settingNames } from '../../src/app/settings.ts';
 import { install, logIn, pack, printed, use } from '../support/packed.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));

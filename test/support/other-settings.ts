@@ -1,5 +1,6 @@
+import { settingNames, settings } from '../../src/app/settings.ts';
 import { second } from '../../src/kernel/clock.ts';
-import { type SettingName, settingNames, settings } from '../../src/kernel/config/config.ts';
+import type { SettingName } from '../../src/kernel/config/config.ts';
 import type { Setting } from '../../src/kernel/config/setting.ts';
 
 type Texts = Readonly<Record<string, string>>;

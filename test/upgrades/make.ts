@@ -11,7 +11,7 @@ import { backUp } from '../../src/app/backup/backup.ts';
 import { restore } from '../../src/app/backup/restore.ts';
 import { withDeployment } from '../../src/app/composition.ts';
 import { demo } from '../../src/app/demo/demo.ts';
-import { loadConfig } from '../../src/kernel/config/load.ts';
+import { loadConfig } from '../../src/app/settings.ts';
 import { version } from '../../src/kernel/version.ts';
 import { answersOf, keptOf } from './answers.ts';
 

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { restore } from '../../src/app/backup/restore.ts';
 import { withDeployment } from '../../src/app/composition.ts';
 import { examine } from '../../src/app/doctor/doctor.ts';
-import { loadConfig } from '../../src/kernel/config/load.ts';
+import { loadConfig } from '../../src/app/settings.ts';
 import { type Answers, answersOf, keptOf } from './answers.ts';
 
 const upgrades = suite('upgrades');

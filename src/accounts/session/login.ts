@@ -7,13 +7,13 @@ import { issueToken, loginBy, revokeToken } from '../../kernel/access/tokens.ts'
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
-import type { AuthenticationMethod } from '../../kernel/config/config.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { lockedText, presentedPassword } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
+import type { AuthenticationMethod } from './config.ts';
 import { recordFailedLogin } from './failed-logins.ts';
 
 const credentials = {

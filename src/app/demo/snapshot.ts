@@ -8,11 +8,12 @@ import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import { sealedColumns } from '../../kernel/access/rotation.ts';
 import type { App } from '../../kernel/app.ts';
-import { type SettingName, settingNames, settings } from '../../kernel/config/config.ts';
+import type { SettingName } from '../../kernel/config/config.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { embeddedDemo } from '../../kernel/native/embedded.ts';
 import { listed, quoted } from '../export/tables.ts';
 import { builtIn } from '../providers.ts';
+import { settingNames, settings } from '../settings.ts';
 import { sinceMeasured } from './measurements.ts';
 import { monthName, monthOf } from './months.ts';
 

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
-import { environmentName, settingNames } from '../../kernel/config/config.ts';
-import { type Sources, sourceOf } from '../../kernel/config/load.ts';
+import { environmentName } from '../../kernel/config/config.ts';
+import type { Sources } from '../../kernel/config/load.ts';
+import { settingNames, sourceOf } from '../settings.ts';
 import type { ProgramCall } from './beside.ts';
 import type { Surroundings } from './deployment.ts';
 

@@ -2,8 +2,7 @@ import { staff } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
-import { secretSettings, settingNames, settings } from '../../kernel/config/config.ts';
-import { printSetting } from '../../kernel/config/print.ts';
+import { printSetting, secretSettings, settingNames, settings } from '../settings.ts';
 import { pageOfValues } from './pages.ts';
 import { demandStaff } from './rights.ts';
 

@@ -1,25 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../nearest.ts';
 import { plainReason } from '../plain-reason.ts';
-import { ConfigError, type SettingName, settings } from './config.ts';
+import { ConfigError, type Settings } from './config.ts';
 
 /** Settings that a file gives: their texts, and where each stands. */
-export type ConfigFile = ReadonlyMap<SettingName, { readonly source: string; readonly text: string }>;
-
-const isSetting = (name: string): name is SettingName => Object.hasOwn(settings, name);
+export type ConfigFile = ReadonlyMap<string, { readonly source: string; readonly text: string }>;
 
 /**
  * Reads `name = value` lines; blank ones and those that begin with `#` say nothing, and what is left of a value without blanks
  * around it is as it would be on the command line. Throws ConfigError with the place of what is wrong.
  */
-export function readConfigFile(path: string): ConfigFile {
+export function readSettingsFile(settings: Settings, path: string): ConfigFile {
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
   } catch (error) {
     throw new ConfigError(`the configuration file cannot be read: ${plainReason(error)}`);
   }
-  const found = new Map<SettingName, { source: string; text: string }>();
+  const found = new Map<string, { source: string; text: string }>();
   for (const [i, line] of content
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
@@ -28,7 +26,7 @@ export function readConfigFile(path: string): ConfigFile {
     const source = `${path}:${i + 1}`;
     const [, name = '', text = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     if (name === '') throw new ConfigError(`${source} must be a line such as port = 8080`);
-    if (!isSetting(name))
+    if (!Object.hasOwn(settings, name))
       throw new ConfigError(`${source}: there is no setting ${name}${suggestion(name, Object.keys(settings))}`);
     const before = found.get(name);
     if (before) throw new ConfigError(`${source}: there is ${before.source} already`);

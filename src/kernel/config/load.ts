@@ -1,27 +1,20 @@
 import { readFileSync } from 'node:fs';
+import { namesOf } from '../names.ts';
 import { nearest, suggestion } from '../nearest.ts';
 import { plainReason } from '../plain-reason.ts';
-import { errorOf } from '../present.ts';
-import {
-  type Config,
-  ConfigError,
-  environmentName,
-  type GivenSettings,
-  optionName,
-  type SettingName,
-  secretSettings,
-  settingNames,
-  settings,
-} from './config.ts';
+import { errorOf, present } from '../present.ts';
+import { type Config, ConfigError, environmentName, optionName, type SettingName, type Settings } from './config.ts';
 import type { ConfigFile } from './file.ts';
 import { readGiven } from './given.ts';
-import { checkSaml } from './saml.ts';
 import type { Setting } from './setting.ts';
+
+/** A rule over several settings. It calls `reject` with the setting that breaks it and the end of a sentence. */
+export type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) => never) => void;
 
 /** Where settings come from besides their defaults. */
 export interface Sources {
-  /** Values of an embedding program. */
-  readonly given?: GivenSettings;
+  /** Values of an embedding program: texts as on the command line, or what these are read as. */
+  readonly given?: Readonly<Record<string, unknown>>;
   /** Texts of the command line, by the names of settings. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -30,50 +23,46 @@ export interface Sources {
 }
 
 /**
- * All settings: given values first, then option texts, then environment texts or the files that the environment names for
- * secrets, then those of a configuration file, then defaults. Throws ConfigError.
+ * Reads all settings of a table: given values first, then option texts, then environment texts or the files that the environment
+ * names for secrets, then those of a configuration file, then defaults. Throws ConfigError.
  */
-export function loadConfig(sources: Sources = {}): Config {
-  for (const name of Object.keys(sources.given ?? {}))
+export function loadSettings(settings: Settings, rules: readonly SettingsRule[], sources: Sources): Config {
+  const settingNames = namesOf(settings);
+  const { given = {} } = sources;
+  for (const name of Object.keys(given))
     if (!Object.hasOwn(settings, name))
       throw new ConfigError(`there is no setting ${name}${suggestion(name, settingNames)}`);
   const config: Record<string, unknown> = {};
-  for (const name of settingNames) {
-    const setting: Setting<unknown> = settings[name];
-    const given: unknown = sources.given?.[name];
-    const written = given === undefined ? writtenText(name, sources) : undefined;
-    if (given !== undefined) config[name] = named(name, () => readGiven(setting, given));
+  for (const [name, setting] of Object.entries(settings)) {
+    const value = given[name];
+    const written = value === undefined ? writtenText(name, setting, sources) : undefined;
+    if (value !== undefined) config[name] = named(name, () => readGiven(setting, value));
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));
     else config[name] = setting.fallback;
   }
-  if (config.smtp_url && !config.email_from)
-    throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
-  for (const [one, other] of [
-    ['tls_cert_file', 'tls_key_file'],
-    ['tls_key_file', 'tls_cert_file'],
-  ] as const)
-    if (config[one] && !config[other])
-      throw new ConfigError(`${environmentName(other)} must be set with ${environmentName(one)}`);
   // Every setting has been read by its own reader.
-  const loaded = config as Config;
-  checkSaml(loaded, (name, rule) => {
-    throw new ConfigError(`${environmentName(name)} ${rule}`);
-  });
+  const loaded = config as unknown as Config;
+  for (const check of rules)
+    check(loaded, (name, rule) => {
+      throw new ConfigError(`${environmentName(name)} ${rule}`);
+    });
   return loaded;
 }
 
 /** What names a setting on the command line, in the environment or in a file; undefined where the default holds. */
-export const sourceOf = (name: SettingName, sources: Sources): string | undefined => writtenText(name, sources)?.source;
+export const sourceOfSetting = (settings: Settings, name: SettingName, sources: Sources): string | undefined =>
+  writtenText(name, present(settings[name]), sources)?.source;
 
 /** The text of a setting that was written somewhere, and how it is called there. */
 function writtenText(
-  name: SettingName,
+  name: string,
+  { isSecret }: Setting<unknown>,
   { env, file: lines, options }: Sources,
 ): { readonly source: string; readonly text: () => string } | undefined {
   const option = options?.[name];
   if (option !== undefined) return { source: optionName(name), text: () => option.trim() };
   const [variable, secretVariable] = [environmentName(name), fileName(name)];
-  const [value, file] = [env?.[variable], secretSettings.has(name) ? env?.[secretVariable] : undefined];
+  const [value, file] = [env?.[variable], isSecret ? env?.[secretVariable] : undefined];
   if (value && file) throw new ConfigError(`${variable} and ${secretVariable} are both set: one of them must go`);
   if (file) return { source: `${secretVariable}=${file}`, text: () => contentOf(file) };
   if (value) return { source: variable, text: () => value.trim() };
@@ -85,7 +74,7 @@ function writtenText(
 export const fileVariable = 'TENANTRY_CONFIG';
 
 /** The variable that names the file of a secret setting. */
-const fileName = (name: SettingName): string => `${environmentName(name)}_FILE`;
+const fileName = (name: string): string => `${environmentName(name)}_FILE`;
 
 /** What a file holds but the newline at its end. Throws with the end of a sentence. */
 function contentOf(file: string): string {
@@ -117,14 +106,19 @@ interface UnknownVariable {
 }
 
 /** Variables of the environment that look like settings, or files of secret ones, and are none. */
-export function unknownVariables(env: Readonly<Record<string, string | undefined>>): UnknownVariable[] {
-  const known = new Set([fileVariable, ...settingNames.map(environmentName), ...[...secretSettings].map(fileName)]);
+export function findUnknownVariables(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+): UnknownVariable[] {
+  const names = namesOf(settings);
+  const secretNames = names.filter((name) => settings[name]?.isSecret);
+  const known = new Set([fileVariable, ...names.map(environmentName), ...secretNames.map(fileName)]);
   return Object.keys(env)
     .filter((name) => name.startsWith('TENANTRY_') && !known.has(name))
     .map((variable) => {
       const prefix = 'TENANTRY_'.length;
-      const names = [...known].map((name) => name.slice(prefix));
-      const meant = nearest(variable.slice(prefix), names);
+      const candidates = [...known].map((name) => name.slice(prefix));
+      const meant = nearest(variable.slice(prefix), candidates);
       return { variable, ...(meant !== undefined && { did_you_mean: `TENANTRY_${meant}` }) };
     });
 }

@@ -12,9 +12,14 @@ export interface Setting<T> {
   readonly kind: string;
   readonly fallback: T;
   readonly help: string;
+  /** Whether the value holds credentials: it may stand in a file of its own, and is not printed. */
+  readonly isSecret?: boolean;
   /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
   readonly read: (text: string) => T;
 }
+
+/** A setting that holds credentials. */
+export const secret = <T>(setting: Setting<T>): Setting<T> => ({ ...setting, isSecret: true });
 
 /** A text, or null where it is empty. */
 export const text = (fallback: string | null, help: string): Setting<string | null> => ({
@@ -156,11 +161,6 @@ export const hostName = (item: string): void => {
   }
 };
 
-/** The rule of the name of a collection. Throws. */
-export const collectionName = (item: string): void => {
-  if (!/^[a-z0-9-]+$/.test(item)) throw new Error(`must list names of a-z, 0-9 and dashes, but has "${item}"`);
-};
-
 /** The rule of a web origin, or of a pattern of them: `*` for any, in the place of the port, or of the first label. Throws. */
 export const origin = (item: string): void => {
   // What a star stands for does not matter here.
@@ -224,3 +224,31 @@ export const encryptionKey = (item: string): void => {
   const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
   if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
 };
+
+/** Where browsers are sent to: an address as it stands, with places to fill in. */
+export const redirectAddress = (help: string, places: readonly string[] = []): Setting<string | null> => ({
+  kind: 'URL',
+  fallback: null,
+  help,
+  read: (text) => {
+    if (text === '') return null;
+    const problem = problemOfAddress(text, places);
+    if (problem) throw new Error(problem);
+    return text;
+  },
+});
+
+/** Returns the rule that the text of such an address breaks, as the end of a sentence; undefined where it is valid. */
+export function problemOfAddress(text: string, places: readonly string[]): string | undefined {
+  const missing = places.find((place) => !text.includes(`{${place}}`));
+  if (missing) return `must hold {${missing}}`;
+  // A place in the host would send the token to whatever its value names.
+  const filled = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
+  const emptied = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
+  if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
+    return 'must be an http or https URL';
+  // It becomes a header of the answer.
+  return /[^\x21-\x7e]/.test(text)
+    ? 'must be an http or https URL without blanks, other characters encoded'
+    : undefined;
+}

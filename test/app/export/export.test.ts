@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { restore } from '../../../src/app/backup/restore.ts';
 import { importData } from '../../../src/app/export/import.ts';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { failed, Program } from '../../support/program.ts';
 import { answersOf, keptOf } from '../../upgrades/answers.ts';
 

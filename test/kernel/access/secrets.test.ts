@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { openSecrets, type Secrets, withOlderKeys } from '../../../src/kernel/access/secrets.ts';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
 
 const test = suite('secrets');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));

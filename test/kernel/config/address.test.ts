@@ -1,8 +1,8 @@
 /** Addresses that the server listens on for its operator (core.md 14.1). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../../src/kernel/config/address.ts';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
 
 const test = suite('addresses');
 

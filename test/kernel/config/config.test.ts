@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
-  ConfigError,
-  environmentName,
-  optionName,
-  type SettingName,
+  loadConfig,
+  printSetting,
+  readConfigFile,
   settingNames,
   settings,
-} from '../../../src/kernel/config/config.ts';
-import { readConfigFile } from '../../../src/kernel/config/file.ts';
-import { loadConfig, sourceOf, unknownVariables } from '../../../src/kernel/config/load.ts';
-import { printSetting } from '../../../src/kernel/config/print.ts';
+  sourceOf,
+  unknownVariables,
+} from '../../../src/app/settings.ts';
+import { ConfigError, environmentName, optionName, type SettingName } from '../../../src/kernel/config/config.ts';
 
 const config = suite('settings');
 

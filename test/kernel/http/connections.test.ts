@@ -1,6 +1,6 @@
 /** What clients do to a connection besides sending one request after the other. */
 import * as assert from 'uvu/assert';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { overWire, Wire } from '../../support/wire.ts';

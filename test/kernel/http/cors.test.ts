@@ -1,6 +1,6 @@
 /** core.md 1.11: CORS. */
 import * as assert from 'uvu/assert';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Answer, Fixture } from '../../support/fixture.ts';
 import { Program } from '../../support/program.ts';

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { loadConfig } from '../../../src/app/settings.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Receiver } from '../../support/receiver.ts';

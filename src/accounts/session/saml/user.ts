@@ -1,13 +1,13 @@
 import { affectedUser } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { type AttributeMapping, type MappedField, mappedFields } from '../../../kernel/config/saml.ts';
 import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
 import { actedBy } from '../../users/actor.ts';
 import { verifyEmail } from '../../users/email.ts';
 import { samlRegistration } from '../../users/registration.ts';
 import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
+import { type AttributeMapping, type MappedField, mappedFields } from './config.ts';
 
 const method = samlRegistration;
 

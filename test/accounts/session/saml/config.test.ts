@@ -1,9 +1,8 @@
 /** services.md 1 and 11: settings of single sign-on. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Config, ConfigError } from '../../../src/kernel/config/config.ts';
-import { loadConfig } from '../../../src/kernel/config/load.ts';
-import { printSetting } from '../../../src/kernel/config/print.ts';
+import { loadConfig, printSetting } from '../../../../src/app/settings.ts';
+import { type Config, ConfigError } from '../../../../src/kernel/config/config.ts';
 
 const settings = suite('SAML settings');
 

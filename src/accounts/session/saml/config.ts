@@ -1,6 +1,11 @@
-import { errorOf, present } from '../present.ts';
-import { urlOf } from '../url.ts';
-import type { Setting } from './setting.ts';
+import type { Config, ConfigOf, SettingName, Settings } from '../../../kernel/config/config.ts';
+import { flag, list, problemOfAddress, redirectAddress, type Setting, text } from '../../../kernel/config/setting.ts';
+import { errorOf, present } from '../../../kernel/present.ts';
+import { urlOf } from '../../../kernel/url.ts';
+
+declare module '../../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof samlSettings> {}
+}
 
 /*
  * Settings of single sign-on (services.md 11) that are more than a word. Each is checked in the same way whether it was read
@@ -65,46 +70,39 @@ export const attributeMapping = (help: string): Setting<AttributeMapping | null>
   },
 });
 
-/** Where browsers are sent to: an address as it stands, with places to fill in. */
-export const redirectAddress = (help: string, places: readonly string[] = []): Setting<string | null> => ({
-  kind: 'URL',
-  fallback: null,
-  help,
-  read: (text) => {
-    if (text === '') return null;
-    const problem = problemOfAddress(text, places);
-    if (problem) throw new Error(problem);
-    return text;
-  },
-});
-
-function problemOfAddress(text: string, places: readonly string[]): string | undefined {
-  const missing = places.find((place) => !text.includes(`{${place}}`));
-  if (missing) return `must hold {${missing}}`;
-  // A place in the host would send the token to whatever its value names.
-  const filled = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
-  const emptied = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
-  if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
-    return 'must be an http or https URL';
-  // It becomes a header of the answer.
-  return /[^\x21-\x7e]/.test(text)
-    ? 'must be an http or https URL without blanks, other characters encoded'
-    : undefined;
-}
-
-/** The settings that single sign-on works with, as far as they are checked. */
-interface SamlSettings {
-  readonly authentication_methods: readonly string[];
-  readonly saml_cert_file: string | null;
-  readonly saml_key_file: string | null;
-  readonly saml_attribute_mapping: AttributeMapping | null;
-  readonly saml_idp_metadata_files: readonly string[];
-  readonly saml_idp_metadata_urls: readonly MetadataUrl[];
-  readonly login_completed_url: string | null;
-  readonly login_failed_url: string | null;
-  readonly logout_completed_url: string | null;
-  readonly logout_failed_url: string | null;
-}
+/** Settings of single sign-on. */
+export const samlSettings = {
+  saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
+  saml_key_file: text(
+    null,
+    'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.',
+  ),
+  saml_idp_metadata_files: list([], 'Metadata files of identity providers.'),
+  saml_idp_metadata_urls: metadataUrls(
+    'Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.',
+  ),
+  saml_attribute_mapping: attributeMapping(
+    'Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.',
+  ),
+  saml_create_unknown_user: flag(true, 'A SAML login creates the user it does not find.'),
+  saml_link_existing_users: flag(false, 'A SAML login may enter accounts that it did not create.'),
+  saml_enable_single_logout: flag(false, 'Tells web clients to log out at the identity provider, too.'),
+  saml_allow_to_select_identity_provider: flag(true, 'Tells web clients to let users choose their identity provider.'),
+  saml_identity_provider_url: text(
+    null,
+    'Entity id of the identity provider that web clients use where users do not choose.',
+  ),
+  saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
+  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', [
+    'token',
+    'method',
+  ]),
+  login_failed_url: redirectAddress('Where a failed SAML login ends; gets the parameter message. Required with SAML2.'),
+  logout_completed_url: redirectAddress('Where a SAML logout ends. Required with SAML2.'),
+  logout_failed_url: redirectAddress(
+    'Where a failed SAML logout ends; gets the parameter message. Required with SAML2.',
+  ),
+} satisfies Settings;
 
 const required = [
   'saml_cert_file',
@@ -117,7 +115,7 @@ const required = [
 ] as const;
 
 /** Refuses settings that single sign-on cannot work with, naming the first of them. */
-export function checkSaml(config: SamlSettings, refuse: (name: keyof SamlSettings, rule: string) => never): void {
+export function checkSaml(config: Config, refuse: (name: SettingName, rule: string) => never): void {
   const mapping = problemOfMapping(config.saml_attribute_mapping);
   if (mapping) refuse('saml_attribute_mapping', mapping);
   for (const { cert_file: file, url } of config.saml_idp_metadata_urls) {

@@ -1,0 +1,29 @@
+import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
+import { list, redirectAddress } from '../../kernel/config/setting.ts';
+
+declare module '../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof loginSettings>, ConfigOf<typeof policySettings> {}
+}
+
+/** The ways to log in. */
+export const authenticationMethods = ['LOCAL_SIGNIN', 'SAML2'] as const;
+export type AuthenticationMethod = (typeof authenticationMethods)[number];
+
+/** Settings of logins. */
+export const loginSettings = {
+  authentication_methods: list(['LOCAL_SIGNIN'], `Ways to log in: ${authenticationMethods.join(', ')}.`, (item) => {
+    if (!authenticationMethods.some((method) => method === item))
+      throw new Error(`must list ${authenticationMethods.join(' or ')}, but has "${item}"`);
+  }),
+  password_reset_url: redirectAddress(
+    'Page that sets another password, in mails to those who forgot theirs; holds {secret}. Default: no such mails.',
+    ['secret'],
+  ),
+} satisfies Settings;
+
+/** Settings of the policy that users agree with. */
+export const policySettings = {
+  policy_url: redirectAddress(
+    'Page with the policy that users agree with; default: none, and the console does not ask for it.',
+  ),
+} satisfies Settings;

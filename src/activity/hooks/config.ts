@@ -1,0 +1,46 @@
+import { day } from '../../kernel/clock.ts';
+import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
+import {
+  duration,
+  integer,
+  networks,
+  ports,
+  redirectAddress,
+  remoteAddress,
+  secret,
+  text,
+} from '../../kernel/config/setting.ts';
+
+declare module '../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof hookSettings>, ConfigOf<typeof pushSettings> {}
+}
+
+/** Settings of hooks. */
+export const hookSettings = {
+  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
+  email_hook_confirmation_url: redirectAddress(
+    'Page that asks whether an address wants the mails of a hook; holds {secret}. Default: one of this server, where base_url is set.',
+    ['secret'],
+  ),
+  hook_mail_limit: integer(
+    200,
+    'Mails that the hooks of a user send in an hour; events beyond are told in one mail at its end.',
+  ),
+  hooks_allowed_networks: networks(
+    'Private and local networks that hooks may send to all the same; default: none, in memory and with --demo the loopback.',
+  ),
+  hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
+} satisfies Settings;
+
+/** Settings of push notifications. */
+export const pushSettings = {
+  push_gateway_url: remoteAddress(
+    'Where push notifications are posted to; default: with a service account, that of Firebase.',
+    ['http:', 'https:'],
+  ),
+  push_server_key_android: secret(text(null, 'Server key for Android devices at the push gateway.')),
+  push_server_key_ios: secret(text(null, 'Server key for iOS devices at the push gateway.')),
+  push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),
+  push_title: text(null, 'Title of push notifications; default: the product name and "notification".'),
+} satisfies Settings;

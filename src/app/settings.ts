@@ -1,0 +1,105 @@
+/** Every setting of the program: the command line, `--help`, the environment, the manual and the API read this table. */
+import { invitationSettings } from '../accounts/invitations/config.ts';
+import { roleSettings } from '../accounts/roles/config.ts';
+import { loginSettings, policySettings } from '../accounts/session/config.ts';
+import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
+import { userSettings } from '../accounts/users/config.ts';
+import { alertSettings } from '../activity/alerts/config.ts';
+import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
+import { hookSettings, pushSettings } from '../activity/hooks/config.ts';
+import { quotaSettings } from '../activity/quotas/config.ts';
+import { providerSettings } from '../cloud/catalogue/config.ts';
+import type { Config, ConfigOf, SettingName } from '../kernel/config/config.ts';
+import { type ConfigFile, readSettingsFile } from '../kernel/config/file.ts';
+import { findUnknownVariables, loadSettings, type Sources, sourceOfSetting } from '../kernel/config/load.ts';
+import { printValue } from '../kernel/config/print.ts';
+import type { Setting } from '../kernel/config/setting.ts';
+import {
+  checkKernelSettings,
+  consoleSettings,
+  encryptionSettings,
+  logSettings,
+  mailSettings,
+  originSettings,
+  productSettings,
+  requestSettings,
+  serverSettings,
+} from '../kernel/config/settings.ts';
+import { namesOf } from '../kernel/names.ts';
+import { backupSettings } from './backup/config.ts';
+import { emptyCollectionSettings } from './empty-collections.ts';
+import { replicationSettings } from './replication/config.ts';
+
+const groups = {
+  Server: serverSettings,
+  API: { ...originSettings, ...emptyCollectionSettings, ...requestSettings },
+  'Rights, users and passwords': { ...roleSettings, ...userSettings },
+  Invitations: invitationSettings,
+  'Login and single sign-on': { ...loginSettings, ...samlSettings, ...policySettings },
+  'Events, alerts and history': {
+    ...productSettings,
+    ...alertSettings,
+    ...eventSettings,
+    ...quotaSettings,
+    ...eventStreamSettings,
+  },
+  Hooks: hookSettings,
+  'Mail and push notifications': { ...mailSettings, ...pushSettings },
+  Encryption: encryptionSettings,
+  Providers: providerSettings,
+  Console: consoleSettings,
+  'Backups and replication': { ...backupSettings, ...replicationSettings },
+  'Log and files': logSettings,
+} as const;
+
+/** The declarations, in the order of every print of them. */
+export const settings = {
+  ...groups.Server,
+  ...groups.API,
+  ...groups['Rights, users and passwords'],
+  ...groups.Invitations,
+  ...groups['Login and single sign-on'],
+  ...groups['Events, alerts and history'],
+  ...groups.Hooks,
+  ...groups['Mail and push notifications'],
+  ...groups.Encryption,
+  ...groups.Providers,
+  ...groups.Console,
+  ...groups['Backups and replication'],
+  ...groups['Log and files'],
+} satisfies Record<SettingName, Setting<unknown>>;
+
+/** Settings as a program gives them: texts as on the command line, or what these are read as. */
+export type GivenSettings = {
+  readonly [K in keyof typeof settings]?: string | ConfigOf<typeof settings>[K] | undefined;
+};
+
+/** The settings in groups, in the order of their table. */
+export const settingGroups: readonly { readonly title: string; readonly names: readonly SettingName[] }[] =
+  Object.entries(groups).map(([title, members]) => ({ title, names: namesOf(members) }));
+
+export const settingNames: readonly SettingName[] = namesOf(settings);
+
+/** Settings that hold credentials: they may stand in files of their own, and are not printed. */
+export const secretSettings: ReadonlySet<SettingName> = new Set(
+  settingNames.filter((name) => (settings[name] as Setting<unknown>).isSecret),
+);
+
+/** Reads all settings. Throws ConfigError. */
+export const loadConfig = (sources: Omit<Sources, 'given'> & { readonly given?: GivenSettings } = {}): Config =>
+  loadSettings(settings, [checkKernelSettings, checkSaml], sources);
+
+/** What names a setting on the command line, in the environment or in a file; undefined where the default holds. */
+export const sourceOf = (name: SettingName, sources: Sources): string | undefined =>
+  sourceOfSetting(settings, name, sources);
+
+/** Reads the `name = value` lines of a file. Throws ConfigError with the place of what is wrong. */
+export const readConfigFile = (path: string): ConfigFile => readSettingsFile(settings, path);
+
+/** A setting's value as on the command line; credentials are stars. */
+export const printSetting = (name: SettingName, value: unknown): string => printValue(settings[name], value);
+
+/** Variables of the environment that look like settings, or files of secret ones, and are none. */
+export const unknownVariables = (
+  env: Readonly<Record<string, string | undefined>>,
+): ReturnType<typeof findUnknownVariables> => findUnknownVariables(settings, env);
