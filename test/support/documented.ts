@@ -55,18 +55,27 @@ export async function runExamples(markdown: string, { adminUrl, folder, url }: P
   const script = examples.map(({ code }, index) => `echo '#${index}'\n${code}`);
   const child = spawn('bash', ['-c', ['set -eu -o pipefail', ...script].join('\n')], {
     cwd: folder,
-    env: {
-      ...process.env,
-      PATH: `${bin}${delimiter}${process.env.PATH}`,
-      ...(adminUrl !== undefined && { TENANTRY_ADMIN_LISTEN: new URL(adminUrl).host }),
-    },
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    // Its own process group, so that a server which an example starts ends with it.
+    detached: true,
   });
   const texts = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].setEncoding('utf8').on('data', (text: string) => (texts[stream] += text));
-  const [code] = (await once(child, 'close')) as [number | null];
+  const stop = (): void => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // Every process of the group has ended.
+    }
+  };
+  const timer = setTimeout(stop, 60_000);
+  const closed = once(child, 'close');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  clearTimeout(timer);
+  stop();
+  await closed;
   const printed = texts.stdout.split(/^#\d+\n/m).slice(1);
   for (const [index, { code: example, expected }] of examples.entries()) {
     const text = printed[index];
