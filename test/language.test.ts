@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 /** The most lines that use a discouraged word, for each folder that is above the target. */
 const limits: Readonly<Record<string, number>> = {
   '.github': 20,
-  '.': 124,
+  '.': 82,
   'src/accounts': 409,
   'src/activity': 346,
   'src/app': 880,
@@ -24,7 +24,7 @@ const limits: Readonly<Record<string, number>> = {
   'src/console': 529,
   'src/decisions': 136,
   'src/kernel': 1219,
-  'src/manual': 167,
+  'src/manual': 50,
   'src/spec': 220,
   'test/accounts': 849,
   'test/activity': 646,
