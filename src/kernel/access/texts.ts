@@ -1,8 +1,7 @@
 import { namesOf, type Part, partOf } from '../db/access.ts';
-import type { Database } from '../db/database.ts';
 import { Allowance, type Lately } from '../db/lately.ts';
-import type { RowWatch } from '../db/row-watch.ts';
-import type { Basis } from '../db/versions.ts';
+import type { RowWatch, Watched } from '../db/row-watch.ts';
+import type { Basis, Versions } from '../db/versions.ts';
 import { CompressedForms } from '../http/encoding.ts';
 import { tagOf } from '../http/etag.ts';
 import { document, encoded, type Reply } from '../http/reply.ts';
@@ -24,6 +23,12 @@ declare module '../app.ts' {
  * (`row.`) is told of in, or decides about who sees it. Of every other table any change that matters drops all texts.
  */
 export type TouchedBy = Readonly<Record<string, string>>;
+
+/** The database, as far as the cache needs it. */
+interface WatchedDatabase {
+  readonly versions: Versions;
+  watchRows(watched: Watched, touched: (id: number) => void): RowWatch | undefined;
+}
 
 /** For whom a text is made. */
 export interface TextViewer {
@@ -71,7 +76,7 @@ export class TextMemory {
   readonly ids: Lately<string, number>;
 
   constructor(
-    private readonly db: Database,
+    private readonly db: WatchedDatabase,
     private readonly heaviest: number,
   ) {
     this.#allowance = new Allowance(heaviest);
@@ -118,7 +123,7 @@ export class Texts {
   readonly #others: readonly Part[];
 
   constructor(
-    private readonly db: Database,
+    private readonly db: WatchedDatabase,
     private readonly watch: RowWatch,
     touchedBy: TouchedBy,
     private readonly reads: readonly Part[],

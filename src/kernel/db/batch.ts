@@ -15,13 +15,6 @@ export interface Batch {
   timer: NodeJS.Immediate;
 }
 
-/** What those are told whose changes were taken back because other work of their batch failed: they run theirs again. */
-export class TakenBack extends Error {
-  constructor() {
-    super('Taken back with other work of the same batch');
-  }
-}
-
 /** Pieces of work from which on no further turn is waited for: while they are committed, what comes next is on its way. */
 const most = 64;
 /** Milliseconds after which no further turn is waited for: so much longer is nobody's answer on its way. */

@@ -1,6 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import { CommitCounts } from '../metrics/commits.ts';
-import { type Batch, newBatch, TakenBack } from './batch.ts';
+import { TakenBack } from '../taken-back.ts';
+import { type Batch, newBatch } from './batch.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { LogRepair } from './log-repair.ts';
 import { OtherWriters } from './other-writers.ts';

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { TakenBack } from '../db/batch.ts';
 import { parseNetworks } from '../net/networks.ts';
+import { TakenBack } from '../taken-back.ts';
 import { AccessLog } from './access-log.ts';
 import type { Certificate } from './certificate.ts';
 import { Connections } from './connections.ts';

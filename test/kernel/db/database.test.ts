@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TakenBack } from '../../../src/kernel/db/batch.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { TakenBack } from '../../../src/kernel/taken-back.ts';
 
 const database = suite('database');
 let folder: string;
