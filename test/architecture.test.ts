@@ -11,7 +11,20 @@ const pages = 'console';
 
 /** The layers from the lowest up, each with its modules: a layer imports only from the layers below. */
 const layers: Readonly<Record<string, readonly string[]>> = {
-  kernel: ['access', 'collection', 'config', 'db', 'http', 'jobs', 'mail', 'metrics', 'native', 'net', 'outbox'],
+  kernel: [
+    'access',
+    'cache',
+    'collection',
+    'config',
+    'db',
+    'http',
+    'jobs',
+    'mail',
+    'metrics',
+    'native',
+    'net',
+    'outbox',
+  ],
   activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
   accounts: [
     'certifications',

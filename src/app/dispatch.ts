@@ -1,9 +1,9 @@
 import type { Request } from '../kernel/access/request.ts';
 import type { App } from '../kernel/app.ts';
+import { Allowance } from '../kernel/cache/lately.ts';
+import { Remembered } from '../kernel/cache/remembered.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
-import { Allowance } from '../kernel/db/lately.ts';
-import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, invalid } from '../kernel/http/error.ts';

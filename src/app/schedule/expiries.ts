@@ -2,8 +2,8 @@ import { expireInvitations, nextInvitationExpiry } from '../../accounts/invitati
 import { expireRoles, nextExpiry as nextRoleExpiry } from '../../accounts/roles/roles.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
+import { Derived } from '../../kernel/cache/remembered.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { Derived } from '../../kernel/db/remembered.ts';
 
 /** What ends by itself: the next instant at which something does, and the change. */
 const expiries = [

@@ -1,10 +1,10 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
+import type { Part } from '../../kernel/cache/access.ts';
+import type { Basis } from '../../kernel/cache/versions.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
-import type { Part } from '../../kernel/db/access.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { Basis } from '../../kernel/db/versions.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Membership } from '../catalogue/driver.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type App, newUuid } from '../app.ts';
+import type { Remembered } from '../cache/remembered.ts';
 import { day, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
-import type { Remembered } from '../db/remembered.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';

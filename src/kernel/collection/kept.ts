@@ -1,7 +1,7 @@
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import type { Visibility } from '../access/right.ts';
-import type { Texts, TextsOf, TextViewer, TouchedBy } from '../access/texts.ts';
+import type { Texts, TextsOf, TextViewer, TouchedBy } from '../cache/texts.ts';
 import { among, raw, type Sql, sql } from '../db/sql.ts';
 import { etagOf } from '../http/etag.ts';
 import { document, encoded, page, type Reply } from '../http/reply.ts';

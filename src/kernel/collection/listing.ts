@@ -1,7 +1,7 @@
 /** Lists: the ids of a page first, then its objects. See src/decisions/page-query-first.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
-import { Allowance } from '../db/lately.ts';
+import { Allowance } from '../cache/lately.ts';
 import { all, type Sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { type Page, pageHeaders, pageOf } from '../http/page.ts';

@@ -3,12 +3,12 @@
  * `deferrableAll`, `deferrableValues`, `count` and the like, which throw `DeferredRead`; the handler runs again when the thread
  * has the rows. See src/decisions/reading-thread.md.
  */
-import type { Part, Walk } from './access.ts';
+import type { Part, Walk } from '../cache/access.ts';
+import { Allowance } from '../cache/lately.ts';
+import type { Basis, Versions } from '../cache/versions.ts';
 import type { Kept } from './kept.ts';
-import { Allowance } from './lately.ts';
 import type { Sql, Value } from './sql.ts';
 import type { Statements } from './statements.ts';
-import type { Basis, Versions } from './versions.ts';
 
 /** A statement with its values, for the reader thread. */
 export interface DeferredQuery {

@@ -1,5 +1,5 @@
 import type SQLite from 'better-sqlite3';
-import type { Access } from './access.ts';
+import type { Access } from '../cache/access.ts';
 import type { Value } from './sql.ts';
 
 /** What is bound to the marks of a statement: in order, or by name. */

@@ -1,7 +1,10 @@
 import type SQLite from 'better-sqlite3';
+import { type Access, type Part, partOf } from '../cache/access.ts';
+import { Remembered } from '../cache/remembered.ts';
+import { RowWatch, type Watched } from '../cache/row-watch.ts';
+import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
-import { type Access, type Part, partOf } from './access.ts';
 import {
   answerKey,
   type DeferredQuery,
@@ -11,12 +14,9 @@ import {
   Steps,
 } from './deferred-reads.ts';
 import type { Kept } from './kept.ts';
-import { Remembered } from './remembered.ts';
 import { RowCounts } from './row-counts.ts';
-import { RowWatch, type Watched } from './row-watch.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
 import { Statements } from './statements.ts';
-import { type Basis, Versions } from './versions.ts';
 
 type Named = Readonly<Record<string, Value>>;
 

@@ -1,8 +1,8 @@
+import { type Access, type Part, partOf } from '../cache/access.ts';
+import type { Versions } from '../cache/versions.ts';
 import { verify } from '../verification.ts';
-import { type Access, type Part, partOf } from './access.ts';
 import { DeferredRead, type DeferredReads, type LongReadDetector } from './deferred-reads.ts';
 import type { Statements } from './statements.ts';
-import type { Versions } from './versions.ts';
 
 /** How many rows tables have, counted once: what comes and goes is added and taken away. */
 export class RowCounts {

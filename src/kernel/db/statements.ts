@@ -1,6 +1,6 @@
 import type SQLite from 'better-sqlite3';
+import { type Access, Accesses } from '../cache/access.ts';
 import { present } from '../present.ts';
-import { type Access, Accesses } from './access.ts';
 import { Kept, KeptRows } from './kept.ts';
 
 const keptAtMost = 500;

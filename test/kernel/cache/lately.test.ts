@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Allowance } from '../../../src/kernel/db/lately.ts';
+import { Allowance } from '../../../src/kernel/cache/lately.ts';
 
 const test = suite('What was asked for lately');
 

@@ -1,10 +1,10 @@
-import { namesOf, type Part, partOf } from '../db/access.ts';
-import { Allowance, type Lately } from '../db/lately.ts';
-import type { RowWatch, Watched } from '../db/row-watch.ts';
-import type { Basis, Versions } from '../db/versions.ts';
 import { CompressedForms } from '../http/encoding.ts';
 import { tagOf } from '../http/etag.ts';
 import { document, encoded, type Reply } from '../http/reply.ts';
+import { namesOf, type Part, partOf } from './access.ts';
+import { Allowance, type Lately } from './lately.ts';
+import type { RowWatch, Watched } from './row-watch.ts';
+import type { Basis, Versions } from './versions.ts';
 
 declare module '../app.ts' {
   interface App {

@@ -1,7 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Accesses, namesOf } from '../../../src/kernel/db/access.ts';
+import { Accesses, namesOf } from '../../../src/kernel/cache/access.ts';
 
 const accesses = suite('what statements read and change');
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { partOf } from '../../../src/kernel/db/access.ts';
+import { partOf } from '../../../src/kernel/cache/access.ts';
+import { Remembered } from '../../../src/kernel/cache/remembered.ts';
+import { Versions } from '../../../src/kernel/cache/versions.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
-import { Remembered } from '../../../src/kernel/db/remembered.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { Versions } from '../../../src/kernel/db/versions.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('What is remembered until it changes');
