@@ -17,6 +17,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'collection',
     'config',
     'db',
+    'durability',
     'http',
     'jobs',
     'mail',

@@ -4,7 +4,7 @@ import { authenticate } from '../kernel/access/tokens.ts';
 import type { App } from '../kernel/app.ts';
 import { type Endpoint, isMethod, type Operation } from '../kernel/collection/endpoint.ts';
 import { DeferredRead, DeferredReads } from '../kernel/db/deferred-reads.ts';
-import { StorageError } from '../kernel/db/storage-error.ts';
+import { StorageError } from '../kernel/durability/storage-error.ts';
 import { HttpError, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';

@@ -4,7 +4,7 @@ import { Allowance } from '../kernel/cache/lately.ts';
 import { Remembered } from '../kernel/cache/remembered.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
-import { StorageError } from '../kernel/db/storage-error.ts';
+import { StorageError } from '../kernel/durability/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, invalid } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';

@@ -10,7 +10,7 @@ import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App } from '../kernel/app.ts';
 import { hour } from '../kernel/clock.ts';
 import type { Config } from '../kernel/config/config.ts';
-import { busyTimeout } from '../kernel/db/handle.ts';
+import { busyTimeout } from '../kernel/durability/handle.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { type Task, Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
 import { ConfigError } from '../kernel/config/config.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
-import { StorageLost } from '../kernel/db/storage-report.ts';
+import { StorageLost } from '../kernel/durability/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';

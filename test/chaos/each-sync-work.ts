@@ -8,8 +8,8 @@ import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Database } from '../../src/kernel/db/database.ts';
-import { takeSnapshot } from '../../src/kernel/db/snapshot.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { takeSnapshot } from '../../src/kernel/durability/snapshot.ts';
 import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
-import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
+import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
 import { compiled } from '../support/compiled.ts';
 import { contentOf, marksOf, reactions, type Work } from './each-sync-work.ts';
 import { FaultyDisk } from './faulty-disk.ts';

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { applicationId } from '../../src/kernel/db/handle.ts';
+import { applicationId } from '../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 import { Program } from '../support/program.ts';
 import type { Part } from './part.ts';

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SQLite from 'better-sqlite3';
-import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
+import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
 import type { Part } from './part.ts';

@@ -1,4 +1,4 @@
-/** Short forms of the parts of `npm run chaos`; those of disk and power are in test/kernel/db/power.test.ts. `npm test` built the program before. */
+/** Short forms of the parts of `npm run chaos`; those of disk and power are in test/kernel/durability/power.test.ts. `npm test` built the program before. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtProgram } from '../support/program.ts';

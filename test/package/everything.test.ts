@@ -254,11 +254,11 @@ for (const name of Object.keys(lateModules) as LateModule[]) test(`uses ${name}`
 
 /** What shows that a thread does its work. */
 const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
-  'kernel/db/checkpoint-thread': async () => {
+  'kernel/durability/checkpoint-thread': async () => {
     const state = (): Json => db.prepare('PRAGMA wal_checkpoint(NOOP)').get();
     await eventually('the write-ahead log is moved', () => state().log - state().checkpointed < 2000);
   },
-  'kernel/db/snapshot-thread': async () => {
+  'kernel/durability/snapshot-thread': async () => {
     const { body: backup } = await admin.post('/api/backups/');
     const state = async (): Promise<Json> => (await admin.get(backup.url)).body;
     await eventually('the backup is written', async () => (await state()).state !== 'writing');

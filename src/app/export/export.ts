@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { keyFile, requireKeyFile } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { openHandle } from '../../kernel/db/handle.ts';
+import { openHandle } from '../../kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { version } from '../../kernel/version.ts';
 import { databaseFile, prepareFolder } from '../data-folder.ts';

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { StorageError } from '../../kernel/db/storage-error.ts';
+import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { neededRoom } from '../data-folder.ts';

@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { copyDatabase } from '../../kernel/db/copy.ts';
+import { copyDatabase } from '../../kernel/durability/copy.ts';
 import { makeFolder, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { withoutCredentials } from '../../kernel/url.ts';

@@ -4,7 +4,7 @@ import type { App } from '../../kernel/app.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { StorageError } from '../../kernel/db/storage-error.ts';
+import { StorageError } from '../../kernel/durability/storage-error.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';

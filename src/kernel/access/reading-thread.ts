@@ -1,9 +1,9 @@
 /** The program of the thread that reads for long: see long-reads.ts. See src/decisions/reading-thread.md. */
 import { workerData } from 'node:worker_threads';
 import type { DeferredQuery, ReadResult } from '../db/deferred-reads.ts';
-import { openHandle } from '../db/handle.ts';
 import { caseFold } from '../db/sql.ts';
 import { Statements } from '../db/statements.ts';
+import { openHandle } from '../durability/handle.ts';
 import { loadAgain } from '../native/thread-addon.ts';
 import type { ReadingOrder } from './long-reads.ts';
 import { serveTasks } from './task-server.ts';

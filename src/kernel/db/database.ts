@@ -1,11 +1,11 @@
 import type SQLite from 'better-sqlite3';
+import { Checkpoints } from '../durability/checkpoints.ts';
+import { openOwnHandle } from '../durability/handle.ts';
+import { LogRepair } from '../durability/log-repair.ts';
+import { endProcess, type StorageReport } from '../durability/storage-report.ts';
 import type { Addon } from '../native/native.ts';
-import { Checkpoints } from './checkpoints.ts';
 import { foldedEmail } from './email-address.ts';
-import { openOwnHandle } from './handle.ts';
-import { LogRepair } from './log-repair.ts';
 import { caseFold } from './sql.ts';
-import { endProcess, type StorageReport } from './storage-report.ts';
 import { Writer } from './writer.ts';
 
 declare module '../app.ts' {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { applicationId } from '../durability/handle.ts';
+import { rejectNewer } from '../durability/schema-number.ts';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
 import { tellProgress } from '../progress.ts';
 import { Database } from './database.ts';
-import { applicationId } from './handle.ts';
-import { rejectNewer } from './schema-number.ts';
 import { sql } from './sql.ts';
 
 /**

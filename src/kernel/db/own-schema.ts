@@ -3,11 +3,11 @@
  * what this program reads and writes, so files that come from elsewhere must not have any.
  */
 import type SQLite from 'better-sqlite3';
+import { backupTable } from '../durability/snapshot.ts';
 import { embeddedMigrations } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { Database } from './database.ts';
 import { emptyDatabase, migrate } from './migrate.ts';
-import { backupTable } from './snapshot.ts';
 import { raw } from './sql.ts';
 
 interface SchemaObject {

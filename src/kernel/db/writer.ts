@@ -1,14 +1,14 @@
 import type SQLite from 'better-sqlite3';
+import type { Checkpoints } from '../durability/checkpoints.ts';
+import type { LogRepair } from '../durability/log-repair.ts';
+import { StorageError, storageError } from '../durability/storage-error.ts';
+import type { StorageReport } from '../durability/storage-report.ts';
 import { CommitCounts } from '../metrics/commits.ts';
 import { TakenBack } from '../taken-back.ts';
 import { type Batch, newBatch } from './batch.ts';
-import type { Checkpoints } from './checkpoints.ts';
-import type { LogRepair } from './log-repair.ts';
 import { OtherWriters } from './other-writers.ts';
 import { Rows } from './rows.ts';
 import type { Sql } from './sql.ts';
-import { StorageError, storageError } from './storage-error.ts';
-import type { StorageReport } from './storage-report.ts';
 
 /**
  * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings some,

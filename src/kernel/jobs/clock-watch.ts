@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
-import { StorageError } from '../db/storage-error.ts';
+import { StorageError } from '../durability/storage-error.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 declare module '../app.ts' {

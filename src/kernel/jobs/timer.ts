@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
 import { second } from '../clock.ts';
-import { StorageError } from '../db/storage-error.ts';
+import { StorageError } from '../durability/storage-error.ts';
 
 /** Work that comes due by time, not by a request. */
 export interface Task {

@@ -13,8 +13,8 @@ export const lateModules = {
 
 /** The programs of threads, by their paths below src. */
 export const threads = {
-  'kernel/db/checkpoint-thread': 'moves the write-ahead log into the database',
-  'kernel/db/snapshot-thread': 'writes and reads backups',
+  'kernel/durability/checkpoint-thread': 'moves the write-ahead log into the database',
+  'kernel/durability/snapshot-thread': 'writes and reads backups',
   'kernel/access/reading-thread': 'reads what takes long',
   'accounts/session/saml/thread': 'reads SAML messages and metadata',
 } as const;

@@ -2,7 +2,7 @@
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
-import { StorageError } from '../db/storage-error.ts';
+import { StorageError } from '../durability/storage-error.ts';
 import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rate } from './rate.ts';

@@ -18,7 +18,7 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSecrets } from '../../../src/kernel/access/secrets.ts';
-import { applicationId } from '../../../src/kernel/db/handle.ts';
+import { applicationId } from '../../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';

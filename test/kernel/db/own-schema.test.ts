@@ -2,9 +2,9 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Database } from '../../../src/kernel/db/database.ts';
-import { openHandle } from '../../../src/kernel/db/handle.ts';
 import { emptyDatabase, migrate } from '../../../src/kernel/db/migrate.ts';
 import { requireOwnSchemaOf, schemaProblems } from '../../../src/kernel/db/own-schema.ts';
+import { openHandle } from '../../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 
 const test = suite('own schema');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { breakOf, rejectHeadless } from '../../../src/kernel/db/write-ahead-log.ts';
+import { breakOf, rejectHeadless } from '../../../src/kernel/durability/write-ahead-log.ts';
 import { failed, Program } from '../../support/program.ts';
 
 const test = suite('a changed log');

@@ -127,7 +127,7 @@ export class Checkpoints {
 
   #start(order: CheckpointOrder): Worker | undefined {
     try {
-      const thread = new Worker(embeddedThread('kernel/db/checkpoint-thread'), {
+      const thread = new Worker(embeddedThread('kernel/durability/checkpoint-thread'), {
         eval: true,
         execArgv: [],
         workerData: order,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { enterWriteAheadLog, openHandle } from '../../../src/kernel/db/handle.ts';
+import { enterWriteAheadLog, openHandle } from '../../../src/kernel/durability/handle.ts';
 import { codeOf } from '../../../src/kernel/present.ts';
 
 const test = suite('opening a database file');

@@ -45,7 +45,7 @@ export async function unpackBackupInThread(copy: string, addon: Addon | undefine
 function inThread(work: SnapshotOrder['work'], addon: Addon | undefined): Promise<Carried | undefined> {
   const order: SnapshotOrder = { addon: addonFile(addon), work };
   return new Promise((resolve, reject) => {
-    const thread = new Worker(embeddedThread('kernel/db/snapshot-thread'), {
+    const thread = new Worker(embeddedThread('kernel/durability/snapshot-thread'), {
       eval: true,
       execArgv: [],
       workerData: order,
