@@ -25,6 +25,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'native',
     'net',
     'outbox',
+    'security',
   ],
   activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
   accounts: [

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Request } from '../kernel/access/request.ts';
-import { authenticate } from '../kernel/access/tokens.ts';
 import type { App } from '../kernel/app.ts';
 import { type Endpoint, isMethod, type Operation } from '../kernel/collection/endpoint.ts';
 import { DeferredRead, DeferredReads } from '../kernel/db/deferred-reads.ts';
@@ -12,6 +11,7 @@ import { json, type Reply } from '../kernel/http/reply.ts';
 import type { Match } from '../kernel/http/router.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { nextTurn } from '../kernel/next-turn.ts';
+import { authenticate } from '../kernel/security/tokens.ts';
 
 /** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
 const patience = 10_000;

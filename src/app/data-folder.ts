@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { dirname, join, resolve } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../accounts/session/initial-password.ts';
-import { keyFile } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { emptyDatabase, migrate, requireCurrent } from '../kernel/db/migrate.ts';
@@ -18,6 +17,7 @@ import { runAs } from '../kernel/owner.ts';
 import { makeFolder, syncFolder } from '../kernel/place.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { codeOf } from '../kernel/present.ts';
+import { keyFile } from '../kernel/security/secrets.ts';
 import { warnOfRemoteDisk } from './remote-disk.ts';
 
 /** Name of the database in the data folder. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { unopened } from '../kernel/access/key-check.ts';
-import { sealAnew } from '../kernel/access/rotation.ts';
-import { addKey, dropOldKeys, newestKey, type Secrets } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { requireCurrent } from '../kernel/db/migrate.ts';
 import { systemRandom } from '../kernel/random.ts';
+import { unopened } from '../kernel/security/key-check.ts';
+import { sealAnew } from '../kernel/security/rotation.ts';
+import { addKey, dropOldKeys, newestKey, type Secrets } from '../kernel/security/secrets.ts';
 import { openDeployment } from './composition.ts';
 import { databaseFile, lockFolder, prepareFolder } from './data-folder.ts';
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyFile } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { copyDatabase, isReadOnly } from '../kernel/durability/copy.ts';
 import { makeTemporaryFolder } from '../kernel/plain-reason.ts';
+import { keyFile } from '../kernel/security/secrets.ts';
 import { withScratch } from './backup/scratch.ts';
 import { databaseFile, prepareFolder } from './data-folder.ts';
 

@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealedColumns } from '../../src/kernel/access/rotation.ts';
-import { openSecrets } from '../../src/kernel/access/secrets.ts';
+import { sealedColumns } from '../../src/kernel/security/rotation.ts';
+import { openSecrets } from '../../src/kernel/security/secrets.ts';
 import { failed, Program } from '../support/program.ts';
 
 const test = suite('rotate-key');

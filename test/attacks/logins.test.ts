@@ -1,9 +1,9 @@
 /** What somebody with many addresses, connections or names does to logins (core.md 2.1). */
 import * as assert from 'uvu/assert';
 import { recordFailedLogin } from '../../src/accounts/session/failed-logins.ts';
-import { countFailure } from '../../src/kernel/access/lockout.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { countFailure } from '../../src/kernel/security/lockout.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealAnew } from '../../src/kernel/access/rotation.ts';
-import { addKey } from '../../src/kernel/access/secrets.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { sealAnew } from '../../src/kernel/security/rotation.ts';
+import { addKey } from '../../src/kernel/security/secrets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 

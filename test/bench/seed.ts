@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countryName } from '../../src/accounts/customers/countries.ts';
 import { quotaNames } from '../../src/activity/quotas/names.ts';
-import { PasswordHasher } from '../../src/kernel/access/passwords.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { migrate } from '../../src/kernel/db/migrate.ts';
+import { PasswordHasher } from '../../src/kernel/security/passwords.ts';
 
 /** How much a world holds; each customer has three projects. */
 export interface Size {

@@ -1,12 +1,12 @@
-import { RateLimit } from '../../kernel/access/rate-limit.ts';
 import { minute } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
+import { RateLimit } from '../../kernel/security/rate-limit.ts';
 import { knowing, presentedInvitation } from './presented.ts';
 
-declare module '../../kernel/access/rate-limit.ts' {
+declare module '../../kernel/security/rate-limit.ts' {
   interface RateLimits {
     readonly invitationChecks: RateLimit;
   }

@@ -1,5 +1,4 @@
 import type { Context } from '../../kernel/access/context.ts';
-import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
@@ -7,6 +6,7 @@ import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { linkOf } from './link-template.ts';
 

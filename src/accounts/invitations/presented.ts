@@ -1,7 +1,7 @@
-import { digestOfSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { notFound } from '../../kernel/http/error.ts';
+import { digestOfSecret } from '../../kernel/security/mailed-secrets.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
 /** Who may accept an invitation and look at one, in words. */

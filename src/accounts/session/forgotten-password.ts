@@ -1,8 +1,6 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { RateLimit } from '../../kernel/access/rate-limit.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { issueToken, loginBy } from '../../kernel/access/tokens.ts';
 import { hour } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
@@ -11,6 +9,8 @@ import { email, text } from '../../kernel/collection/values.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
+import { RateLimit } from '../../kernel/security/rate-limit.ts';
+import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { actedBy } from '../users/actor.ts';
 import { verifyEmail } from '../users/email.ts';
 import { changePassword } from '../users/password-change.ts';
@@ -19,7 +19,7 @@ import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
 import { askForLink, userOfSecret } from './password-resets.ts';
 
-declare module '../../kernel/access/rate-limit.ts' {
+declare module '../../kernel/security/rate-limit.ts' {
   interface RateLimits {
     readonly passwordResets: RateLimit;
   }

@@ -1,4 +1,3 @@
-import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -8,6 +7,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { actedBy } from '../users/actor.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';

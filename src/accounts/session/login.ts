@@ -1,15 +1,15 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { countFailure, forgetFailures, lockOf } from '../../kernel/access/lockout.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
-import { issueToken, loginBy, revokeToken } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { countFailure, forgetFailures, lockOf } from '../../kernel/security/lockout.ts';
+import { issueToken, loginBy, revokeToken } from '../../kernel/security/tokens.ts';
 import { lockedText, presentedPassword } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';

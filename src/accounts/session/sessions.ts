@@ -3,8 +3,6 @@ import { userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
-import { useSavedWithin } from '../../kernel/access/token-use.ts';
-import { loginMethods, revokeToken, revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -14,6 +12,8 @@ import { selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, notNullTime, plainValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { empty } from '../../kernel/http/reply.ts';
+import { useSavedWithin } from '../../kernel/security/token-use.ts';
+import { loginMethods, revokeToken, revokeTokensOf } from '../../kernel/security/tokens.ts';
 import type { UserRow } from '../users/users.ts';
 
 interface SessionRow extends Row {

@@ -1,7 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
-import { revokeTokensOf } from '../../kernel/access/tokens.ts';
+import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { tellNewPassword } from './notices.ts';
 import type { UserRow } from './users.ts';
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { countFailure, lockOf } from '../../kernel/access/lockout.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { FieldError, inputOf, messages, type WritableField, wrap } from '../../kernel/collection/field.ts';
 import { describedAs, numberAsText } from '../../kernel/collection/values.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
+import { countFailure, lockOf } from '../../kernel/security/lockout.ts';
 
 /** What of a user matters to passwords. */
 interface Holder {

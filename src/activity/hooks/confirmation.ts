@@ -1,8 +1,6 @@
 /** Email hooks whose receivers are asked first (events.md 5.10). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../kernel/access/context.ts';
-import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
-import { newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
@@ -11,6 +9,8 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
+import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
+import { newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
 /** How long the link of a mail works. */

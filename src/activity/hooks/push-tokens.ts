@@ -1,9 +1,9 @@
 /** Tokens of push hooks: encrypted in the database, and recognised by a digest (events.md 5.2 "device_id, token"). */
 
-import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Value } from '../../kernel/db/sql.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
 
 const purpose = 'push token';
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
@@ -13,6 +12,7 @@ import type { Addon } from '../../kernel/native/native.ts';
 import { placeNew } from '../../kernel/place.ts';
 import { makeTemporaryFolder, plainReason } from '../../kernel/plain-reason.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
+import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/security/secrets.ts';
 import { databaseFile } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
 

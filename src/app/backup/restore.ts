@@ -6,8 +6,6 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
-import { areKeysOf } from '../../kernel/access/key-check.ts';
-import { keyFile, secretsOf } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { Database } from '../../kernel/db/database.ts';
 import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
@@ -19,6 +17,8 @@ import { place, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
+import { areKeysOf } from '../../kernel/security/key-check.ts';
+import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
 

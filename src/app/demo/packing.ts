@@ -1,10 +1,10 @@
 /** Makes the snapshot of the sample data; runs in the build alone. */
 import SQLite from 'better-sqlite3';
 import { createFirstUser } from '../../accounts/session/initial-password.ts';
-import { sealedColumns } from '../../kernel/access/rotation.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, settableClock } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
+import { sealedColumns } from '../../kernel/security/rotation.ts';
 import { openDeployment } from '../composition.ts';
 import { type Column, rowsOf, type Stored, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';

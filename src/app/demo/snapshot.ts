@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { systemContext } from '../../kernel/access/context.ts';
-import { sealedColumns } from '../../kernel/access/rotation.ts';
 import type { App } from '../../kernel/app.ts';
 import type { SettingName } from '../../kernel/config/config.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { embeddedDemo } from '../../kernel/native/embedded.ts';
+import { sealedColumns } from '../../kernel/security/rotation.ts';
 import { listed, quoted } from '../export/tables.ts';
 import { builtIn } from '../providers.ts';
 import { settingNames, settings } from '../settings.ts';

@@ -3,13 +3,13 @@ import { damagedEvents, emptyContexts } from '../../activity/events/damaged.ts';
 import { removeFromAll } from '../../activity/events/subjects.ts';
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
-import { unopened } from '../../kernel/access/key-check.ts';
 import type { App } from '../../kernel/app.ts';
 import { withoutControls } from '../../kernel/control-characters.ts';
 import { schemaProblems } from '../../kernel/db/own-schema.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { unopened } from '../../kernel/security/key-check.ts';
 
 /** What an examination found. */
 export interface Diagnosis {

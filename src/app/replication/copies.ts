@@ -14,11 +14,11 @@ import {
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/durability/copy.ts';
 import { makeFolder, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
+import { keyFile } from '../../kernel/security/secrets.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data-folder.ts';
 

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isHalfRunOut } from '../../kernel/access/tokens.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
@@ -9,6 +8,7 @@ import { invalidTarget } from '../../kernel/http/own-answers.ts';
 import type { Log } from '../../kernel/log.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf, present } from '../../kernel/present.ts';
+import { isHalfRunOut } from '../../kernel/security/tokens.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
 import { Copies } from './copies.ts';

@@ -8,10 +8,10 @@ import { hookInstants } from '../../activity/hooks/instants.ts';
 import { memberInstants } from '../../cloud/members/follow.ts';
 import { syncInstants } from '../../cloud/sync/sync.ts';
 import { jobInstants } from '../../cloud/worker/worker.ts';
-import { lockInstants } from '../../kernel/access/lockout.ts';
-import { endRunOutTokens, tokenInstants } from '../../kernel/access/tokens.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { ClockRules } from '../../kernel/jobs/clock-watch.ts';
+import { lockInstants } from '../../kernel/security/lockout.ts';
+import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts';
 
 /**
  * What a jump of the machine's clock means for each rule. Ends that somebody has chosen (of roles, of snapshots) stay, as do

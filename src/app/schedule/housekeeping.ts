@@ -15,11 +15,11 @@ import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { followMembers } from '../../cloud/members/follow.ts';
 import { measuring } from '../../cloud/resources/measuring.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
-import { removeOldFailures } from '../../kernel/access/lockout.ts';
-import { removeEndedTokens } from '../../kernel/access/tokens.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
+import { removeOldFailures } from '../../kernel/security/lockout.ts';
+import { removeEndedTokens } from '../../kernel/security/tokens.ts';
 
 /** A task whose run is one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({

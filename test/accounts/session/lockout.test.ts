@@ -1,7 +1,7 @@
 /** core.md 2.1: the lock after failed logins. */
 import * as assert from 'uvu/assert';
-import { countFailure } from '../../../src/kernel/access/lockout.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { countFailure } from '../../../src/kernel/security/lockout.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 

@@ -5,8 +5,8 @@
  */
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
-import { digestOfSecret } from '../../../src/kernel/access/mailed-secrets.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { digestOfSecret } from '../../../src/kernel/security/mailed-secrets.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
 import { SamlFixture } from '../../support/saml-fixture.ts';

@@ -6,7 +6,6 @@ import { createServer } from 'tenantry';
 import { samlThread } from '../../../src/accounts/session/saml/ask.ts';
 import { checkLogout } from '../../../src/accounts/session/saml/logout-message.ts';
 import type { Given } from '../../../src/accounts/session/saml/tasks.ts';
-import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
 import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
 import {
   type ConcurrencyLimit,
@@ -15,6 +14,7 @@ import {
   type Outbox,
 } from '../../../src/kernel/outbox/delivery-worker.ts';
 import type { Outcome } from '../../../src/kernel/outbox/outcome.ts';
+import { PasswordHasher } from '../../../src/kernel/security/passwords.ts';
 import { certificateText } from '../../support/identity-provider.ts';
 import { providerKeys } from '../../support/saml-keys.ts';
 import { median } from '../report.ts';

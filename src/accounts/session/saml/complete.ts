@@ -1,11 +1,11 @@
 import { affectedUser, userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { createToken, loginBy } from '../../../kernel/access/tokens.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
+import { createToken, loginBy } from '../../../kernel/security/tokens.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';

@@ -1,4 +1,3 @@
-import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
@@ -7,6 +6,7 @@ import { text } from '../../../kernel/collection/values.ts';
 import { invalid, tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
@@ -19,7 +19,7 @@ import { rememberRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
 import { newMessageId, setupOf } from './setup.ts';
 
-declare module '../../../kernel/access/rate-limit.ts' {
+declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
     readonly samlLogins: RateLimit;
   }

@@ -1,13 +1,13 @@
-import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
+import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import type { RefusedMessage } from './refused-message.ts';
 
-declare module '../../../kernel/access/rate-limit.ts' {
+declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
     readonly samlRefusals: RateLimit;
   }

@@ -2,8 +2,8 @@ import { userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { isLiveToken, revokeToken } from '../../../kernel/access/tokens.ts';
 import { sql } from '../../../kernel/db/sql.ts';
+import { isLiveToken, revokeToken } from '../../../kernel/security/tokens.ts';
 import type { UserRow } from '../../users/users.ts';
 import type { Browser } from './browser.ts';
 

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { RateLimit } from '../../../kernel/access/rate-limit.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
@@ -21,9 +20,10 @@ import { forbidden, invalid, tooMany } from '../../../kernel/http/error.ts';
 import { json, type Reply } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
+import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { queueNotice } from '../../entities/entities.ts';
 
-declare module '../../../kernel/access/rate-limit.ts' {
+declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
     readonly webhookFailures: RateLimit;
   }

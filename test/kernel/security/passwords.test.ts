@@ -1,9 +1,9 @@
 /** core.md 2.1 "Timing", "Work": how passwords are hashed. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { HttpError } from '../../../src/kernel/http/error.ts';
+import { PasswordHasher } from '../../../src/kernel/security/passwords.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { Wire, type WireAnswer } from '../../support/wire.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealAnew } from '../../../src/kernel/access/rotation.ts';
-import { addKey } from '../../../src/kernel/access/secrets.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { sealAnew } from '../../../src/kernel/security/rotation.ts';
+import { addKey } from '../../../src/kernel/security/secrets.ts';
 
 const rotation = suite('rotation of the encryption key');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-rotation-'));

@@ -1,10 +1,10 @@
+import type { Context } from '../access/context.ts';
 import { minute } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
 import { prefixOf, siteOf } from '../net/prefix.ts';
 import type { StoredInstants } from '../stored-instants.ts';
-import type { Context } from './context.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';
-import { openSecrets, type Secrets, withOlderKeys } from '../../../src/kernel/access/secrets.ts';
+import { openSecrets, type Secrets, withOlderKeys } from '../../../src/kernel/security/secrets.ts';
 
 const test = suite('secrets');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));

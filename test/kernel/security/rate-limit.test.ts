@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimit } from '../../../src/kernel/access/rate-limit.ts';
+import { RateLimit } from '../../../src/kernel/security/rate-limit.ts';
 
 const test = suite('rate limit');
 

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Caller } from '../access/caller.ts';
+import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { Remembered } from '../cache/remembered.ts';
 import { day, second } from '../clock.ts';
@@ -8,8 +10,6 @@ import { sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
-import type { Caller } from './caller.ts';
-import type { Context } from './context.ts';
 import type { TokenRow } from './token-use.ts';
 
 declare module '../app.ts' {
