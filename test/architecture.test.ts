@@ -26,6 +26,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'net',
     'outbox',
     'security',
+    'threads',
   ],
   activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
   accounts: [

@@ -9,7 +9,7 @@ import { samlCrowded } from '../../src/accounts/session/saml/ask.ts';
 import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/session/saml/identity-providers.ts';
 import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
 import { answeredRequest, checkResponse } from '../../src/accounts/session/saml/response.ts';
-import { type TaskTerms, TaskThread } from '../../src/kernel/access/task-thread.ts';
+import { type TaskTerms, TaskThread } from '../../src/kernel/threads/task-thread.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
 import { HttpError } from '../support/program-errors.ts';

@@ -265,7 +265,7 @@ const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
     const { error_message: error, state: last } = await state();
     assert.equal([last, error], ['ready', '']);
   },
-  'kernel/access/reading-thread': async () => {
+  'kernel/threads/reading-thread': async () => {
     const { headers, status } = await admin.get('/api/keys/');
     assert.equal([status, headers.get('x-result-count')], [200, '12000']);
   },

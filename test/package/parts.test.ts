@@ -74,7 +74,7 @@ test('starts no thread but from a listed program', () => {
   // What it is given are programs of the list, too.
   assert.equal(
     programs.filter(({ text }) => text === 'this.program(').map(({ path }) => path),
-    ['src/kernel/access/task-thread.ts'],
+    ['src/kernel/threads/task-thread.ts'],
   );
   const starts = found(/\bnew (?:Worker|TaskThread)\(/g);
   assert.is(starts.length, programs.length, 'each is given its program as its first argument');

@@ -1,8 +1,8 @@
 /** Hashes of passwords. See src/decisions/password-queue.md. */
 import { hash, verify } from '@node-rs/argon2';
-import { Turns } from '../access/turns.ts';
 import { HttpError } from '../http/error.ts';
 import { prefixOf } from '../net/prefix.ts';
+import { Turns } from '../threads/turns.ts';
 
 declare module '../app.ts' {
   interface App {

@@ -1,10 +1,10 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { TaskError, TaskThread } from '../../../kernel/access/task-thread.ts';
 import type { App } from '../../../kernel/app.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { embeddedThread } from '../../../kernel/native/embedded.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { errorOf } from '../../../kernel/present.ts';
+import { TaskError, TaskThread } from '../../../kernel/threads/task-thread.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { Given, Made, TaskName } from './tasks.ts';
 

@@ -1,5 +1,5 @@
 /** The program of the thread of single sign-on. See src/decisions/checks-in-a-thread.md. */
-import { serveTasks } from '../../../kernel/access/task-server.ts';
+import { serveTasks } from '../../../kernel/threads/task-server.ts';
 import { type Given, type TaskName, tasks } from './tasks.ts';
 
 interface Task<N extends TaskName> {

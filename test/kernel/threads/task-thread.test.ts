@@ -1,7 +1,7 @@
 /** A thread for one kind of work: turns, limits, and what happens when it ends. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TaskError, TaskThread } from '../../../src/kernel/access/task-thread.ts';
+import { TaskError, TaskThread } from '../../../src/kernel/threads/task-thread.ts';
 
 /** Tasks of the thread of these tests, as its program reads them. */
 type Task = 'thread' | 'forever' | 'exit' | 'throw' | 'refuse' | { readonly echo: unknown };

@@ -34,7 +34,7 @@ export class ReadingThread {
     addon: Addon | undefined,
   ) {
     const order: ReadingOrder = { file, addon: addonFile(addon) };
-    this.#thread = new TaskThread(() => embeddedThread('kernel/access/reading-thread'), tooManyReads, order);
+    this.#thread = new TaskThread(() => embeddedThread('kernel/threads/reading-thread'), tooManyReads, order);
   }
 
   /**
