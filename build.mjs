@@ -7,6 +7,7 @@
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then do to the program what machines do to it
  *   node build.mjs live …       … build when stale, then run what needs vendors' clients and services from Debian
+ *   node build.mjs upgrade-data … build when stale, then keep a database of this version for the tests of upgrades
  *   node build.mjs package      … build what `npm pack` packs into dist/package, for each version of Node.js that is supported
  *   node build.mjs binary       … build dist/tenantry, an executable with Node.js in it
  */
@@ -87,6 +88,11 @@ const commands = {
     await install('tests');
     if (isStale()) await build();
     process.exitCode = await runCompiled('live/run');
+  },
+  async 'upgrade-data'() {
+    await install('tests');
+    if (isStale()) await build();
+    process.exitCode = await runCompiled('upgrades/make');
   },
   async package() {
     await install('packing');

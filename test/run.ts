@@ -1,12 +1,12 @@
 /**
- * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [part of a path …]`
+ * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
  * A process for each core runs the test files, each the next one when it is done, the longest first. Failed is also a file that
  * throws, registers no test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
  * src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ import { compiledFile, compileTests } from '../src/build/tests.mjs';
 import { longestFirst, readDurations, writeDurations } from './support/runner/durations.ts';
 import { fileOf, runsOf } from './support/runner/modes.ts';
 import type { Assignment, FileResult, Message } from './support/runner/shard.ts';
+import type { Title } from './support/runner/uvu.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const projectTests = join(project, 'test');
@@ -24,8 +25,10 @@ const { values, positionals: filters } = parseArgs({
     root: { type: 'string', default: projectTests },
     /** Seconds for one test. */
     timeout: { type: 'string', default: '120' },
-    /** Print the processor time of each file. */
+    /** Print the processor time of each file, and of the tests that take the most. */
     cpu: { type: 'boolean', default: false },
+    /** Run nothing, and print a line for each test: file, suite and title with tabs between them. */
+    titles: { type: 'boolean', default: false },
   },
 });
 const root = resolve(values.root);
@@ -55,6 +58,8 @@ function startShard(): ChildProcess {
   const colour = process.stdout.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
   const shard = fork(compiledFile(join(projectTests, 'support/runner/shard.ts')), {
     env: { ...process.env, ...colour },
+    // Responses are young garbage: the larger its space, the less is copied.
+    execArgv: ['--max-semi-space-size=64'],
     // A group of its own, so that what a hanging test started ends with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -94,7 +99,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
     };
     const fail = (report: string) => {
       const counts = { passed: present.passed, failed: 1, skipped: 0 };
-      finish({ ...counts, milliseconds: performance.now() - started, cpuSeconds: 0, report }, false);
+      finish({ ...counts, milliseconds: performance.now() - started, cpuSeconds: 0, cpuByTest: [], report }, false);
     };
     const watch = () => {
       clearTimeout(watchdog);
@@ -105,6 +110,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
     const onMessage = (message: Message) => {
       if ('result' in message) finish(message.result, true);
       else if ('output' in message) output += message.output;
+      else if ('titles' in message) printTitles(file, message.titles);
       else {
         present = message;
         watch();
@@ -117,7 +123,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
     const { env, path } = fileOf(file);
     const source = join(root, path);
     const compiled = isProject ? compiledFile(source) : compiledFile(source, root, outside);
-    const assignment: Assignment = { file: compiled, env, timeoutMs };
+    const assignment: Assignment = { file: compiled, env, timeoutMs, isTitlesOnly: values.titles };
     shard.send(assignment);
   });
 }
@@ -125,6 +131,10 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
 /** Where the files of another root are compiled to: packages are found from there. */
 const outside = join(root, 'compiled');
 if (!isProject) await compileTests(root, outside);
+
+// Tests share what they make there of the built program.
+if (isProject)
+  for (const made of ['native', 'demo-data']) rmSync(join(project, 'dist', made), { recursive: true, force: true });
 
 const started = performance.now();
 const durations = isProject ? readDurations() : {};
@@ -146,15 +156,26 @@ async function work(): Promise<void> {
   if (shard) stopShard(shard);
 }
 
+/** A test that takes less is not worth a line. */
+const shownCpuSeconds = 0.5;
+
+function printTitles(file: string, titles: readonly Title[]): void {
+  for (const words of titles) console.log([file, ...words].join('\t'));
+}
+
 function print(
   file: string,
-  { passed, failed, skipped, milliseconds, cpuSeconds, report }: FileResult,
+  { passed, failed, skipped, milliseconds, cpuSeconds, cpuByTest, report }: FileResult,
   output: string,
 ) {
+  if (values.titles && failed === 0) return;
   const counts = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`].filter(Boolean);
   const path = relative(process.cwd(), join(root, file));
   const cpu = values.cpu ? `, ${cpuSeconds.toFixed(2)} s of processor time` : '';
   console.log(`${failed > 0 ? '✘' : '•'} ${path}: ${counts.join(', ')}, ${Math.round(milliseconds)} ms${cpu}`);
+  if (values.cpu)
+    for (const [what, seconds] of [...cpuByTest].sort(([, a], [, b]) => b - a))
+      if (seconds >= shownCpuSeconds) console.log(`    ${seconds.toFixed(2)} s in ${what}`);
   // The output of a file says why its tests are skipped. A run of one file prints it, too, but not uvu's line of progress.
   const own = output.replace(/^.*\(\d+ \/ \d+\)$/gm, '');
   const texts = failed > 0 ? [output, report] : skipped > 0 || isOneFile ? [own] : [];
@@ -170,14 +191,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 await Promise.all(Array.from({ length: availableParallelism() }, work));
-if (isProject) writeDurations(taken);
-const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
-// A run of everything says what it does not run.
-if (filters.length === 0 && isProject)
-  console.log(
-    `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,
-  );
-const cpu = values.cpu ? `, ${total.cpuSeconds.toFixed(0)} s of processor time` : '';
-console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${cpu}${skipped}`);
-console.log(`${total.passed} passed, ${total.failed} failed`);
-if (total.failed > 0 || total.passed + total.skipped === 0) process.exitCode = 1;
+if (!values.titles) reportTotal();
+if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
+
+function reportTotal(): void {
+  if (isProject) writeDurations(taken);
+  const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
+  // A run of everything says what it does not run.
+  if (filters.length === 0 && isProject)
+    console.log(
+      `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,
+    );
+  const cpu = values.cpu ? `, ${total.cpuSeconds.toFixed(0)} s of processor time` : '';
+  console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${cpu}${skipped}`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+}

@@ -1,30 +1,24 @@
-/** The built program on a machine whose clock jumps (core.md 13). `npm test` built it before. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
-import { Program, type Serving } from '../support/program.ts';
+import { nativeCache, Program, type Serving } from '../support/program.ts';
 import { ProgramClock } from '../support/program-clock.ts';
 
 const test = suite('a machine whose clock jumps');
 const day = 86_400;
 /** Seconds after which something that does not happen is taken for lost. */
 const patience = 30;
-const native = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
 let program: Program;
 let clock: ProgramClock;
 let serving: Serving;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   clock = new ProgramClock(program.folder);
   serving = await program.serve(['--events-retention', '10d'], { env: clock.env });
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const until = (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => eventually(what, isSo, patience);
 

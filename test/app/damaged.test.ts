@@ -1,37 +1,23 @@
 /** Files of a data folder that are not what they should be, each told in one line. `npm test` built the program before. */
-import {
-  closeSync,
-  cpSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, cpSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failed, Program } from '../support/program.ts';
+import { copyDemoData } from '../support/demo-data.ts';
+import { failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('a damaged data folder');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
-const program = new Program(native);
+const program = new Program(nativeCache);
 const path = (name = ''): string => join(program.folder, 'data', name);
 const run: Program['run'] = (...given) => program.run(...given);
 const serve = ['serve', '--port', '0'];
 
-test.before(async () => {
-  assert.is((await run(['demo', '--quiet', '--data', 'whole'])).code, 0);
-});
+test.before(() => copyDemoData(join(program.folder, 'whole')));
 test.before.each(() => cpSync(join(program.folder, 'whole'), path(), { recursive: true }));
 test.after.each(() => rmSync(path(), { recursive: true }));
 test.after(async () => {
   await program.end();
-  rmSync(native, { recursive: true });
 });
 
 test('a lock that is none', async () => {

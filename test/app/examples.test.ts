@@ -1,24 +1,21 @@
 /** What `tenantry example` prints; `npm run live -- examples` has the programs it is for read it. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { version } from '../../src/kernel/version.ts';
 import { certificate } from '../support/certificate.ts';
-import { builtProgram, failed, Program } from '../support/program.ts';
+import { builtProgram, failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('examples');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-examples-'));
 let program: Program;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 async function example(name: string, ...words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await program.run(['example', name, ...words]);

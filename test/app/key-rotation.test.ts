@@ -1,7 +1,6 @@
 /** rotate-key on the command line. `npm test` built the program before. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
@@ -9,10 +8,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sealedColumns } from '../../src/kernel/security/rotation.ts';
 import { openSecrets } from '../../src/kernel/security/secrets.ts';
-import { failed, Program } from '../support/program.ts';
+import { copyDemoData } from '../support/demo-data.ts';
+import { failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('rotate-key');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const data = (name = ''): string => join(program.folder, 'data', name);
 const run: Program['run'] = (...given) => program.run(...given);
@@ -20,11 +19,10 @@ const keys = (): string[] => readFileSync(data('secret.key'), 'utf8').trim().spl
 const idOf = (key = ''): string => key.split(':')[0] as string;
 
 test.before.each(async () => {
-  program = new Program(native);
-  assert.is((await run(['demo', '--quiet'])).code, 0);
+  program = new Program(nativeCache);
+  await copyDemoData(data());
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 /** What the world holds sealed, opened with the keys that are there, in the order of its columns. */
 function opened(): string[] {

@@ -1,7 +1,3 @@
-/** What the built program writes to its log, line by line. `npm test` built it before. */
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
@@ -9,17 +5,15 @@ import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
 import { Mailbox } from '../support/mailbox.ts';
-import { Program, type Serving } from '../support/program.ts';
+import { nativeCache, Program, type Serving } from '../support/program.ts';
 
 const test = suite('the log');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-log-'));
 let program: Program;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const linesOf = (serving: Serving): Json[] => {
   const lines = serving.errors().split('\n').slice(0, -1);

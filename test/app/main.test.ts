@@ -6,7 +6,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,7 +13,6 @@ import {
 } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
@@ -24,19 +22,17 @@ import { demoPassword } from '../../src/app/demo/demo.ts';
 import { settingNames } from '../../src/app/settings.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
-import { builtProgram, failed, Program, type Serving } from '../support/program.ts';
+import { builtProgram, failed, nativeCache, Program, type Serving } from '../support/program.ts';
 
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 let folder: string;
 
 const cli = suite('command line');
 cli.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   folder = program.folder;
 });
 cli.after.each(() => program.end());
-cli.after(() => rmSync(native, { recursive: true }));
 
 const run: Program['run'] = (...given) => program.run(...given);
 const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);

@@ -1,15 +1,12 @@
 /** `tenantry user …` and `tenantry account list`, as the operator meets them. `npm test` built the program before. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failed, Program, type Serving } from '../support/program.ts';
+import { failed, nativeCache, Program, type Serving } from '../support/program.ts';
 
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 const people = suite('people at the command line');
-const program = new Program(native);
+const program = new Program(nativeCache);
 const data = join(program.folder, 'data');
 let server: Serving;
 let token: string;
@@ -41,7 +38,6 @@ people.before(async () => {
 });
 people.after(async () => {
   await program.end();
-  rmSync(native, { recursive: true });
 });
 
 people('users are listed with their rights, and shown with their roles, beside a running server', async () => {

@@ -1,16 +1,13 @@
-/** Long work of commands tells a terminal how far it is. `npm test` built the program before. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { platform, tmpdir } from 'node:os';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measuringProgress, showingProgress, tellProgress } from '../../src/kernel/progress.ts';
-import { builtProgram, type Ended, Program } from '../support/program.ts';
+import { builtProgram, type Ended, nativeCache, Program } from '../support/program.ts';
 
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 const progress = suite('progress of long work');
-const program = new Program(native);
-const terminal = new Program(native, ['script']);
+const program = new Program(nativeCache);
+const terminal = new Program(nativeCache, ['script']);
 /** Runs a command at a terminal, which shows both streams. */
 const atTerminal = (words: string): ReturnType<Program['run']> =>
   terminal.run(['-qefc', `'${process.execPath}' '${builtProgram}' ${words}`, '/dev/null']);
@@ -20,7 +17,6 @@ const data = join(program.folder, 'data');
 
 progress.after(async () => {
   for (const each of [program, terminal]) await each.end();
-  rmSync(native, { recursive: true });
 });
 
 progress('one line is written over, ten times a second at most, and goes when the work is done', async () => {

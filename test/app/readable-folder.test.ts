@@ -2,31 +2,28 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { builtProgram, type Ended, failed, Program } from '../support/program.ts';
+import { builtProgram, type Ended, failed, nativeCache, Program } from '../support/program.ts';
 
 // Who is root may write whatever the modes say, but not to a mount that is for reading; a namespace needs no root for one.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
 const suiteOf = suite('a data folder that cannot be written');
 const test = canMount ? suiteOf : suiteOf.skip;
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const path = (name = ''): string => join(program.folder, name);
 const run: Program['run'] = (...given) => program.run(...given);
 
 suiteOf.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   mkdirSync(path('mount'));
   mkdirSync(path('temporary'));
   assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
 });
 suiteOf.after.each(() => program.end());
-suiteOf.after(() => rmSync(native, { recursive: true }));
 
 /** Runs the program with the data mounted at `mount`, for reading. */
 async function runReading(words: readonly string[]): Promise<Ended> {
@@ -34,7 +31,7 @@ async function runReading(words: readonly string[]): Promise<Ended> {
   const command = ['-Urm', 'sh', '-c', script, 'sh', process.execPath, builtProgram, ...words, '--data', 'mount'];
   const child = spawn('unshare', command, {
     cwd: program.folder,
-    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: native, TMPDIR: path('temporary') },
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: nativeCache, TMPDIR: path('temporary') },
   });
   const texts = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)

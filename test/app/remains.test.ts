@@ -1,22 +1,19 @@
 /** A data folder in which something is missing: what is left of it is no new installation. `npm test` built the program before. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failed, Program } from '../support/program.ts';
+import { failed, nativeCache, Program } from '../support/program.ts';
 
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const test = suite('an incomplete data folder');
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   const { code } = await program.run(['user', 'add', 'bob', '--data', 'data']);
   assert.is(code, 0);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const path = (name = ''): string => join(program.folder, 'data', name);
 const servers = [

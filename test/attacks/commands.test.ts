@@ -1,21 +1,18 @@
 /** What commands give away, and what they take: `npm test` built the program before. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 
 const test = suite('commands');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 test('config prints no credentials that stand in URLs', async () => {
   const env = {

@@ -1,17 +1,12 @@
-/** What clients of a follower can make its primary, or what else stands on that host, believe. `npm test` built the program before. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
-import { failed, Program, type Serving } from '../support/program.ts';
+import { failed, nativeCache, Program, type Serving } from '../support/program.ts';
 import { Wire, type WireAnswer } from '../support/wire.ts';
 
 const test = suite('follower');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 /** The host of the primary, below a path of which the primary is, with what it was sent. */
 let host: Server;
@@ -20,7 +15,7 @@ let authority: string;
 let follower: Serving;
 
 test.before(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
   host = createServer((message, outgoing) => {
     received.push(message);
@@ -39,7 +34,6 @@ test.after(async () => {
   host.close();
   host.closeAllConnections();
   await program.end();
-  rmSync(native, { recursive: true });
 });
 
 /** Sends a request to the follower as it stands. */

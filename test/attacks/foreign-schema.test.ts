@@ -1,26 +1,23 @@
 /** Databases that come from elsewhere with more than this program makes in them. `npm test` built the program before. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
-import { failed, Program } from '../support/program.ts';
+import { failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('foreign schema');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 
 const at = (name: string): string => join(program.folder, name);
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   assert.is((await program.run(['user', 'add', 'admin', '--staff', '--data', 'data'])).code, 0);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 /** Changes a database behind the back of the program. */
 function change(file: string, script: string): void {

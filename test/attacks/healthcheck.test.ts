@@ -1,26 +1,24 @@
 /** What answers `tenantry healthcheck` in the place of the server. `npm test` built the program before. */
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkHealth } from '../../src/app/operation/healthcheck.ts';
 import { instanceOf } from '../../src/app/operation/instance.ts';
 import { loadConfig } from '../../src/app/settings.ts';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 
 const test = suite('healthcheck');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 let data: string;
 let listener: Server | undefined;
 let sockets: Set<Socket>;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   data = join(program.folder, 'data');
   mkdirSync(data);
   sockets = new Set();
@@ -30,7 +28,6 @@ test.after.each(async () => {
   for (const socket of sockets) socket.destroy();
   await program.end();
 });
-test.after(() => rmSync(native, { recursive: true }));
 
 async function listen(server: Server): Promise<string> {
   listener?.close();

@@ -2,7 +2,7 @@
  * The log of events at its size: pages, counts and searches while the log is written to, and what recording and removing
  * an event costs.
  *
- *   node --import tsx test/bench/events.ts      the first run makes the log, a minute or two and about 1.5 GB
+ *   npm run bench -- --only events      the first run makes the log, a minute or two and about 1.5 GB
  *
  * Prints a Markdown table. Before every request something is recorded, so that no count is remembered.
  */
@@ -11,7 +11,6 @@ import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, rmS
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'tenantry';
 import { customerContext } from '../../src/activity/events/context.ts';
 import { record } from '../../src/activity/events/record.ts';
@@ -263,9 +262,4 @@ function table(figures: readonly Figure[]): string {
       `| ${what} | ${median === undefined ? '' : `${median.toFixed(1)} ${unit}`} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`,
   );
   return ['| Figure | Median | Measured | Target |', '| :-- | --: | --: | :-- |', ...rows].join('\n');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = fileURLToPath(new URL('../../dist/bench', import.meta.url));
-  process.stdout.write(`${await run(folder, (text) => process.stderr.write(`${text}\n`))}\n`);
 }

@@ -1,7 +1,7 @@
 /**
  * Hooks: what twenty of them cost the write that causes an event, and how soon and how fast it is delivered.
  *
- *   node --import tsx test/bench/hooks.ts      half a minute
+ *   npm run bench -- --only hooks      half a minute
  *
  * Prints a Markdown table. The server is the built program; load and receiver are processes of their own.
  */
@@ -183,14 +183,4 @@ async function bursting(server: Running, receiver: Receiver): Promise<Deliveries
   }
   // Reports follow each other without a gap but for the time between two deliveries.
   return { count, seconds: total.reduce((sum, { seconds }) => sum + seconds, 0), p50: Number.NaN, p95: Number.NaN };
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const project = here('../..');
-  const table = await run(
-    join(project, 'dist/bench'),
-    join(project, 'dist/tenantry.mjs'),
-    (text) => void process.stderr.write(`${text}\n`),
-  );
-  process.stdout.write(`${table}\n`);
 }

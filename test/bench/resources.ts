@@ -2,7 +2,7 @@
  * Resources at their size: lists and counts of 100,000 resources in 3,000 projects while they change, and the API's answers
  * while 1,000 simulated creations run.
  *
- *   node --import tsx test/bench/resources.ts
+ *   npm run bench -- --only resources
  *
  * Prints a Markdown table. Before every request something is written, so that nothing is remembered.
  */
@@ -10,7 +10,6 @@
 import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'tenantry';
 import type { App } from '../../src/kernel/app.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
@@ -227,9 +226,4 @@ function table(figures: readonly Figure[]): string {
       `| ${what} | ${median.toFixed(1)} ms | ${value.toFixed(1)} ms | ≤ ${atMost} ms ${value <= atMost ? '✓' : '✗ missed'} |`,
   );
   return ['| Figure | Median | Measured | Target |', '| :-- | --: | --: | :-- |', ...rows].join('\n');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = fileURLToPath(new URL('../../dist/bench', import.meta.url));
-  process.stdout.write(`${await run(folder, (text) => process.stderr.write(`${text}\n`))}\n`);
 }

@@ -2,10 +2,9 @@
  * Changes bytes of files at rest: every start, doctor, restore and answer is refused with a line, told, or right. What
  * nothing can notice is another value in the database itself, of which SQLite keeps no checksums: it is counted.
  */
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Program, type Serving } from '../support/program.ts';
+import { nativeCache, Program, type Serving } from '../support/program.ts';
 import type { Part } from './part.ts';
 import { requireEnded, Witness } from './witness.ts';
 
@@ -31,8 +30,7 @@ const customers = 150;
 
 /** Changes files so often, each in turn. */
 export async function changeBytes(rounds: number): Promise<ByteFigures> {
-  const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
-  const program = new Program(native);
+  const program = new Program(nativeCache);
   const figures = { changes: 0, refused: 0, told: 0, harmless: 0, shortened: 0, unnoticed: 0 };
   try {
     const witness = await prepare(program);
@@ -52,7 +50,6 @@ export async function changeBytes(rounds: number): Promise<ByteFigures> {
     return figures;
   } finally {
     await program.end();
-    rmSync(native, { recursive: true });
   }
 }
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Ended, Program } from '../support/program.ts';
+import { type Ended, nativeCache, Program } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import type { Given, Part } from './part.ts';
 import { serveOn } from './power.ts';
@@ -34,7 +34,7 @@ const tooLong = 13_000;
 /** Lets calls fail so often; `giveUps` times for longer than a server has patience. */
 export async function failCalls(rounds: number, giveUps: number, program: Given['program']): Promise<EioFigures> {
   const disk = new FaultyDisk();
-  const healthy = new Program(`${disk.folder}-native`);
+  const healthy = new Program(nativeCache);
   const count = { windows: 0, ended: 0, failedCommands: 0, doneCommands: 0 };
   let server = await serveOn(disk, program);
   let gone = closed(server.child);
@@ -103,7 +103,7 @@ async function command(
     ['backup', file, '--data', disk.folder],
   ]);
   set(disk, pick([2, 5, 20, 100]));
-  const child = spawn(process.execPath, [...program, ...words, '--native-cache', `${disk.folder}-native`], {
+  const child = spawn(process.execPath, [...program, ...words, '--native-cache', nativeCache], {
     env: { PATH: process.env.PATH, ...disk.environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

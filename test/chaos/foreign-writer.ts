@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
 import { requireHealthy, Witness } from './witness.ts';
 
@@ -44,7 +44,7 @@ const changer = `${open} const change = db.prepare('UPDATE customer SET native_n
 
 /** Lets the lock be held for each of these milliseconds in turn. */
 export async function writeBeside(holds: readonly number[], folder?: string): Promise<WriterFigures> {
-  const program = new Program(folder ?? 'data/native');
+  const program = new Program(folder ?? nativeCache);
   const others: ChildProcess[] = [];
   try {
     const server = await program.serve();

@@ -2,11 +2,10 @@
  * Kills backups of a server that is written to, and restores. The file of a backup is whole or not there; a folder into which
  * a restore was killed has all of the data or is not served, and the same command can be given again.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
 import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
 
@@ -29,8 +28,7 @@ const rows = 30_000;
 
 /** A folder with much in it, and the staff user admin. */
 async function withMuch<T>(use: (program: Program) => Promise<T>): Promise<T> {
-  const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
-  const program = new Program(native);
+  const program = new Program(nativeCache);
   try {
     const words = ['user', 'add', 'admin', '--staff', '--data', 'data'];
     requireEnded(await program.run(words), words);
@@ -43,7 +41,6 @@ async function withMuch<T>(use: (program: Program) => Promise<T>): Promise<T> {
     return await use(program);
   } finally {
     await program.end();
-    rmSync(native, { recursive: true });
   }
 }
 

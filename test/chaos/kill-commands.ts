@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
 import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
 
@@ -22,8 +22,8 @@ export async function killCommands(rounds: number): Promise<CommandFigures> {
 
 async function killDemos(rounds: number): Promise<number> {
   let kills = 0;
-  const program = new Program('data/native');
-  const other = new Program('data/native');
+  const program = new Program(nativeCache);
+  const other = new Program(nativeCache);
   try {
     const longest = 1.1 * (await durationOf(other, ['demo']));
     for (let round = 0; round < rounds; round++) {
@@ -50,7 +50,7 @@ const told = 'DigitalOcean account Field droplets is Erred: Simulated failure of
 
 async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
   let rotations = 0;
-  const program = new Program('data/native');
+  const program = new Program(nativeCache);
   try {
     const server = await program.serve();
     const { token } = await Witness.of(program);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { applicationId } from '../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
-import { Program } from '../support/program.ts';
+import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
 import { killAtRandom, requireHealthy } from './witness.ts';
 
@@ -31,18 +31,17 @@ const serve = ['serve', '--port', '0', '--log-level', 'silent'];
 /** Kills so many starts on old databases. */
 export async function killMigrations(rounds: number): Promise<MigrationFigures> {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-migration-'));
-  const native = join(root, 'native');
   const seen = new Set<number>();
   let done = 0;
   try {
     makeOld(join(root, 'old'));
-    const undisturbed = new Program(native);
+    const undisturbed = new Program(nativeCache);
     copy(root, undisturbed);
     await (await undisturbed.serve()).stop();
     const right = contentOf(undisturbed);
     await undisturbed.end();
     for (let round = 0; round < rounds; round += kills) {
-      const program = new Program(native);
+      const program = new Program(nativeCache);
       try {
         copy(root, program);
         for (let i = 0; i < kills; i++) {

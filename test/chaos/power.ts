@@ -2,6 +2,7 @@
  * Cuts the power of servers whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
  * are made afterwards, in the record of what was written and synced: at any moment, with any sectors of what was not synced.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SQLite from 'better-sqlite3';
 import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
+import { nativeCache } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
 import type { Part } from './part.ts';
@@ -139,7 +141,7 @@ export async function serveOn(
   words: readonly string[] = [],
   folder = disk.folder,
 ): Promise<{ child: ChildProcess; token: string; url: string; errors: () => string }> {
-  const options = ['--port', '0', '--data', folder, '--native-cache', `${disk.folder}-native`, ...words];
+  const options = ['--port', '0', '--data', folder, '--native-cache', nativeCache, ...words];
   const child = spawn(process.execPath, [...program, 'serve', ...options, '--log-level', 'error'], {
     env: { PATH: process.env.PATH, ...disk.environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Program, type Serving } from '../support/program.ts';
+import { nativeCache, Program, type Serving } from '../support/program.ts';
 import {
   bucket,
   endBy,
@@ -48,7 +48,7 @@ export async function withWorks<T>(
   words = ['--replicated'],
 ): Promise<T> {
   await installReplication();
-  const program = new Program(process.env.TENANTRY_NATIVE_CACHE ?? join(process.cwd(), 'dist/native'));
+  const program = new Program(process.env.TENANTRY_NATIVE_CACHE ?? nativeCache);
   const objects = join(program.folder, 'objects');
   mkdirSync(objects);
   const store = target === 's3' ? await serveS3(objects) : undefined;

@@ -4,12 +4,16 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../src/app/docs/openapi.ts';
 import { endpoints } from '../support/catalogue.ts';
+import { suiteOfBuild } from '../support/unchanged.ts';
 
-const generators = suite('generators of clients');
+const document = JSON.stringify(openApi(endpoints));
+const generators = suiteOfBuild('generators of clients', {
+  files: ['package-lock.json', 'test/clients/generators.test.ts'],
+  texts: [document],
+});
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(project, 'dist/generated');
 
@@ -29,7 +33,7 @@ async function runs(name: string, program: string, words: readonly string[]): Pr
 generators.before(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openApi(endpoints)));
+  writeFileSync(join(folder, 'openapi.json'), document);
 });
 
 generators('orval, openapi-typescript and hey-api generate clients that compile', async () => {

@@ -17,9 +17,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtProgram } from '../support/program.ts';
+import { suiteOfBuild } from '../support/unchanged.ts';
 
 interface Started {
   readonly url: string;
@@ -34,7 +34,9 @@ interface Ended {
   readonly stderr: string;
 }
 
-const bundle = suite('one-file build');
+const bundle = suiteOfBuild('one-file build', {
+  files: ['dist/tenantry.mjs', 'test/package/bundle.test.ts', 'test/support/program.ts'],
+});
 let folder: string;
 const running = new Set<ChildProcess>();
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
 import { settingNames } from '../../src/app/settings.ts';
 import { install, logIn, pack, printed, use } from '../support/packed.ts';
+import { suiteOfBuild } from '../support/unchanged.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(project, 'node_modules');
@@ -15,7 +15,12 @@ let folder: string;
 let file: string;
 let home: string;
 
-const test = suite('npm package');
+const test = suiteOfBuild('npm package', {
+  files: [
+    ...['package.json', 'package-lock.json', 'build.mjs', 'README.md', 'LICENSE', 'src', 'migrations'],
+    ...['test/package/package.test.ts', 'test/support/packed.ts'],
+  ],
+});
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-package-'));
   await printed(project, process.execPath, ['build.mjs', 'package', '--here']);

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compiled } from '../support/compiled.ts';
+import { suiteOfBuild } from '../support/unchanged.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const head = "import { suite, test } from 'uvu'; import * as assert from 'uvu/assert'; const a = suite('birds');\n";
@@ -41,7 +41,12 @@ async function runOn(files: Record<string, string>, ...options: string[]): Promi
 }
 
 const passing = "a('flies', () => assert.ok(true)); a.run();";
-const runner = suite('test runner');
+const runner = suiteOfBuild('test runner', {
+  files: [
+    ...['package-lock.json', 'src/build/tests.mjs', 'test/run.ts', 'test/support/runner', 'test/support/contract.ts'],
+    ...['test/package/runner.test.ts', 'test/support/unchanged.ts'],
+  ],
+});
 
 runner('passes when every test of every file passes', async () => {
   const two = `${passing} test('x', () => {}); test.run();`;

@@ -55,6 +55,8 @@ class Contract {
   readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
   readonly #whole: Schemas;
   #partial: Schemas | undefined;
+  /** Which path of the document a path is of, by the path without its uuids. */
+  readonly #described = new Map<string, string | undefined>();
 
   constructor(document: Node) {
     this.#document = document;
@@ -68,8 +70,7 @@ class Contract {
   /** Throws when an answer is not one that the document describes. */
   check(method: string, { pathname: path, search }: URL, status: number, type: string, body: unknown): void {
     const document = this.#document;
-    // As OpenAPI has it, a path as it stands goes before those with keys.
-    const described = document.paths[path] ? path : this.#paths.find(({ pattern }) => pattern.test(path))?.path;
+    const described = this.#describedPath(path);
     const operation = described && document.paths[described][method.toLowerCase()];
     // What is no operation is refused, and 304 has no body.
     if (!operation || status === 304) return;
@@ -94,6 +95,15 @@ class Contract {
     throw new Error(
       `${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`,
     );
+  }
+
+  #describedPath(path: string): string | undefined {
+    const kind = path.replace(/[0-9a-f]{32}/g, '*');
+    if (this.#described.has(kind)) return this.#described.get(kind);
+    // As OpenAPI has it, a path as it stands goes before those with keys.
+    const found = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
+    this.#described.set(kind, found);
+    return found;
   }
 
   /** Answers of which the request chose the keys are compared with schemas that ask for none. */

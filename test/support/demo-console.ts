@@ -7,6 +7,15 @@ import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';
 
+/** The server of all such consoles of this process: making the sample data again takes seconds, a reset milliseconds. */
+let running: Server | undefined;
+
+async function demoServer(): Promise<Server> {
+  if (running) await running.reset();
+  running ??= await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+  return running;
+}
+
 export class DemoConsole {
   private constructor(
     readonly server: Server,
@@ -14,7 +23,7 @@ export class DemoConsole {
   ) {}
 
   static async start(browser: Browser): Promise<DemoConsole> {
-    const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+    const server = await demoServer();
     const demo = new DemoConsole(server, await Console.open(browser, `${server.url}/`));
     const [{ url }] = await demo.ask('/api/users/?current');
     await demo.ask(`${url}password/`, 'POST', { password });
@@ -36,9 +45,9 @@ export class DemoConsole {
     await this.staff.settled();
   }
 
-  async close(): Promise<void> {
-    await this.staff.close();
-    await this.server.close();
+  /** Closes the console; the server stays for the next. */
+  close(): Promise<void> {
+    return this.staff.close();
   }
 }
 

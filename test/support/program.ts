@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
+/** Where the programs of all tests keep their unpacked addons and compiled code: made once, as on a machine that serves. */
+export const nativeCache = fileURLToPath(new URL('../../dist/native', import.meta.url));
+
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -43,7 +46,7 @@ export class Program {
   readonly running = new Set<ChildProcess>();
 
   /**
-   * `native` is a folder for the unpacked addons, which several programs may share; without it the environment is empty.
+   * `native` is a folder for the unpacked addons, usually `nativeCache`; without it the environment is empty.
    * `command` starts the program.
    */
   constructor(

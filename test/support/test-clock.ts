@@ -6,7 +6,7 @@
 import type { SettableClock } from '../../src/kernel/clock.ts';
 
 /** Whether clocks move by themselves: the runner decides that for each file. */
-const isMoving = (): boolean => process.env.TENANTRY_TEST_CLOCK === 'moving';
+export const isMoving = (): boolean => process.env.TENANTRY_TEST_CLOCK === 'moving';
 
 const second = 1_000_000;
 /** Microseconds between two readings: large steps first, then small ones, so that a clock is never a whole second ahead. */

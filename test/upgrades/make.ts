@@ -1,7 +1,7 @@
 /**
  * Keeps what the upgrades of later versions are tested with; run once for each version, before it is released:
  *
- *   node --import tsx test/upgrades/make.ts
+ *   node build.mjs upgrade-data
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,4 +29,4 @@ async function keep(): Promise<void> {
   rmSync(root, { recursive: true });
 }
 
-void keep();
+await keep();

@@ -1,16 +1,6 @@
 /** Backups on the command line: made beside a server that is written to, restored elsewhere. `npm test` built the program before. */
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -20,21 +10,20 @@ import * as assert from 'uvu/assert';
 import { applicationId } from '../../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { openSecrets } from '../../../src/kernel/security/secrets.ts';
+import { copyDemoData } from '../../support/demo-data.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
-import { failed, Program } from '../../support/program.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('backup and restore');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const path = (name: string): string => join(program.folder, name);
 const run: Program['run'] = (...given) => program.run(...given);
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
 const holdsKeys = 'It contains the encryption keys: anyone who reads it can read every secret.';
@@ -83,7 +72,7 @@ async function call(url: string, token: string, body?: unknown): Promise<{ statu
 }
 
 test('a backup made beside a busy server has every write that was acknowledged before, and comes up elsewhere', async () => {
-  assert.is((await run(['demo'])).code, 0);
+  await copyDemoData(path('data'));
   assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
   const token = (await run(['token', 'bob'])).stdout.trim();
   const server = await program.serve();
@@ -265,9 +254,9 @@ test('a backup that is interrupted leaves nothing', async () => {
   assert.is(outcomes.size, 2, 'both were seen');
 });
 
-/** Rows whose indexes take seconds to be compared with them, which a backup and a restore do. */
+/** Rows whose indexes take long to be compared with them, which a backup and a restore do. */
 const slowlyChecked = `INSERT INTO address_failure (address, at)
-  WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500000) SELECT hex(randomblob(4)), i FROM n`;
+  WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000) SELECT hex(randomblob(4)), i FROM n`;
 
 test('a signal ends a backup and a restore at once, in the middle of what SQLite does, with one line', async () => {
   await backedUp(slowlyChecked);

@@ -1,26 +1,23 @@
 /** The backup before an upgrade, as the operator meets it. `npm test` built the program before. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { makeOld, oldSchema } from '../../chaos/kill-migration.ts';
-import { Program } from '../../support/program.ts';
+import { nativeCache, Program } from '../../support/program.ts';
 
 const upgrade = suite('backup before an upgrade');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const path = (name: string): string => join(program.folder, name);
 const backups = (): string[] => (existsSync(path('data/backups')) ? readdirSync(path('data/backups')) : []);
 
 upgrade.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   makeOld(path('data'));
 });
 upgrade.after.each(() => program.end());
-upgrade.after(() => rmSync(native, { recursive: true }));
 
 function look<T>(file: string, use: (db: SQLite.Database) => T): T {
   const db = new SQLite(file);

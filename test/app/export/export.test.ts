@@ -1,6 +1,5 @@
 /** All data out of the program, and into it again. `npm test` built the program before. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { suite } from 'uvu';
@@ -8,12 +7,11 @@ import * as assert from 'uvu/assert';
 import { restore } from '../../../src/app/backup/restore.ts';
 import { importData } from '../../../src/app/export/import.ts';
 import { loadConfig } from '../../../src/app/settings.ts';
-import { failed, Program } from '../../support/program.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 import { answersOf, keptOf } from '../../upgrades/answers.ts';
 
 const test = suite('export and import');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
-const program = new Program(native);
+const program = new Program(nativeCache);
 const path = (name: string): string => join(program.folder, name);
 const run = (...words: string[]): ReturnType<Program['run']> => program.run(words);
 let lines: string[];
@@ -31,7 +29,6 @@ test.before(async () => {
 });
 test.after(async () => {
   await program.end();
-  rmSync(native, { recursive: true });
 });
 
 /** How an import of these lines ends that is refused. */

@@ -1,9 +1,8 @@
 /** Whether a server can do its work, and what keeps it from that (core.md 14.1). */
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { createServer, type Server } from 'tenantry';
@@ -12,17 +11,16 @@ import * as assert from 'uvu/assert';
 import { examineHealth } from '../../../src/app/operation/health.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { OtherWriter } from '../../support/other-process.ts';
-import { Program } from '../../support/program.ts';
+import { nativeCache, Program } from '../../support/program.ts';
 import { Wire } from '../../support/wire.ts';
 
 const test = suite('health');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-health-'));
 let program: Program;
 let data: string;
 let server: Server;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   data = join(program.folder, 'data');
   server = await createServer({ data, port: 0, admin_listen: '0', log_level: 'silent' });
   // What the start writes is committed.
@@ -32,7 +30,6 @@ test.after.each(async () => {
   await server.close();
   await program.end();
 });
-test.after(() => rmSync(native, { recursive: true }));
 
 async function readiness(): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${server.adminUrl}/readyz`);

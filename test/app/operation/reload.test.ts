@@ -1,24 +1,21 @@
 /** SIGHUP: the certificate is read anew, and the log goes on in a new file (core.md 14.3). */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
-import { failed, Program } from '../../support/program.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 import { serviceKeys } from '../../support/saml-keys.ts';
 
 const test = suite('reload');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-reload-'));
 let program: Program;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const path = (name: string): string => join(program.folder, name);
 const messages = (name: string): string[] =>

@@ -1,23 +1,21 @@
 /** What systemd is told of the server (core.md 14.4). */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { serviceManager } from '../../../src/app/operation/service-manager.ts';
 import { openLog } from '../../../src/kernel/log.ts';
 import { eventually } from '../../support/eventually.ts';
-import { Program } from '../../support/program.ts';
+import { nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('service manager');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-systemd-'));
 const { log, close } = openLog('silent');
 let program: Program;
 let told: string;
 let bin: string;
 
 test.before.each(() => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   told = join(program.folder, 'told');
   bin = join(program.folder, 'bin');
   mkdirSync(bin);
@@ -29,7 +27,6 @@ test.before.each(() => {
 test.after.each(() => program.end());
 test.after(() => {
   close();
-  rmSync(native, { recursive: true });
 });
 
 const lines = (): string[] => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').slice(0, -1) : []);

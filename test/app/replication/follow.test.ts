@@ -1,30 +1,27 @@
 /** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
-import { failed, Program, type Serving } from '../../support/program.ts';
+import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
 import { overWire, Wire } from '../../support/wire.ts';
 
 const test = suite('follow');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-follow-'));
 let program: Program;
 let primary: Serving;
 let token: string;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
   token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
   primary = await program.serve(['--replicated', '--trusted-proxies', '127.0.0.1']);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const follow = (...words: readonly string[]): Promise<Serving> =>
   program.serve(['--follow', 'data', '--data', 'copy', '--follow-interval', '1s', ...words]);

@@ -1,29 +1,26 @@
 /** `tenantry promote`, and what becomes of the server before, with real processes. `npm test` built the program before. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
-import { failed, Program, type Serving } from '../../support/program.ts';
+import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
 import { overWire } from '../../support/wire.ts';
 
 const test = suite('promote');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-promote-'));
 let program: Program;
 let token: string;
 let old: Serving;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
   token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
   old = await program.serve(['--replicated', '--admin-listen', '127.0.0.1:0']);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const headers = (): Record<string, string> => ({ Authorization: `Token ${token}`, 'Content-Type': 'application/json' });
 const create = (url: string, name: string, further = {}): Promise<Response> =>

@@ -18,7 +18,7 @@ import { reactions } from '../../chaos/each-sync-work.ts';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { post, serveOn } from '../../chaos/power.ts';
 import { compiled } from '../../support/compiled.ts';
-import { builtProgram, Program } from '../../support/program.ts';
+import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 
 const syncs = suite('failed syncs');
 // Without a C compiler the runner tells that it was skipped.
@@ -149,7 +149,7 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
 
 onFaultyDisk('a command says that something is done when it is, and else why it is not', async () => {
   const disk = new FaultyDisk();
-  const program = new Program(`${disk.folder}-native`);
+  const program = new Program(nativeCache);
   mkdirSync(disk.folder);
   const data = ['--data', join(disk.folder, 'data')];
   const run = (...words: string[]): ReturnType<Program['run']> =>

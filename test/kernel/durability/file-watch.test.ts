@@ -1,24 +1,21 @@
 /** What a server does when somebody spoils the file that it has open. `npm test` built the program before. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Program } from '../../support/program.ts';
+import { nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('the file of a database that is served');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 const file = (): string => join(program.folder, 'data/tenantry.db');
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   await (await program.serve()).stop();
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 const spoiled: [title: string, spoil: () => void, told: (size: number) => string][] = [
   ['cut', () => truncateSync(file(), 20_000), (size) => `cut from ${size} to 20000 bytes`],

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { lostPower, recordsOf } from '../../chaos/lost-power.ts';
 import { losePower, post, serveOn, survivors } from '../../chaos/power.ts';
-import { builtProgram, Program } from '../../support/program.ts';
+import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 import { Receiver } from '../../support/receiver.ts';
 
 const test = suite('disk and power');
@@ -203,7 +203,7 @@ onFaultyDisk('a server that cannot save what is left when it is told to end says
 
 onFaultyDisk('a backup or a restored database whose name cannot be put on disk is not there', async () => {
   const disk = new FaultyDisk();
-  const program = new Program(`${disk.folder}-native`);
+  const program = new Program(nativeCache);
   const data = join(disk.folder, 'data');
   const run = (...words: string[]): ReturnType<Program['run']> => program.run(words, { env: disk.environment });
   assert.is((await run('user', 'add', 'bob', '--data', data)).code, 0);

@@ -1,27 +1,24 @@
 /** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is refused or told. */
-import fs, { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { breakOf, rejectHeadless } from '../../../src/kernel/durability/write-ahead-log.ts';
-import { failed, Program } from '../../support/program.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('a changed log');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 let wal: string;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   const server = await program.serve();
   wal = join(program.folder, 'data/tenantry.db-wal');
   for (const name of ['alice', 'bob', 'carol']) assert.is((await program.run(['user', 'add', name])).code, 0);
   await server.kill();
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 function change(at: number): void {
   const bytes = readFileSync(wal);

@@ -1,10 +1,9 @@
 /** The API over https (core.md 14.3). */
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { createServer, type Server } from 'tenantry';
@@ -12,7 +11,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
-import { failed, Program } from '../../support/program.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 import { serviceKeys } from '../../support/saml-keys.ts';
 import { Wire } from '../../support/wire.ts';
 
@@ -20,7 +19,6 @@ const test = suite('https');
 let program: Program;
 let tls: { readonly tls_cert_file: string; readonly tls_key_file: string };
 let server: Server;
-const native = mkdtempSync(join(tmpdir(), 'tenantry-tls-'));
 
 const place = ({ cert, key }: { cert: string; key: string }): void => {
   writeFileSync(tls.tls_cert_file, cert);
@@ -28,7 +26,7 @@ const place = ({ cert, key }: { cert: string; key: string }): void => {
 };
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   tls = { tls_cert_file: join(program.folder, 'cert.pem'), tls_key_file: join(program.folder, 'key.pem') };
   place(certificate);
   server = await createServer({
@@ -45,7 +43,6 @@ test.after.each(async () => {
   await server.close();
   await program.end();
 });
-test.after(() => rmSync(native, { recursive: true }));
 
 /** The bodies and statuses of what is asked over https; `https` is trusted with this certificate. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {

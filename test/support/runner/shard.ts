@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { checkedFetch } from './fetch.ts';
 import { sourcePlaces } from './source-places.ts';
+import type { Title } from './uvu.ts';
 
 export interface FileResult {
   readonly passed: number;
@@ -11,6 +12,8 @@ export interface FileResult {
   readonly milliseconds: number;
   /** Of the process and of the children that it has waited for. */
   readonly cpuSeconds: number;
+  /** Seconds of it by test and hook, for those that took some. */
+  readonly cpuByTest: readonly (readonly [what: string, seconds: number])[];
   /** Messages, differences and stacks of what failed; empty when nothing did. */
   readonly report: string;
 }
@@ -20,11 +23,14 @@ export interface Assignment {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Whether the titles of the tests are wanted, and none is run. */
+  readonly isTitlesOnly: boolean;
 }
 
-/** What a shard sends: what a file prints, which test begins, how many have passed, and the result at the end. */
+/** What a shard sends: what a file prints, the titles of its tests, which test begins, how many have passed, and the result at the end. */
 export type Message =
   | { readonly output: string }
+  | { readonly titles: readonly Title[] }
   | { readonly began: string; readonly passed: number }
   | { readonly result: FileResult };
 
@@ -35,7 +41,7 @@ type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: n
 const uvu = globalThis as unknown as { UVU_DEFER: 1; UVU_INDEX: 0; UVU_QUEUE: SuiteRun[][] };
 uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
-const { asError, progress, takeProblems } = await import('./uvu.ts');
+const { asError, progress, takeProblems, takeTitles } = await import('./uvu.ts');
 
 const strays: string[] = [];
 process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
@@ -63,7 +69,7 @@ function cpuSeconds(): number {
 
 const usualEnv = { ...process.env };
 
-async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult> {
+async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Promise<FileResult> {
   const started = performance.now();
   const cpuBefore = cpuSeconds();
   const suites: SuiteRun[] = [];
@@ -76,9 +82,18 @@ async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
   let passed = 0;
+  const spent = { by: new Map<string, number>(), what: '', since: cpuBefore };
+  const beginSpending = (what: string): void => {
+    const now = cpuSeconds();
+    if (now > spent.since && spent.what) spent.by.set(spent.what, (spent.by.get(spent.what) ?? 0) + now - spent.since);
+    Object.assign(spent, { what, since: now });
+  };
   Object.assign(progress, {
     timeoutMs,
-    began: (began: string) => send({ began, passed }),
+    began: (began: string) => {
+      beginSpending(began);
+      send({ began, passed });
+    },
     passed: () => {
       passed += 1;
     },
@@ -89,7 +104,9 @@ async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult
   } catch (thrown) {
     strays.push(`the file throws: ${asError(thrown).stack}`);
   }
-  for (const run of suites) {
+  const titles = takeTitles();
+  if (isTitlesOnly) send({ titles });
+  for (const run of isTitlesOnly ? [] : suites) {
     try {
       const [errors, passed, skipped, total] = await run();
       counts.passed += passed;
@@ -104,7 +121,8 @@ async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult
   await new Promise((resolve) => setImmediate(resolve));
 
   const problems = [...takeProblems(), ...strays.splice(0)];
-  const nothing = counts.passed + counts.failed + counts.skipped === 0;
+  beginSpending('');
+  const nothing = !isTitlesOnly && counts.passed + counts.failed + counts.skipped === 0;
   if (nothing && problems.length === 0) problems.push('the file registers no test');
   texts.push(...problems);
   // Whatever is wrong with a file counts, also when each of its tests passed.
@@ -113,6 +131,7 @@ async function runFile({ env, file, timeoutMs }: Assignment): Promise<FileResult
     ...counts,
     milliseconds: performance.now() - started,
     cpuSeconds: cpuSeconds() - cpuBefore,
+    cpuByTest: [...spent.by],
     report: sourcePlaces(texts.join('\n')),
   };
 }

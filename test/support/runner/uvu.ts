@@ -13,6 +13,14 @@ const problems: string[] = [];
 /** Suites with tests since their last `.run()`. */
 const waiting = new Set<{ readonly name: string; tests: number }>();
 
+/** The name of a suite, and the title of a test of it. */
+export type Title = readonly [suite: string, test: string];
+
+const titles: Title[] = [];
+
+/** Returns, and forgets, the tests that were registered since the last call. */
+export const takeTitles = (): readonly Title[] => titles.splice(0);
+
 /** Called with each hook and test that begins, and with each test that has passed. */
 export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
   began: () => undefined,
@@ -67,11 +75,16 @@ export function suite<T = Context>(name = '', state?: T): Test<T> {
     };
   const register = (add: (title: string, handler: Callback<T>) => void) => (title: string, handler: Callback<T>) => {
     registered.tests += 1;
+    titles.push([name, title]);
     waiting.add(registered);
     add(title, guarded(title, handler));
   };
 
-  const { before, after, only, skip, run } = original;
+  const { before, after, only, run } = original;
+  const skip: typeof original.skip = (title, handler) => {
+    if (title !== undefined) titles.push([name, title]);
+    original.skip(title, handler);
+  };
   return Object.assign(register(original), {
     only: register(only),
     skip,
