@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
@@ -24,10 +25,10 @@ export interface RestoreFigures {
 }
 
 /** Rows of 400 bytes, for what is done to take long enough to be killed. */
-const rows = 30_000;
+const usualRows = 30_000;
 
-/** A folder with much in it, and the staff user admin. */
-async function withMuch<T>(use: (program: Program) => Promise<T>): Promise<T> {
+/** A folder with so many rows in it, and the staff user admin. */
+async function withMuch<T>(rows: number, use: (program: Program) => Promise<T>): Promise<T> {
   const program = new Program(nativeCache);
   try {
     const words = ['user', 'add', 'admin', '--staff', '--data', 'data'];
@@ -45,8 +46,8 @@ async function withMuch<T>(use: (program: Program) => Promise<T>): Promise<T> {
 }
 
 /** Kills so many backups. */
-export const killBackups = (rounds: number): Promise<BackupFigures> =>
-  withMuch(async (program) => {
+export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFigures> =>
+  withMuch(rows, async (program) => {
     let [kills, whole] = [0, 0];
     // Beside the server it takes longer.
     const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
@@ -55,8 +56,10 @@ export const killBackups = (rounds: number): Promise<BackupFigures> =>
     let isOver = false;
     const writing = Promise.all(
       Array.from({ length: 2 }, async () => {
-        while (!isOver)
+        while (!isOver) {
           if ((await witness.write(server.url)).status !== 201) throw new Error('A write beside a backup is refused');
+          await pause(5);
+        }
       }),
     );
     // Told when it is waited for, below.
@@ -99,8 +102,8 @@ async function requireRestorable(
 }
 
 /** Kills so many restores. */
-export const killRestores = (rounds: number): Promise<RestoreFigures> =>
-  withMuch(async (program) => {
+export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreFigures> =>
+  withMuch(rows, async (program) => {
     let [kills, whole, refused] = [0, 0, 0];
     const first = await program.serve();
     const witness = await Witness.of(program);

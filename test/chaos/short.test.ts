@@ -12,6 +12,8 @@ import { killMigrations } from './kill-migration.ts';
 import { killStarts } from './kill-start.ts';
 
 const test = suite('chaos, shortly');
+/** Fewer than in the long forms. */
+const rows = 8000;
 
 test('a start that is killed is made good by the next, in a new folder and in an unclean one', async () => {
   const { newFolders, uncleanFolders, writes } = await killStarts(3);
@@ -25,12 +27,12 @@ test('a migration that is killed is finished by the next start, as if nothing ha
 });
 
 test('a backup that is killed leaves no half file and no harm', async () => {
-  const { kills, whole, writes } = await killBackups(3);
+  const { kills, whole, writes } = await killBackups(3, rows);
   assert.ok(kills + whole >= 3 && writes > 0, JSON.stringify({ kills, whole, writes }));
 });
 
 test('a folder in which a restore is killed holds all or is not served', async () => {
-  const { kills, refused, whole } = await killRestores(3);
+  const { kills, refused, whole } = await killRestores(3, rows);
   assert.is(whole + refused, 3);
   assert.ok(kills > 0);
 });

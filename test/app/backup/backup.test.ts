@@ -91,6 +91,8 @@ test('a backup made beside a busy server has every write that was acknowledged b
       for (let i = 0; isWriting; i++) {
         const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
         if (status === 201) acknowledged.push(`${writer} ${i}`);
+        // Busy, and not so busy that most of the time goes into writing.
+        await pause(5);
       }
     }),
   );

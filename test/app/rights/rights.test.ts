@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { endpoints } from '../../support/catalogue.ts';
 import { bodies, queries } from './bodies.ts';
 import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts';
-import { type Column, columns, type Situation, situation } from './situation.ts';
+import { type Column, columns, restore, type Situation, situation } from './situation.ts';
 
 /*
  * Who may do what: every method of every path, asked by everybody. ST staff, GS global support, CO and CS owner and support
@@ -438,7 +438,6 @@ function pathOf({ keys }: Situation, { path, object }: Pick<Row, 'path' | 'objec
 const isShared = ({ path, object }: Row): boolean =>
   typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
 
-let options: ServerOptions = {};
 let place: Situation;
 /** Whether something is missing that requests to come may ask for. */
 let isSpoiled = false;
@@ -450,15 +449,20 @@ const spoils = ({ method, path }: Row): boolean =>
   path === '/api/sessions/end_others/' ||
   path.endsWith('/accept/');
 
-async function renew(): Promise<void> {
+async function open(options: ServerOptions = {}): Promise<void> {
   await place?.fixture.close();
   place = await situation(options);
   isSpoiled = false;
 }
 
+async function renew(): Promise<void> {
+  await restore(place);
+  isSpoiled = false;
+}
+
 const test = suite('rights');
 
-test.before(renew);
+test.before(() => open());
 test.after(() => place.fixture.close());
 
 test('every method of every path has its rows', () => {
@@ -555,8 +559,7 @@ test('a method that a path does not serve is 405 with the methods it serves, als
 });
 
 test('with both settings owners change their customer and its permissions', async () => {
-  options = { owners_can_manage_customers: true, owners_can_manage_owners: true };
-  await renew();
+  await open({ owners_can_manage_customers: true, owners_can_manage_owners: true });
   for (const row of rowsOf(tableOfOwners)) await check(row);
 });
 

@@ -59,7 +59,7 @@ export function newPublicKey(): string {
   return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
 }
 
-/** Builds everything anew; a request that deletes something spoils it for the next. */
+/** Builds everything; a request that deletes something spoils it for the next, until `restore`. */
 export async function situation(options: ServerOptions = {}): Promise<Situation> {
   // Names lead nowhere: a hook's test delivery waits for its next attempt.
   const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
@@ -86,7 +86,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
   const first = async (list: string): Promise<Json> => (await fixture.staff.get(`/api/${list}/`)).body[0];
-  return {
+  const made: Situation = {
     fixture,
     clients,
     customers: { own: company.customer, foreign: bob },
@@ -141,6 +141,17 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       jobs: { any: String((await first('jobs')).pk) },
     },
   };
+  await fixture.server.snapshot(snapshotName);
+  return made;
+}
+
+const snapshotName = 'situation';
+
+/** Brings a situation back to what it was when it was built, in milliseconds. */
+export async function restore({ fixture }: Situation): Promise<void> {
+  await fixture.server.restore(snapshotName);
+  // Forgets what the fixture had seen of events that are gone.
+  fixture.events();
 }
 
 /** The clients of the columns; the inactive one kept a token from better days, and has a role. */

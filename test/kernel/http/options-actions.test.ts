@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { isProvided, newKeyOf } from '../../app/rights/provided.ts';
-import { type Column, type Situation, situation } from '../../app/rights/situation.ts';
+import { type Column, restore, type Situation, situation } from '../../app/rights/situation.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Answer, Client, Json } from '../../support/fixture.ts';
 
@@ -180,13 +180,8 @@ async function check(
       action.method === 'DELETE' ? undefined : await filled(client, form),
     );
     compare(action, answer, form !== undefined, who);
-    if (name === 'destroy' && answer.status === 204 && !isProvided(path)) place = await renewed();
+    if (name === 'destroy' && answer.status === 204 && !isProvided(path)) await restore(place);
   }
-}
-
-async function renewed(): Promise<Situation> {
-  await place.fixture.close();
-  return situation();
 }
 
 for (const { path } of details) {
@@ -212,7 +207,7 @@ for (const { path } of details.filter(({ path }) => kindOf(path))) {
 for (const path of ['/api/openstack/:key/', '/api/openstack-tenants/:key/']) {
   test(`${path}: and where the settings are shared`, async () => {
     for (const column of callers) await check(path, column, {}, true);
-    place = await renewed();
+    await restore(place);
   });
 }
 

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { allowed, type Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { bodies, queries } from '../../app/rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../../app/rights/provided.ts';
-import { type Column, columns, type Situation, situation } from '../../app/rights/situation.ts';
+import { type Column, columns, restore, type Situation, situation } from '../../app/rights/situation.ts';
 import { endpoints } from '../../support/catalogue.ts';
 import type { Answer, Json } from '../../support/fixture.ts';
 
@@ -48,13 +48,18 @@ let place: Situation;
 /** Whether somebody has logged out, or got a role. */
 let isSpoiled = false;
 
-async function renew(options: ServerOptions = {}): Promise<void> {
+async function open(options: ServerOptions = {}): Promise<void> {
   await place?.fixture.close();
   place = await situation(options);
   isSpoiled = false;
 }
 
-test.before(() => renew());
+async function renew(): Promise<void> {
+  await restore(place);
+  isSpoiled = false;
+}
+
+test.before(() => open());
 test.after(() => place.fixture.close());
 
 const collectionOf = (path: string): string => path.split('/')[2] ?? '';
@@ -171,10 +176,10 @@ async function checkRequired(method: string, url: string, fields: Json, who: str
 }
 
 /** Asks for OPTIONS as everybody, and then for what it tells of. */
-async function check(endpoint: Endpoint, object: string, options?: ServerOptions): Promise<void> {
+async function check(endpoint: Endpoint, object: string): Promise<void> {
   const { operations, path } = endpoint;
   const method = describable(endpoint);
-  if (isSpoiled) await renew(options);
+  if (isSpoiled) await renew();
   let provided: string | undefined;
   for (const column of callersOf(path, object)) {
     if (isProvided(path) && path.includes(':key')) provided ??= newKeyOf(place, path, object);
@@ -229,12 +234,11 @@ test('an unknown path has no OPTIONS, and tells so only to who has a token', asy
 });
 
 test('with both settings owners are told what they may do besides', async () => {
-  const options = { owners_can_manage_customers: true, owners_can_manage_owners: true };
-  await renew(options);
+  await open({ owners_can_manage_customers: true, owners_can_manage_owners: true });
   for (const endpoint of endpoints.filter(({ path }) =>
     /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path),
   )) {
-    for (const object of objectsOf(endpoint)) await check(endpoint, object, options);
+    for (const object of objectsOf(endpoint)) await check(endpoint, object);
   }
 });
 
