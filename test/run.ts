@@ -132,9 +132,9 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
 const outside = join(root, 'compiled');
 if (!isProject) await compileTests(root, outside);
 
-// Tests share what they make there of the built program.
-if (isProject)
-  for (const made of ['native', 'demo-data']) rmSync(join(project, 'dist', made), { recursive: true, force: true });
+// What tests share, made with the program of an earlier run.
+if (isProject && !values.titles)
+  for (const name of ['native', 'demo-data']) rmSync(join(project, 'dist', name), { recursive: true, force: true });
 
 const started = performance.now();
 const durations = isProject ? readDurations() : {};
