@@ -39,6 +39,7 @@ import { issueToken } from '../kernel/security/tokens.ts';
 import { ReadingThread } from '../kernel/threads/long-reads.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { databaseFile, openData, type Purpose } from './data-folder.ts';
+import { jobHandlerOf } from './job-handlers.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { BackupFolder } from './operation/backup-folder.ts';
 import type { Surroundings } from './operation/deployment.ts';
@@ -131,6 +132,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const app: App = {
     db,
     catalogue,
+    jobHandlerOf,
     scopes: scopesOf(catalogue),
     config,
     clock,

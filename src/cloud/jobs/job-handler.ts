@@ -4,13 +4,20 @@ import type { Driver } from '../catalogue/driver.ts';
 import type { ProviderError } from '../catalogue/provider-error.ts';
 import type { Job } from './jobs.ts';
 
+declare module '../../kernel/app.ts' {
+  interface App {
+    /** Returns the handler that runs a job. */
+    readonly jobHandlerOf: (job: Job) => JobHandler;
+  }
+}
+
 /** Stores what a call came to, and ends its job or puts it off, in one transaction. */
 export type Store = (context: Context) => void;
 
 /** The same in several transactions, between which others are served; the last one ends the job, or puts it off. */
 export type Stores = Store | Iterable<Store>;
 
-/** What the worker asks of the room whose kind of job it runs. */
+/** Runs one kind of job for the worker; the module of that kind implements it. */
 export interface JobHandler {
   /** Whether a creation that has not begun is to begin later. */
   readonly mustWait?: (app: App, job: Job) => boolean;

@@ -11,7 +11,6 @@ import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import type { JobHandler, Store, Stores } from '../jobs/job-handler.ts';
 import { dueAtOnce, type Job, jobContext, postpone } from '../jobs/jobs.ts';
 import { longestText } from '../jobs/operation.ts';
-import { handlerOf } from './handlers.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
@@ -99,7 +98,7 @@ export class ProviderWorker {
 
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null) return false;
-    return handlerOf(job).mustWait?.(this.app, job) ?? false;
+    return this.app.jobHandlerOf(job).mustWait?.(this.app, job) ?? false;
   }
 
   #start(job: Job): void {
@@ -107,7 +106,7 @@ export class ProviderWorker {
     const now = app.clock.now();
     app.db.write(() => {
       app.db.update('job', job.id, { lease: now + leaseFor, started: job.started ?? now });
-      if (job.started === null) handlerOf(job).start?.(jobContext(app, job), job);
+      if (job.started === null) this.app.jobHandlerOf(job).start?.(jobContext(app, job), job);
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
@@ -148,7 +147,7 @@ export class ProviderWorker {
   async #run(job: Job): Promise<void> {
     const settings = driverSettings(this.app, job.settings_id);
     if (!settings) return;
-    const handler = handlerOf(job);
+    const handler = this.app.jobHandlerOf(job);
     const { metrics } = this.app;
     metrics.providerCalls.add(settings.type);
     const call = async (): Promise<Stores | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
