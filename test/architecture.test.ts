@@ -42,17 +42,15 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   cloud: [
     'catalogue',
-    'drivers',
     'entities',
-    'jobs',
     'keys',
     'members',
+    'operations',
     'properties',
     'providers',
     'resources',
     'services',
     'sync',
-    'worker',
   ],
   app: [
     'backup',

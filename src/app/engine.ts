@@ -6,7 +6,7 @@ import { NoticeOutbox } from '../accounts/users/notices.ts';
 import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
 import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
-import { ProviderWorker } from '../cloud/worker/worker.ts';
+import { ProviderWorker } from '../cloud/operations/worker.ts';
 import type { App } from '../kernel/app.ts';
 import { hour } from '../kernel/clock.ts';
 import type { Config } from '../kernel/config/config.ts';

@@ -9,7 +9,7 @@ import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
 import { VendorHttp } from '../../src/cloud/catalogue/vendor-http.ts';
-import { driverSettings } from '../../src/cloud/drivers/drivers.ts';
+import { driverSettings } from '../../src/cloud/operations/drivers.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { certificate } from '../support/certificate.ts';
 import type { Json } from '../support/fixture.ts';

@@ -1,6 +1,6 @@
 import { expireRoles, nextExpiry } from '../../accounts/roles/roles.ts';
+import { ProviderWorker } from '../../cloud/operations/worker.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
-import { ProviderWorker } from '../../cloud/worker/worker.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';

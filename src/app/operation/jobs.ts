@@ -1,4 +1,4 @@
-import { dueAtOnce } from '../../cloud/jobs/jobs.ts';
+import { dueAtOnce } from '../../cloud/operations/jobs.ts';
 import { staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';

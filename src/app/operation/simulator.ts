@@ -1,5 +1,5 @@
-import { driverSettings } from '../../cloud/drivers/drivers.ts';
-import { isSimulated } from '../../cloud/drivers/simulated.ts';
+import { driverSettings } from '../../cloud/operations/drivers.ts';
+import { isSimulated } from '../../cloud/operations/simulated.ts';
 import { drift, drifts } from '../../cloud/providers/simulator/drift.ts';
 import { scopeField } from '../../cloud/resources/measurements.ts';
 import type { Request } from '../../kernel/access/request.ts';

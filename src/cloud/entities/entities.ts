@@ -10,8 +10,8 @@ import { present } from '../../kernel/present.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { EntityKind } from '../catalogue/entity-kind.ts';
 import type { State } from '../catalogue/resource-row.ts';
-import { type Job, queueJob } from '../jobs/jobs.ts';
-import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
+import { type Job, queueJob } from '../operations/jobs.ts';
+import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../operations/operation.ts';
 
 /*
  * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,

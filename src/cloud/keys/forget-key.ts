@@ -1,6 +1,6 @@
 import { minute } from '../../kernel/clock.ts';
-import type { JobHandler } from '../jobs/job-handler.ts';
-import { removeJob } from '../jobs/jobs.ts';
+import type { JobHandler } from '../operations/job-handler.ts';
+import { removeJob } from '../operations/jobs.ts';
 
 const mostCalls = 5;
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { queueJob } from '../jobs/jobs.ts';
+import { queueJob } from '../operations/jobs.ts';
 import { readableServices } from '../services/readable.ts';
 
 /*

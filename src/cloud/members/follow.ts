@@ -9,8 +9,8 @@ import type { Task } from '../../kernel/jobs/timer.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Membership } from '../catalogue/driver.ts';
 import { type ErrorClass, ProviderError } from '../catalogue/provider-error.ts';
-import type { JobHandler } from '../jobs/job-handler.ts';
-import { type Job, postpone, queueJob, removeJob } from '../jobs/jobs.ts';
+import type { JobHandler } from '../operations/job-handler.ts';
+import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
 import { type Differences, differencesOf, differing, type MemberRow } from './differences.ts';
 
 /*

@@ -13,7 +13,7 @@ import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ActionPlan, ResourceAction, ResourceKind } from '../catalogue/type.ts';
-import { queueJob } from '../jobs/jobs.ts';
+import { queueJob } from '../operations/jobs.ts';
 import { unlinkingReason } from './changes.ts';
 import { placedDeltas } from './counting.ts';
 import { placeOf, quotaDeltasOfAttached, storeAttached } from './creation.ts';

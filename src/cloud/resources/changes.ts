@@ -8,7 +8,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { queueJob } from '../jobs/jobs.ts';
+import { queueJob } from '../operations/jobs.ts';
 import type { KindSpec } from './creation.ts';
 import { resourceContext } from './resource.ts';
 import { changeResource } from './resource-store.ts';

@@ -5,8 +5,8 @@ import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { JobHandler } from '../jobs/job-handler.ts';
-import { type Job, postpone, queueJob, removeJob } from '../jobs/jobs.ts';
+import type { JobHandler } from '../operations/job-handler.ts';
+import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
 import { takeUsages } from './told-usages.ts';
 
 /* Usages of resources that providers tell only when they are asked for each by itself: asked for once an hour. */

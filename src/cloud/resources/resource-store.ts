@@ -7,7 +7,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import type { PlainValues, RowChange } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
-import { noteGone } from '../jobs/sync-jobs.ts';
+import { noteGone } from '../operations/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
 import { backendNames, withLocalNames } from './local-names.ts';

@@ -3,7 +3,7 @@ import { UploadedFile } from '../../kernel/http/multipart.ts';
 import type { DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ProviderType } from '../catalogue/type.ts';
-import { driverOf } from '../drivers/drivers.ts';
+import { driverOf } from '../operations/drivers.ts';
 import { backendOfNew } from './backend.ts';
 import { optionNames } from './settings-fields.ts';
 import type { SettingsValues } from './settings-row.ts';

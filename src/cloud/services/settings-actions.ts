@@ -10,7 +10,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { changed, json } from '../../kernel/http/reply.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { requestSync } from '../jobs/sync-jobs.ts';
+import { requestSync } from '../operations/sync-jobs.ts';
 import { settingsWriters } from './rights.ts';
 import { settings } from './settings.ts';
 import type { SettingsRow } from './settings-row.ts';

@@ -38,7 +38,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import type { OptionFields } from '../catalogue/type.ts';
-import { isSimulated, simulatedField, simulatedSql } from '../drivers/simulated.ts';
+import { isSimulated, simulatedField, simulatedSql } from '../operations/simulated.ts';
 import { masked } from './secrets.ts';
 import { settingsStateValue } from './states.ts';
 import { certificatesIn } from './trust-anchors.ts';

@@ -13,8 +13,8 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { isSimulated } from '../drivers/simulated.ts';
-import { queueSync, requestSync } from '../jobs/sync-jobs.ts';
+import { isSimulated } from '../operations/simulated.ts';
+import { queueSync, requestSync } from '../operations/sync-jobs.ts';
 import {
   backendOfNew,
   rejectForeignSecrets,

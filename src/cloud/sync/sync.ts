@@ -5,8 +5,8 @@ import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { simulatedSql } from '../drivers/simulated.ts';
-import { queueSync } from '../jobs/sync-jobs.ts';
+import { simulatedSql } from '../operations/simulated.ts';
+import { queueSync } from '../operations/sync-jobs.ts';
 import { connectCustomers } from '../services/service-lifecycle.ts';
 
 /* Synchronisation with a provider: the settings' states, and the alerts of services. */

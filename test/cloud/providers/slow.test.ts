@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
-import { driverOf, driverSettings } from '../../../src/cloud/drivers/drivers.ts';
+import { driverOf, driverSettings } from '../../../src/cloud/operations/drivers.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { FaultyAccount, FaultyVendor } from '../../vendors/faulty-vendor.ts';
 import { faultyVendors } from '../../vendors/faulty-vendors.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import type { ListLimit } from '../../drivers/paging.ts';
+import type { ListLimit } from '../../operations/paging.ts';
 import {
   imageSchema,
   instanceTypeSchema,

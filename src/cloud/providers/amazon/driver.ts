@@ -11,7 +11,7 @@ import type {
 import { beginningOf } from '../../catalogue/pattern.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { mostObjects } from '../../drivers/paging.ts';
+import { mostObjects } from '../../operations/paging.ts';
 import { AmazonApi } from './api.ts';
 import { regions, sizes } from './catalogue.ts';
 import { Instances } from './instances.ts';

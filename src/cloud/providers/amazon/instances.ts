@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
-import { putOnce } from '../../drivers/creation.ts';
-import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
+import { putOnce } from '../../operations/creation.ts';
+import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { VendorInstance } from './answers.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';

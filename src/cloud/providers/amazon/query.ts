@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ErrorClass } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type Refusal, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { allPages, type ListLimit, mostObjects } from '../../drivers/paging.ts';
+import { allPages, type ListLimit, mostObjects } from '../../operations/paging.ts';
 import { refusalSchema, setOf } from './answers.ts';
 
 /* Amazon's Query protocol (providers.md 6.5): forms in, XML out, signed with Signature V4. */

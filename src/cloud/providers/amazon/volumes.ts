@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
-import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
+import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { VendorVolume } from './answers.ts';
 import type { AmazonApi } from './api.ts';
 import { gibibytes, volumeValues } from './values.ts';

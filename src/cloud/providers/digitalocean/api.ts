@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { linkedPages } from '../../drivers/paging.ts';
+import { linkedPages } from '../../operations/paging.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
 

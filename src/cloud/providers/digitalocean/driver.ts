@@ -4,9 +4,9 @@ import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { putOnce } from '../../drivers/creation.ts';
-import { idempotentCall } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';
+import { putOnce } from '../../operations/creation.ts';
+import { idempotentCall } from '../../operations/idempotency.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
 import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { allPages } from '../../drivers/paging.ts';
+import { allPages } from '../../operations/paging.ts';
 
 /* The calls of GitLab's API v4 (providers.md 8), and of their answers what is used here. */
 

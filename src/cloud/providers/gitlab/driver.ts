@@ -11,7 +11,7 @@ import type {
 } from '../../catalogue/driver.ts';
 import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { createOnce } from '../../drivers/creation.ts';
+import { createOnce } from '../../operations/creation.ts';
 import { GitLabApi, type Place, type VendorGroup, type VendorProject } from './api.ts';
 import { GitLabMembership } from './membership.ts';
 import { groupObject, groupValues, isLeaving, pathOf, projectObject, projectValues, visibilityOf } from './values.ts';

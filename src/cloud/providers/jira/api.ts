@@ -9,8 +9,8 @@ import {
   type VendorCall,
   type VendorHttp,
 } from '../../catalogue/vendor-http.ts';
-import { basicAuthorization } from '../../drivers/basic.ts';
-import { allPages } from '../../drivers/paging.ts';
+import { basicAuthorization } from '../../operations/basic.ts';
+import { allPages } from '../../operations/paging.ts';
 
 /* The calls of JIRA's REST API 2 (providers.md 7.3), and of their answers what is used here. */
 

@@ -2,7 +2,7 @@ import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { type Creation, createOnce } from '../../drivers/creation.ts';
+import { type Creation, createOnce } from '../../operations/creation.ts';
 import { fileName, JiraApi, type VendorChoice, type VendorIssue } from './api.ts';
 import { commentValues, issueValues, loginOf, propertySets } from './values.ts';
 

@@ -1,7 +1,7 @@
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { runFlow } from '../../drivers/flow.ts';
+import { runFlow } from '../../operations/flow.ts';
 import { Cloud } from './api/cloud.ts';
 import { Session, TokenStore } from './api/session.ts';
 import { instanceFlows } from './flows/instance.ts';

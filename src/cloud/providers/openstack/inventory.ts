@@ -1,6 +1,6 @@
 import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
-import { mapInTurns } from '../../drivers/in-turns.ts';
+import { mapInTurns } from '../../operations/in-turns.ts';
 import type { Cloud } from './api/cloud.ts';
 import type { VendorServer } from './api/compute.ts';
 import type { VendorProject } from './api/identity.ts';

@@ -3,7 +3,7 @@ import { withoutControls } from '../../../kernel/control-characters.ts';
 import { baseOf } from '../../../kernel/url.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { basicAuthorization } from '../../drivers/basic.ts';
+import { basicAuthorization } from '../../operations/basic.ts';
 
 /* The calls of Oracle Enterprise Manager's API of databases as a service (providers.md 9), and of their answers what is used here. */
 

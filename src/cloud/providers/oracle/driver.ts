@@ -11,8 +11,8 @@ import type {
 } from '../../catalogue/driver.ts';
 import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { createOnce } from '../../drivers/creation.ts';
-import { idempotentCall } from '../../drivers/idempotency.ts';
+import { createOnce } from '../../operations/creation.ts';
+import { idempotentCall } from '../../operations/idempotency.ts';
 import {
   idOf,
   type NewDatabase,

@@ -1,6 +1,6 @@
 /** providers.md 7.4: the receiver of webhooks. */
 import * as assert from 'uvu/assert';
-import { driverSettings } from '../../../../src/cloud/drivers/drivers.ts';
+import { driverSettings } from '../../../../src/cloud/operations/drivers.ts';
 import { World } from '../../../../src/cloud/providers/simulator/world.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Answer, Json } from '../../../support/fixture.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { decoded } from '../../../catalogue/vendor-http.ts';
-import { linkedPages } from '../../../drivers/paging.ts';
+import { linkedPages } from '../../../operations/paging.ts';
 import type { Call } from './session.ts';
 
 /* How the answers of OpenStack's services are read: an object or a list under one key, lists page by page. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorPort } from '../api/network.ts';
 import { floatingIpValues } from '../values.ts';

@@ -1,5 +1,5 @@
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow } from '../../../drivers/flow.ts';
+import type { Flow } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 import { unlessBusy } from './kind-flows.ts';
 import { deleteRouter } from './routing.ts';

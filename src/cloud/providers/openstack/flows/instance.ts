@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import { putOnce } from '../../../drivers/creation.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import { putOnce } from '../../../operations/creation.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
 import { marker, volumeValues } from '../values.ts';
 import {

@@ -1,6 +1,6 @@
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
 /** Where an operation takes place. */

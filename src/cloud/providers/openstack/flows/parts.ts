@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
   floatingIpValues,

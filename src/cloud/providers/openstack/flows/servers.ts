@@ -1,6 +1,6 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import { instanceValues, serverState } from '../values.ts';

@@ -1,6 +1,6 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { marker, snapshotValues } from '../values.ts';
 import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
 import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { projectValues, tenantNetworks } from '../inventory.ts';
 import { firstLimits } from '../limits.ts';

@@ -1,6 +1,6 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
 import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
 import { gibibytes, inMebibytes, marker, volumeValues } from '../values.ts';

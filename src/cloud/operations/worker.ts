@@ -7,10 +7,10 @@ import { sql } from '../../kernel/db/sql.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
-import { driverOf, driverSettings } from '../drivers/drivers.ts';
-import type { JobHandler, Store, Stores } from '../jobs/job-handler.ts';
-import { dueAtOnce, type Job, jobContext, postpone } from '../jobs/jobs.ts';
-import { longestText } from '../jobs/operation.ts';
+import { driverOf, driverSettings } from './drivers.ts';
+import type { JobHandler, Store, Stores } from './job-handler.ts';
+import { dueAtOnce, type Job, jobContext, postpone } from './jobs.ts';
+import { longestText } from './operation.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
