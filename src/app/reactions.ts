@@ -1,6 +1,6 @@
 import { adviseNewCustomer, evaluateQuota } from '../activity/alerts/rules.ts';
 import { queueDeliveries } from '../activity/hooks/queue.ts';
-import { forgetDeletedKey, forgetUnreachedKeys } from '../cloud/keys/uploaded-keys.ts';
+import { forgetDeletedKey, forgetUnreachedKeys } from '../cloud/people/uploaded-keys.ts';
 import {
   connectCustomer,
   disconnectCustomer,

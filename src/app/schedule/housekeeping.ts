@@ -12,7 +12,7 @@ import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { followMembers } from '../../cloud/members/follow.ts';
+import { followMembers } from '../../cloud/people/follow.ts';
 import { measuring } from '../../cloud/resources/measuring.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';

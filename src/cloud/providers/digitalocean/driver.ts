@@ -4,9 +4,9 @@ import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import type { InjectedKey } from '../../keys/injected-key.ts';
 import { putOnce } from '../../operations/creation.ts';
 import { idempotentCall } from '../../operations/idempotency.ts';
+import type { InjectedKey } from '../../people/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
 

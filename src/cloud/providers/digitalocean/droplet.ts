@@ -12,7 +12,7 @@ import {
   resourceAction,
   resourceKind,
 } from '../../catalogue/type.ts';
-import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
+import { noteUploadedKey } from '../../people/uploaded-keys.ts';
 import { chosenProperty, type Property, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';

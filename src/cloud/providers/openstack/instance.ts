@@ -27,7 +27,7 @@ import {
   type ResourceLocation,
   resourceKind,
 } from '../../catalogue/type.ts';
-import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
+import { noteUploadedKey } from '../../people/uploaded-keys.ts';
 import { type Property, propertyInSet, propertyLink } from '../../properties/property.ts';
 import { scheduleDeletion } from '../../resources/changes.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';

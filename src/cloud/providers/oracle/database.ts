@@ -5,7 +5,7 @@ import { keepingTo } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
-import { keyToInject } from '../../keys/injected-key.ts';
+import { keyToInject } from '../../people/injected-key.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
 import { databaseTemplate } from './properties.ts';
