@@ -88,10 +88,10 @@ const imports: readonly Edge[] = [...texts]
 
 const layerOf = (file: string): string => file.split('/')[0] as string;
 
-/** The module of a file: its folder in the layer, for vendors the folder of the vendor; a file beside the folders is a module. */
+/** The module of a file: its folder in the layer, for vendors the folder of a kind; a file beside the folders is a module. */
 const moduleOf = (file: string): string => {
   const folders = file.split('/').slice(0, -1);
-  return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 3 : 2).join('/');
+  return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 4 : 2).join('/');
 };
 
 /** Those of the edges that lie on a circle. */

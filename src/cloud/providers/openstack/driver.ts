@@ -4,14 +4,14 @@ import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { runFlow } from '../../operations/flow.ts';
 import { Cloud } from './api/cloud.ts';
 import { Session, TokenStore } from './api/session.ts';
-import { instanceFlows } from './flows/instance.ts';
+import { administrationProject } from './common/options.ts';
 import type { KindFlows } from './flows/kind-flows.ts';
 import { floatingIpFlows, networkFlows, securityGroupFlows, subnetFlows } from './flows/parts.ts';
-import { snapshotFlows } from './flows/snapshot.ts';
-import { tenantFlows } from './flows/tenant.ts';
-import { volumeFlows } from './flows/volume.ts';
-import { inventory } from './inventory.ts';
-import { administrationProject } from './options.ts';
+import { instanceFlows } from './instance/flow.ts';
+import { inventory } from './mapping/inventory.ts';
+import { snapshotFlows } from './snapshot/flow.ts';
+import { tenantFlows } from './tenant/flow.ts';
+import { volumeFlows } from './volume/flow.ts';
 
 const kinds: Readonly<Record<string, KindFlows>> = {
   Tenant: tenantFlows,

@@ -1,15 +1,15 @@
 import type { ProviderType } from '../../catalogue/type.ts';
+import { options } from './common/options.ts';
 import { openStackDriver } from './driver.ts';
-import { floatingIp } from './floating-ip.ts';
-import { instance } from './instance.ts';
-import { network, subnet } from './network.ts';
-import { options } from './options.ts';
+import { floatingIp } from './floating-ip/floating-ip.ts';
+import { instance } from './instance/instance.ts';
+import { network, subnet } from './network/network.ts';
 import { flavor, image } from './properties.ts';
-import { securityGroup } from './security-group.ts';
+import { securityGroup } from './security-group/security-group.ts';
 import { simulation } from './simulation.ts';
-import { deleteOutdatedSnapshots, snapshot } from './snapshot.ts';
-import { tenant } from './tenant.ts';
-import { volume } from './volume.ts';
+import { deleteOutdatedSnapshots, snapshot } from './snapshot/snapshot.ts';
+import { tenant } from './tenant/tenant.ts';
+import { volume } from './volume/volume.ts';
 
 const required = ['This field is required.'];
 

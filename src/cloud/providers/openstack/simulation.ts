@@ -1,7 +1,7 @@
 import type { SimulatedProperty, Simulation } from '../../catalogue/simulation.ts';
-import { instance } from './simulated-instance.ts';
-import { floatingIp, network, securityGroup, subnet, tenant } from './simulated-tenant.ts';
-import { snapshot, volume } from './simulated-volume.ts';
+import { instance } from './instance/simulation.ts';
+import { floatingIp, network, securityGroup, subnet, tenant } from './tenant/simulation.ts';
+import { snapshot, volume } from './volume/simulation.ts';
 
 const flavors: readonly SimulatedProperty[] = (
   [

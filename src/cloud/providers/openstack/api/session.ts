@@ -11,7 +11,7 @@ import {
   type VendorCall,
   type VendorHttp,
 } from '../../../catalogue/vendor-http.ts';
-import { administrationProject, defaultDomain } from '../options.ts';
+import { administrationProject, defaultDomain } from '../common/options.ts';
 
 /*
  * How the services of an OpenStack are called (providers.md 4.7): with a token of the administrator for one project, at the

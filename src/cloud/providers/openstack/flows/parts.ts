@@ -11,9 +11,9 @@ import {
   ordered,
   securityGroupValues,
   subnetValuesOf,
-} from '../values.ts';
+} from '../mapping/values.ts';
+import { connectSubnet, disconnectSubnet } from '../network/routing.ts';
 import { idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';
-import { connectSubnet, disconnectSubnet } from './routing.ts';
 import { addRules, replaceRules, ruleSchema, rulesOf } from './rules.ts';
 
 /* The parts of a tenant: networks, subnets, floating IPs, security groups (providers.md 4.4). */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { NetworkApi } from '../api/network.ts';
-import { type NewRule, ruleText } from '../security-group.ts';
-import { shownRule } from '../values.ts';
+import { shownRule } from '../mapping/values.ts';
+import { type NewRule, ruleText } from '../security-group/security-group.ts';
 
 /* The rules of a security group, of which the vendor has one object each. */
 

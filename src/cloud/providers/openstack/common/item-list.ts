@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import type { Request } from '../../../../kernel/access/request.ts';
+import {
+  FieldError,
+  inputOf,
+  messages,
+  readOnlyList,
+  type WritableField,
+} from '../../../../kernel/collection/field.ts';
+import { listOfForm } from '../../../../kernel/collection/form.ts';
+import type { JsonSchema } from '../../../../kernel/collection/json-schema.ts';
+import type { Json } from '../../../../kernel/collection/representation.ts';
+import { kindName } from '../../../../kernel/http/body.ts';
+
+/** An item as a body brings it. */
+export type Item = Readonly<Record<string, unknown>>;
+
+interface Options<T> {
+  /** How answers show the list. */
+  readonly json: Json;
+  /** JSON Schema of an item as a body brings it. */
+  readonly accepts: JsonSchema;
+  /** Reads one item; throws FieldError. */
+  readonly item: (value: Item, request: Request) => T;
+  readonly help?: string;
+}
+
+const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of objects that bodies must bring. Errors stand at the place of their item, `{}` at that of good ones. */
+export const itemList = <T>({ accepts, help, item, json }: Options<T>): WritableField<readonly T[], true> => ({
+  ...readOnlyList(json),
+  constraints: { child: { type: 'nested object', required: true, read_only: false } },
+  help,
+  input: inputOf(
+    { required: true, update: false },
+    {
+      schema: v.array(v.unknown(), ({ input }) => messages.list(kindName(input))),
+      shape: { type: 'array', items: accepts },
+      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      resolve: (items, request) => parseItems(items, request, item),
+    },
+  ),
+});
+
+function parseItems<T>(given: readonly unknown[], request: Request, parse: Options<T>['item']): readonly T[] {
+  const items: T[] = [];
+  const errors = given.map((item) => {
+    try {
+      if (!isItem(item)) throw wholeError(`Invalid data. Expected a dictionary, but got ${kindName(item)}.`);
+      items.push(parse(item, request));
+      return {};
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      // Errors about members of the item are one object, errors about the whole a list.
+      return typeof error.messages[0] === 'object' ? error.messages[0] : error.messages;
+    }
+  });
+  if (items.length < given.length) throw new FieldError(errors);
+  return items;
+}
+
+/** An error about a member of an item. */
+export const itemError = (member: string, message: string): FieldError => new FieldError([{ [member]: [message] }]);
+
+/** An error about an item as a whole. */
+export const wholeError = (message: string): FieldError => itemError('non_field_errors', message);

@@ -1,0 +1,41 @@
+import ipaddr from 'ipaddr.js';
+import { FieldError, refine } from '../../../../kernel/collection/field.ts';
+import { boolean, text, url } from '../../../../kernel/collection/values.ts';
+import { degrees } from '../../../catalogue/options.ts';
+import { pattern } from '../../../catalogue/pattern.ts';
+
+const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+
+/** Addresses of a comma list. */
+export const addressList = (text: unknown): string[] =>
+  typeof text === 'string'
+    ? text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+    : [];
+
+/** Options of OpenStack settings (providers.md 4.1); `domain` is a credential. */
+export const options = {
+  tenant_name: text({
+    max: 255,
+    help: 'Project of the administrator, for calls about the whole provider; default: admin.',
+  }),
+  availability_zone: text({ max: 255, help: 'Zone of servers and volumes.' }),
+  external_network_id: text({ max: 255, help: 'Id of the network of floating IPs and gateways.' }),
+  latitude: degrees(90),
+  longitude: degrees(180),
+  access_url: url({ max: 255, help: 'Dashboard that tenants point to.' }),
+  dns_nameservers: refine(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) => {
+    if (!addressList(given).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
+  }),
+  flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
+  create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),
+};
+
+/** The project that the administrator works in, which no tenant may be called like. */
+export const administrationProject = (values: Readonly<Record<string, unknown>>): string =>
+  String(values.tenant_name ?? 'admin');
+
+/** Domain of users and projects where none is given. */
+export const defaultDomain = 'Default';

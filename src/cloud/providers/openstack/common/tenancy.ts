@@ -1,0 +1,129 @@
+import type { Request } from '../../../../kernel/access/request.ts';
+import { type Field, optional, readOnly, readOnlyText } from '../../../../kernel/collection/field.ts';
+import { type Filters, linked, uuidOf } from '../../../../kernel/collection/filter.ts';
+import { link } from '../../../../kernel/collection/links.ts';
+import { notNullText, optionalLink, textValue } from '../../../../kernel/collection/representation.ts';
+import { type Sql, sql } from '../../../../kernel/db/sql.ts';
+import { invalid } from '../../../../kernel/http/error.ts';
+import { present } from '../../../../kernel/present.ts';
+import type { ResourceRow } from '../../../catalogue/resource-row.ts';
+import type { ResourceKind } from '../../../catalogue/type.ts';
+import { detail, resourceTarget } from '../../../resources/details.ts';
+import { knownResource } from '../../../resources/resource.ts';
+
+/*
+ * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same
+ * tenant, which are kept as the provider's ids, so that they hold for what was imported too.
+ */
+
+const ofTenant = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
+const tenantPath = 'openstack-tenants';
+
+/** Members about the tenant. */
+export const tenantFields = {
+  tenant: readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
+  tenant_name: readOnlyText(notNullText(ofTenant('name'))),
+  tenant_uuid: readOnlyText(textValue(ofTenant('uuid'))),
+};
+
+/** The same where creation chooses the tenant; the default is what `chosenTenant` finds. */
+export const chosenTenantFields = (help: string) => ({
+  ...tenantFields,
+  tenant: {
+    ...optional(
+      link({
+        required: true,
+        update: false,
+        to: resourceTarget('OpenStack.Tenant', tenantPath),
+        key: ofTenant('uuid'),
+      }),
+    ),
+    help,
+    json: tenantFields.tenant.json,
+  },
+});
+
+export const tenantFilters: Filters = {
+  tenant: linked('r.parent_id', 'resource', () => ({ path: tenantPath })),
+  tenant_uuid: uuidOf('r.parent_id', 'resource'),
+};
+
+/** What a kind below a tenant declares alike. */
+export const belowTenant = {
+  references: { parent_id: { value: 'tenant_backend_id', kind: 'OpenStack.Tenant' } },
+  pushes: ['name', 'description'],
+} as const satisfies Partial<ResourceKind>;
+
+/** The same for what can be attached to an instance. */
+export const attachable = {
+  ...belowTenant,
+  references: { ...belowTenant.references, instance_id: { value: 'instance_backend_id', kind: 'OpenStack.Instance' } },
+} as const satisfies Partial<ResourceKind>;
+
+/**
+ * The tenant that a new object goes to: the one that the body names, else that of its first subnet, else the only one of the
+ * link that is ready. Throws 400 when it is of another link or not ready, and when none or several could be meant.
+ */
+export function chosenTenant(
+  request: Pick<Request, 'db'>,
+  given: { readonly tenant?: number; readonly internal_ips_set?: readonly ResourceRow[] },
+  place: { readonly link: number },
+): ResourceRow {
+  if (given.tenant !== undefined) return readyTenant(knownResource(request.db, given.tenant), place, 'tenant');
+  const subnet = given.internal_ips_set?.[0];
+  return subnet ? readyTenant(tenantOf(request, subnet), place, 'internal_ips_set') : onlyTenant(request, place);
+}
+
+/** Throws 400 on the field that the tenant comes from. */
+function readyTenant(tenant: ResourceRow, place: { readonly link: number }, field: string): ResourceRow {
+  if (tenant.link_id !== place.link)
+    throw invalid({ [field]: ['Tenant should belong to the same service project link.'] });
+  if (tenant.state !== 'OK') throw invalid({ [field]: ['Tenant is not ready.'] });
+  return tenant;
+}
+
+function onlyTenant(request: Pick<Request, 'db'>, { link: id }: { readonly link: number }): ResourceRow {
+  const [tenant, another] = rowsWhere(request, 'OpenStack.Tenant', sql`r.link_id = ${id} AND r.state = 'OK'`);
+  if (!tenant) throw invalid({ tenant: ['No tenant of the service project link is ready.'] });
+  if (another) throw invalid({ tenant: ['The service project link has several tenants: name one.'] });
+  return tenant;
+}
+
+/** The tenant of a resource below one. */
+export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow =>
+  knownResource(db, present(resource.parent_id));
+
+/** A detail of a resource; of the type that the kind stores it with, which the row's JSON does not tell. */
+export function detailOf<T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined {
+  const details: Readonly<Record<string, T | undefined>> = JSON.parse(resource.details);
+  return details[name];
+}
+
+/** A column of the object of a kind that a detail names by the provider's id: SQL. */
+export const related = (kind: string, name: string, column: string): string =>
+  `(SELECT n.${column} FROM resource n
+    WHERE n.settings_id = r.settings_id AND n.kind = '${kind}'
+      AND n.backend_id = ${detail(name)} AND n.backend_id <> '')`;
+
+/** Link, uuid and name of such an object. */
+export const relatedLink = (kind: string, path: string, name: string): Field<never> =>
+  readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(path, related(kind, name, 'uuid')));
+
+/** Filters by such an object: its link, its uuid. */
+export const relatedFilters = (filter: string, kind: string, path: string, name: string): Filters => ({
+  [filter]: linked(related(kind, name, 'id'), 'resource', () => ({ path })),
+  [`${filter}_uuid`]: uuidOf(related(kind, name, 'id'), 'resource'),
+});
+
+/** Resources of a kind that satisfy a condition on `r`. */
+export const rowsWhere = ({ db }: Pick<Request, 'db'>, kind: string, condition: Sql): ResourceRow[] =>
+  db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = ${kind} AND ${condition} ORDER BY r.id`);
+
+/** Text as part of a name at the provider: lower-case latin letters, digits and dashes. */
+export const slug = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'tenant';

@@ -1,0 +1,187 @@
+import * as v from 'valibot';
+import type { RowChange } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
+import type { ProjectCloud } from '../api/cloud.ts';
+import type { VendorPort } from '../api/network.ts';
+import { idOf, type Place } from '../flows/kind-flows.ts';
+import { orderFloatingIp } from '../flows/parts.ts';
+import { floatingIpValues } from '../mapping/values.ts';
+import { pullInstance } from './servers.ts';
+
+/* How a server is connected: a port for each of its subnets, with its security groups, and floating IPs that lead there. */
+
+const subnetsSchema = v.optional(v.array(v.object({ subnet: v.string() })), []);
+const idsSchema = v.optional(v.array(v.string()), []);
+
+/** A floating IP that an operation is about: one that is there, or a new one for a row. */
+const addressSchema = v.object({
+  subnet: v.string(),
+  backend_id: v.optional(v.string()),
+  uuid: v.optional(v.string()),
+  backend_network_id: v.optional(v.string(), ''),
+});
+type Address = v.InferOutput<typeof addressSchema>;
+
+const addressesOf = ({ call }: Flow): Address[] =>
+  v.parse(v.optional(v.array(addressSchema), []), call.parameters.floating_ips);
+
+/** Ids of the subnets that an operation names. */
+export const subnetsOf = ({ call }: Flow): string[] =>
+  v.parse(subnetsSchema, call.parameters.subnets).map(({ subnet }) => subnet);
+
+/** Security groups of an instance; none named: the vendor's default. */
+export const groupsOf = (groups: unknown): string[] => v.parse(idsSchema, groups);
+
+/** Makes the port of an instance in a subnet, with its security groups; answers its id. */
+export function makePort({ network }: ProjectCloud, flow: Flow, subnet: string, groups: readonly string[]) {
+  const { parent, uuid } = flow.call;
+  const name = `${uuid}-${subnet}`;
+  return flow.unique(portStage(subnet), {
+    ask: async () => {
+      const { network_id } = await network.subnets.get(subnet);
+      return network.ports.create({
+        name,
+        network_id,
+        project_id: parent,
+        fixed_ips: [{ subnet_id: subnet }],
+        ...(groups.length > 0 && { security_groups: groups }),
+      });
+    },
+    find: async () => (await network.ports.list({ project_id: parent, name }))[0]?.id,
+  });
+}
+
+const portStage = (subnet: string): string => `port ${subnet}`;
+const addressStage = (uuid: string | undefined): string => `address ${uuid}`;
+
+export const portsOf = ({ network }: ProjectCloud, server: string): Promise<VendorPort[]> =>
+  network.ports.list({ device_id: server });
+
+const isIn =
+  (subnet: string) =>
+  ({ fixed_ips: ips }: VendorPort): boolean =>
+    ips?.some(({ subnet_id: id }) => id === subnet) ?? false;
+
+/** Leads the floating IPs that an operation names to a server, after making those that are new. */
+export async function attachAddresses(place: Place, flow: Flow, server: string): Promise<void> {
+  const { network } = place.own;
+  for (const { backend_id: known, backend_network_id: external, subnet, uuid = '' } of addressesOf(flow)) {
+    const change = (id: string): RowChange => ({
+      kind: 'OpenStack.FloatingIP',
+      action: 'change',
+      uuid,
+      values: { backend_id: id, state: 'Creating' },
+    });
+    const id =
+      known ??
+      (await orderFloatingIp(place, flow, addressStage(uuid), {
+        external,
+        uuid,
+        told: (made) => ({ changes: [change(made)] }),
+      }));
+    await flow.ensure(`led ${id}`, async () => {
+      const port = (await portsOf(place.own, server)).find(isIn(subnet));
+      if (!port) flow.fail(`Instance has no port in subnet ${subnet}`);
+      await network.floatingIps.update(id, { port_id: port.id });
+    });
+  }
+}
+
+/** The rows of the floating IPs that an operation names, as they are now. */
+export async function addressChanges({ own: { network } }: Place, flow: Flow): Promise<RowChange[]> {
+  const changes: RowChange[] = [];
+  for (const { backend_id: known, uuid } of addressesOf(flow)) {
+    const id = known ?? String(flow.reached(addressStage(uuid)));
+    const ip = await network.floatingIps.get(id);
+    const port = ip.port_id ? await ifThere(network.ports.get(ip.port_id)) : undefined;
+    const values = floatingIpValues(ip, port);
+    changes.push(
+      known === undefined && uuid !== undefined
+        ? { kind: 'OpenStack.FloatingIP', action: 'put', uuid, values: { ...values, backend_id: id, state: 'OK' } }
+        : freedom(id, values),
+    );
+  }
+  return changes;
+}
+
+const freed = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };
+
+const freedom = (id: string, values: RowChange['values'] = freed): RowChange => ({
+  kind: 'OpenStack.FloatingIP',
+  action: 'change',
+  backend_id: id,
+  values: values ?? freed,
+});
+
+/** Takes back what an operation that failed has made beside its server: new floating IPs, and ports that no server has. */
+export async function removeUnborn({ own: { network } }: Place, flow: Flow): Promise<void> {
+  for (const { backend_id: known, uuid } of addressesOf(flow)) {
+    const made = flow.reached(addressStage(uuid));
+    if (known === undefined && typeof made === 'string') await ifThere(network.floatingIps.delete(made));
+    else if (known !== undefined && flow.reached(`led ${known}`))
+      await ifThere(network.floatingIps.update(known, { port_id: null }));
+  }
+  for (const subnet of subnetsOf(flow)) {
+    const made = flow.reached(portStage(subnet));
+    const port = typeof made === 'string' ? await ifThere(network.ports.get(made)) : undefined;
+    if (port?.device_id === '') await ifThere(network.ports.delete(port.id));
+  }
+}
+
+export async function updateSecurityGroups({ own }: Place, { call }: Flow): Promise<Told> {
+  const groups = groupsOf(call.parameters.security_groups);
+  for (const { id } of await portsOf(own, idOf(call))) await own.network.ports.update(id, { security_groups: groups });
+  return { values: { security_groups: groups } };
+}
+
+/** Connects a server to further subnets, then takes it from those that are no longer named, with what leads there. */
+export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Told> {
+  const { network } = own;
+  const server = idOf(flow.call);
+  const wanted = subnetsOf(flow);
+  const before = await portsOf(own, server);
+  const groups = groupsOf(flow.call.values.security_groups);
+  for (const subnet of wanted) {
+    if (before.some(isIn(subnet))) continue;
+    const port = await makePort(own, flow, subnet, groups);
+    await flow.ensure(`plugged ${subnet}`, async () => {
+      if ((await network.ports.get(port)).device_id !== server) await own.compute.plug(server, port);
+    });
+  }
+  const left = before.filter((port) => !wanted.some((subnet) => isIn(subnet)(port))).map(({ id }) => id);
+  const ports = await flow.once('left', v.array(v.string()), async () => left);
+  const cut = await flow.once('cut off', v.array(v.string()), async () =>
+    (await network.floatingIps.list({ project_id: flow.call.parent }))
+      .filter(({ port_id: port }) => ports.includes(port ?? ''))
+      .map(({ id }) => id),
+  );
+  for (const port of ports) {
+    await flow.ensure(`unplugged ${port}`, () => ifThere(own.compute.unplug(server, port)));
+    await flow.until(`gone ${port}`, async () => {
+      const found = await ifThere(network.ports.get(port));
+      if (found?.device_id) return {};
+      if (found) await ifThere(network.ports.delete(port));
+      return 'over';
+    });
+  }
+  return { values: await pullInstance(own, server), changes: cut.map((id) => freedom(id)) };
+}
+
+export async function updateFloatingIps(place: Place, flow: Flow): Promise<Told> {
+  const { own } = place;
+  const server = idOf(flow.call);
+  const left = v.parse(idsSchema, flow.call.parameters.freed);
+  return flow.tidied(
+    async () => {
+      for (const id of left)
+        await flow.ensure(`freed ${id}`, () => own.network.floatingIps.update(id, { port_id: null }));
+      await attachAddresses(place, flow, server);
+      return {
+        values: await pullInstance(own, server),
+        changes: [...left.map((id) => freedom(id)), ...(await addressChanges(place, flow))],
+      };
+    },
+    () => removeUnborn(place, flow),
+  );
+}

@@ -1,0 +1,128 @@
+import type { BackendObject, Inventory, PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
+import { mapInTurns } from '../../../operations/in-turns.ts';
+import type { Cloud } from '../api/cloud.ts';
+import type { VendorServer } from '../api/compute.ts';
+import type { VendorProject } from '../api/identity.ts';
+import type { VendorFloatingIp, VendorNetwork, VendorRouter } from '../api/network.ts';
+import { tenantQuotas } from './quotas.ts';
+import {
+  floatingIpValues,
+  inMebibytes,
+  instanceValues,
+  networkValues,
+  propertySets,
+  securityGroupValues,
+  snapshotValues,
+  subnetValuesOf,
+  volumeValues,
+} from './values.ts';
+
+/*
+ * Synchronisation: what the cloud offers and holds (providers.md 4.8 "settings sync"). The lists are those of the
+ * administrator, who sees every project: their number does not grow with the projects, but for the quotas.
+ */
+
+/** Totals of the hypervisors; none where the cloud does not tell them. */
+async function totals({ compute }: Cloud): Promise<Inventory['quotas']> {
+  const told = await ifThere(compute.statistics());
+  return told
+    ? {
+        openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
+        openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
+        openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
+      }
+    : {};
+}
+
+/** Where a project is connected: its internal network, and the one that its router leads to. */
+export function tenantNetworks(
+  networks: readonly VendorNetwork[],
+  routers: readonly VendorRouter[],
+): { internal_network_id?: string; external_network_id?: string } {
+  const own = networks.filter((network) => !network['router:external']);
+  const internal = own.find(({ name }) => name?.endsWith('-int-net')) ?? own[0];
+  const external = routers.map(({ external_gateway_info: gateway }) => gateway?.network_id).find(Boolean);
+  return { ...(internal && { internal_network_id: internal.id }), ...(external && { external_network_id: external }) };
+}
+
+export const projectValues = ({ description, enabled, name }: VendorProject): PlainValues => ({
+  name,
+  description,
+  runtime_state: enabled === false ? 'DISABLED' : '',
+});
+
+/** Items by a text of theirs. */
+function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const text = String(textOf(item) ?? '');
+    const group = groups.get(text);
+    if (group) group.push(item);
+    else groups.set(text, [item]);
+  }
+  return groups;
+}
+
+/** Everything that rows are compared with. `administration` is the name of the administrator's own project, no tenant. */
+export async function inventory(cloud: Cloud, administration: string): Promise<Inventory> {
+  const everywhere = { all_tenants: '1' };
+  const { compute, network, volume } = cloud;
+  const flavors = await compute.flavors.list({ is_public: 'None' });
+  const properties = propertySets(flavors, await cloud.images());
+  const quotas = await totals(cloud);
+  const projects = (await (await cloud.identity()).projects()).filter(({ name }) => name !== administration);
+  const groups = await network.securityGroups.list();
+  const floatingIps = await network.floatingIps.list();
+  const networks = await network.networks.list();
+  const subnets = await network.subnets.list();
+  const routers = await network.routers.list();
+  const volumes = await volume.volumes.list(everywhere);
+  // Each list is sorted before the next one is asked for: together it were long work.
+  const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
+  const snapshots = await volume.snapshots.list(everywhere);
+  const servers = await compute.servers.list(everywhere);
+  const ports = await network.ports.list();
+  const portsById = new Map(ports.map((port) => [port.id, port]));
+  const portsOf = grouped(ports, ({ device_id: device }) => device);
+  const flavorsById = new Map(flavors.map((flavor) => [flavor.id, flavor]));
+  const ipsOf = grouped(floatingIps, ({ port_id: port }) => portsById.get(port ?? '')?.device_id);
+
+  const object = (kind: string, id: string, values: PlainValues, created?: string | null): BackendObject => ({
+    kind,
+    backend_id: id,
+    name: String(values.name ?? ''),
+    values: { ...values, ...(created && { created }) },
+  });
+  const ipValues = (ip: VendorFloatingIp): PlainValues => floatingIpValues(ip, portsById.get(ip.port_id ?? ''));
+  const serverValues = (server: VendorServer): PlainValues =>
+    instanceValues(server, {
+      flavor: flavorsById.get(server.flavor?.id ?? ''),
+      ports: portsOf.get(server.id) ?? [],
+      floatingIps: ipsOf.get(server.id) ?? [],
+      volumes: volumesOf.get(server.id) ?? [],
+    });
+  const parts = [
+    ...(await mapInTurns(groups, (group) => object('SecurityGroup', group.id, securityGroupValues(group)))),
+    ...(await mapInTurns(floatingIps, (ip) => object('FloatingIP', ip.id, ipValues(ip)))),
+    ...(await mapInTurns(networks, (one) => object('Network', one.id, networkValues(one)))),
+    ...(await mapInTurns(subnets, (subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet)))),
+    ...(await mapInTurns(volumes, (one) => object('Volume', one.id, volumeValues(one), one.created_at))),
+    ...(await mapInTurns(snapshots, (one) => object('Snapshot', one.id, snapshotValues(one), one.created_at))),
+    ...(await mapInTurns(servers, (server) => object('Instance', server.id, serverValues(server), server.created))),
+  ];
+  const partsOf = grouped(parts, ({ values }) => values.tenant_backend_id);
+  const networksOf = grouped(networks, ({ project_id: id }) => id);
+  const routersOf = grouped(routers, ({ project_id: id }) => id);
+  const objects: BackendObject[] = [];
+  for (const project of projects) {
+    const { id } = project;
+    const own = partsOf.get(id) ?? [];
+    const sizes = (kind: string): number =>
+      own.filter((part) => part.kind === kind).reduce((sum, { values }) => sum + Number(values.size), 0);
+    const told = await tenantQuotas(cloud, id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
+    const connection = tenantNetworks(networksOf.get(id) ?? [], routersOf.get(id) ?? []);
+    objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: told }), ...own);
+  }
+  return { properties, quotas, objects };
+}

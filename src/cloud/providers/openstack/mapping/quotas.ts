@@ -1,0 +1,88 @@
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import type { ProjectCloud } from '../api/cloud.ts';
+import { firstLimits } from '../common/limits.ts';
+import { gibibytes, inMebibytes } from './values.ts';
+
+/* A tenant's quotas at the three services that count them; sizes in MiB here, in GiB there. */
+
+type Name = keyof typeof firstLimits;
+
+/** Our quotas by the service that keeps them, with the names that they have there. */
+export const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
+export const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
+export const networkNames = {
+  security_group_count: 'security_group',
+  security_group_rule_count: 'security_group_rule',
+  floating_ip_count: 'floatingip',
+  network_count: 'network',
+  subnet_count: 'subnet',
+} as const;
+
+/** Sizes of all volumes and snapshots in a project, in MiB. */
+export interface StoredSizes {
+  readonly volumes: number;
+  readonly snapshots: number;
+}
+
+/** Limits and usages of a project. Asked with the administrator's rights. */
+export async function tenantQuotas(
+  { compute, network, volume }: ProjectCloud,
+  project: string,
+  sizes: StoredSizes,
+): Promise<Readonly<Record<Name, { readonly limit: number; readonly usage: number }>>> {
+  const { cores, instances, ram } = await compute.quotas.of(project);
+  const { gigabytes, snapshots, volumes } = await volume.quotas.of(project);
+  const told = await network.quotas.of(project);
+  const used = ({ in_use: usage, limit }: { readonly limit: number; readonly in_use: number }) => ({ limit, usage });
+  const counted = ({ limit, used: usage }: { readonly limit: number; readonly used: number }) => ({ limit, usage });
+  return {
+    vcpu: used(cores),
+    ram: used(ram),
+    storage: { limit: inMebibytes(gigabytes.limit), usage: inMebibytes(gigabytes.in_use) },
+    instances: used(instances),
+    volumes: used(volumes),
+    snapshots: used(snapshots),
+    volumes_size: { limit: firstLimits.volumes_size, usage: sizes.volumes },
+    snapshots_size: { limit: firstLimits.snapshots_size, usage: sizes.snapshots },
+    security_group_count: counted(told.security_group),
+    security_group_rule_count: counted(told.security_group_rule),
+    floating_ip_count: counted(told.floatingip),
+    network_count: counted(told.network),
+    subnet_count: counted(told.subnet),
+  };
+}
+
+/** The same of one project, with the sizes of what is in it. */
+export async function pulledQuotas(own: ProjectCloud, project: string): Promise<PlainValues> {
+  const sum = (all: readonly { readonly size: number }[]): number =>
+    inMebibytes(all.reduce((total, { size }) => total + size, 0));
+  const sizes = { volumes: sum(await own.volume.volumes.list()), snapshots: sum(await own.volume.snapshots.list()) };
+  return tenantQuotas(own, project, sizes);
+}
+
+/** Those of our limits that a service has, under its names. */
+function limitsOf(names: Readonly<Record<string, string>>, limits: PlainValues): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([ours, theirs]) => {
+      const limit = limits[ours];
+      if (typeof limit !== 'number') return [];
+      return [[theirs, ours === 'storage' ? gibibytes(limit) : limit]];
+    }),
+  );
+}
+
+/** Sets limits of a project at the services that have them. */
+export async function pushQuotas(
+  { compute, network, volume }: ProjectCloud,
+  project: string,
+  limits: PlainValues,
+): Promise<void> {
+  for (const [service, names] of [
+    [compute, computeNames],
+    [volume, volumeNames],
+    [network, networkNames],
+  ] as const) {
+    const own = limitsOf(names, limits);
+    if (Object.keys(own).length > 0) await service.quotas.set(project, own);
+  }
+}

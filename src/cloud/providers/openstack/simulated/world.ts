@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import type { Generator, OtherObject } from '../../../catalogue/simulation.ts';
+
+/** A list among values or parameters, empty when absent; the simulation itself has put it there, of such items. */
+export const asList = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? value : []);
+
+const valuesSchema = v.optional(v.record(v.string(), v.unknown()));
+
+/** An object among values or parameters; undefined when absent. Throws when it is none. */
+export const asValues = (value: unknown): PlainValues | undefined => v.parse(valuesSchema, value);
+
+/** An id as OpenStack gives them: a dashed uuid, version 4. */
+export function dashedUuid({ hex }: Pick<Generator, 'hex'>): string {
+  const digits = hex(32);
+  const variant = ((Number.parseInt(digits.charAt(16), 16) & 3) | 8).toString(16);
+  const uuid = `${digits.slice(0, 12)}4${digits.slice(13, 16)}${variant}${digits.slice(17)}`;
+  return [uuid.slice(0, 8), uuid.slice(8, 12), uuid.slice(12, 16), uuid.slice(16, 20), uuid.slice(20)].join('-');
+}
+
+/** Objects that are attached to an instance. */
+export const attachedTo = (objects: readonly OtherObject[], instance: unknown): readonly OtherObject[] =>
+  objects.filter(({ values }) => values.instance_backend_id === instance);
+
+/** Objects of a tenant. */
+export const inTenant = (objects: readonly OtherObject[], tenant: unknown): readonly OtherObject[] =>
+  objects.filter(({ values }) => values.tenant_backend_id === tenant);
+
+/** Values of what has lost its instance. */
+export const detachment = { instance_backend_id: '', device: '', runtime_state: 'available' };
+export const freedom = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };

@@ -1,0 +1,49 @@
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
+import type { ProjectCloud } from '../api/cloud.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
+import { marker, snapshotValues } from '../mapping/values.ts';
+
+/* OpenStack.Snapshot (providers.md 4.7). */
+
+async function create({ own: { volume } }: Place, flow: Flow): Promise<Told> {
+  const { uuid, values } = flow.call;
+  const naming = namingOf(flow.call);
+  const { name } = naming;
+  const id = await flow.unique('snapshot', {
+    ask: () =>
+      volume.snapshots.create({
+        ...naming,
+        volume_id: String(values.source_volume),
+        metadata: { [marker]: uuid },
+        // Volumes that are attached, too.
+        force: true,
+      }),
+    find: async () => (await volume.snapshots.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    told: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+  });
+  await flow.until('available', async () => {
+    const { status } = await volume.snapshots.get(id);
+    return status === 'available' ? 'over' : { values: { runtime_state: status } };
+  });
+  return { values: snapshotValues(await volume.snapshots.get(id)) };
+}
+
+const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
+  snapshotValues(await volume.snapshots.get(id));
+
+export const snapshotFlows: KindFlows = {
+  create,
+  update: ({ own }, call) => own.volume.snapshots.update(idOf(call), namingOf(call)),
+  delete: async ({ own: { volume } }, flow) => {
+    const id = idOf(flow.call);
+    await deleteAndWait(flow, 'snapshot', {
+      remove: () => volume.snapshots.delete(id),
+      state: async () => (await ifThere(volume.snapshots.get(id)))?.status,
+    });
+    return {};
+  },
+  actions: {},
+  pull: ({ own }, call) => present(own, idOf(call)),
+};

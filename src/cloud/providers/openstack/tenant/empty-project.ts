@@ -1,0 +1,56 @@
+import { ifThere } from '../../../catalogue/provider-error.ts';
+import type { Flow } from '../../../operations/flow.ts';
+import type { Cloud, ProjectCloud } from '../api/cloud.ts';
+import { unlessBusy } from '../flows/kind-flows.ts';
+import { deleteRouter } from '../network/routing.ts';
+
+/* Everything in a project goes, in an order in which the services let it (providers.md 4.8 "tenant delete"). */
+
+interface Found {
+  readonly id: string;
+  readonly status?: string | null;
+}
+
+/** Deletes what a list holds until it holds nothing any more. */
+const vanish = (
+  flow: Flow,
+  stage: string,
+  list: () => Promise<readonly Found[]>,
+  remove: (id: string) => Promise<unknown>,
+): Promise<void> =>
+  flow.until(stage, async () => {
+    const found = await list();
+    for (const { id, status } of found) if (status !== 'deleting') await unlessBusy(remove(id));
+    return found.length === 0 || (await list()).length === 0 ? 'over' : {};
+  });
+
+/** Removes what is in a project, whoever made it. */
+export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: string, flow: Flow): Promise<void> {
+  const { compute, network, volume } = own;
+  const filter = { project_id: project };
+  await vanish(flow, 'floating ips', () => network.floatingIps.list(filter), network.floatingIps.delete);
+  await vanish(flow, 'servers', compute.servers.list, compute.servers.delete);
+  await vanish(
+    flow,
+    'routers',
+    () => network.routers.list(filter),
+    (router) => deleteRouter(network, router),
+  );
+  await vanish(
+    flow,
+    'ports',
+    async () => (await network.ports.list(filter)).filter(({ device_owner: owner }) => !owner?.startsWith('network:')),
+    network.ports.delete,
+  );
+  await vanish(flow, 'networks', () => network.networks.list(filter), network.networks.delete);
+  // The service makes a new default group as soon as it is asked for the project's groups.
+  await flow.ensure('groups', async () => {
+    const groups = await network.securityGroups.list(filter);
+    for (const { id } of groups) await ifThere(network.securityGroups.delete(id));
+  });
+  await vanish(flow, 'snapshots', volume.snapshots.list, volume.snapshots.delete);
+  await vanish(flow, 'volumes', volume.volumes.list, (id) => volume.volumes.act(id, { 'os-force_delete': {} }));
+  await flow.ensure('limits', async () => {
+    for (const { quotas } of [cloud.compute, cloud.volume, cloud.network]) await ifThere(quotas.forget(project));
+  });
+}

@@ -1,0 +1,110 @@
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import type { OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
+import { subnetValues } from '../network/network.ts';
+import { firstGroups, type NewRule, ruleText } from '../security-group/security-group.ts';
+import { refusedLimits, within } from '../simulated/limits.ts';
+import { quotasOf } from '../simulated/quotas.ts';
+import { asList, asValues, dashedUuid, inTenant } from '../simulated/world.ts';
+
+/** What comes with a new tenant: its internal network and subnet, and its first security groups. */
+function firstParts(
+  { backend_id: tenant, internal_network_id: networkId, name }: PlainValues,
+  parameters: PlainValues,
+): OtherChange[] {
+  const own = { tenant_backend_id: tenant, description: '' };
+  const slug = String(parameters.slug ?? name);
+  const groups = asList<(typeof firstGroups)[number]>(parameters.security_groups ?? firstGroups);
+  const part = (kind: string, values: PlainValues, id?: string): OtherChange => ({
+    kind,
+    action: 'add',
+    values: { ...own, ...values },
+    isSilent: true,
+    ...(id !== undefined && { backend_id: id }),
+  });
+  return [
+    part('Network', { name: `${slug.slice(0, 142)}-int-net` }, String(networkId)),
+    part('SubNet', {
+      name: `${slug.slice(0, 142)}-sub-net`,
+      network: networkId,
+      ...(asValues(parameters.subnet) ?? subnetValues(undefined, [])),
+    }),
+    ...groups.map((group) => part('SecurityGroup', { ...group })),
+  ];
+}
+
+/** Subnets go before their networks. */
+const partKinds = ['FloatingIP', 'SubNet', 'Network', 'SecurityGroup'];
+
+const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): OtherChange[] =>
+  inTenant(objects, tenant).map(({ backend_id }) => ({ kind, action: 'tell', backend_id }));
+
+/** OpenStack.Tenant as the simulator plays it. */
+export const tenant: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
+  refuses: { set_quotas: refusedLimits },
+  effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...asValues(limits), ...asked } }) },
+  others: {
+    create: (object, _all, parameters) => firstParts(object, parameters),
+    delete: ({ backend_id: id }, all) =>
+      partKinds.flatMap((kind) =>
+        inTenant(all(kind), id).map(
+          ({ backend_id }): OtherChange => ({ kind, action: 'remove', backend_id, isSilent: true }),
+        ),
+      ),
+    pull_floating_ips: ({ backend_id: id }, all) => told(all('FloatingIP'), 'FloatingIP', id),
+    pull_security_groups: ({ backend_id: id }, all) => told(all('SecurityGroup'), 'SecurityGroup', id),
+  },
+  observed: (object, all) => ({ quotas: quotasOf(object, all) }),
+  unmanaged: (n, draw) => ({
+    internal_network_id: dashedUuid(draw),
+    external_network_id: '',
+    availability_zone: '',
+    user_username: `unmanaged-tenant-${n}-user`,
+  }),
+};
+
+export const network: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  refuses: { create: within(() => [{ network_count: 1 }]) },
+  initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
+  others: {
+    delete: ({ backend_id: id }, all) =>
+      all('SubNet')
+        .filter(({ values }) => values.network === id)
+        .map(({ backend_id }): OtherChange => ({ kind: 'SubNet', action: 'remove', backend_id })),
+  },
+};
+
+export const subnet: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  refuses: { create: within(() => [{ subnet_count: 1 }]) },
+};
+
+export const securityGroup: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  refuses: {
+    create: within(({ rules }) => [{ security_group_count: 1 }, { security_group_rule_count: asList(rules).length }]),
+    set_rules: within(({ rules: present }, { rules: wanted }) => {
+      const [before, rules] = [present, wanted].map((all) => asList<NewRule>(all).map(ruleText));
+      const missing = (all: readonly string[] = [], among: readonly string[] = []): number =>
+        all.filter((rule) => !among.includes(rule)).length;
+      // Those that must go do so before the others come.
+      return [
+        { security_group_rule_count: -missing(before, rules) },
+        { security_group_rule_count: missing(rules, before) },
+      ];
+    }),
+  },
+  effects: { set_rules: (_values, { rules }) => ({ rules }) },
+};
+
+export const floatingIp: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  refuses: { create: within(() => [{ floating_ip_count: 1 }]) },
+  initialValues: (_n, { address: given }, draw) => {
+    const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
+    return { address, name: address, instance_backend_id: '' };
+  },
+  final: { create: 'DOWN' },
+};

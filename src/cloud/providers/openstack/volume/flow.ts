@@ -1,0 +1,195 @@
+import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
+import type { Flow, Told } from '../../../operations/flow.ts';
+import type { ProjectCloud } from '../api/cloud.ts';
+import type { VendorVolume } from '../api/volume.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
+import { gibibytes, inMebibytes, marker, volumeValues } from '../mapping/values.ts';
+
+/* OpenStack.Volume (providers.md 4.7). */
+
+/** What a new volume is made of. */
+export interface NewVolume {
+  readonly uuid: string;
+  readonly name: string;
+  readonly description: string;
+  /** MiB */
+  readonly size: number;
+  readonly image?: string;
+  readonly snapshot?: string;
+  readonly zone?: string;
+}
+
+/** Orders a volume; answers its id. */
+export function orderVolume(
+  { volume }: ProjectCloud,
+  flow: Flow,
+  stage: string,
+  { description, image, name, size, snapshot, uuid, zone }: NewVolume,
+  told?: (id: string) => Told,
+): Promise<string> {
+  return flow.unique(stage, {
+    ask: () =>
+      volume.volumes.create({
+        name,
+        description,
+        size: gibibytes(size),
+        metadata: { [marker]: uuid },
+        ...(image && { imageRef: image }),
+        ...(snapshot && { snapshot_id: snapshot }),
+        ...(zone && { availability_zone: zone }),
+      }),
+    find: async () => (await volume.volumes.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    ...(told && { told }),
+  });
+}
+
+/** Waits until a volume is in a state; what it is busy with is told meanwhile, unless it is another object's operation. */
+export async function awaitVolume(
+  { volume }: ProjectCloud,
+  flow: Flow,
+  id: string,
+  stage: string,
+  { isOver, isTold = true }: { readonly isOver: (found: VendorVolume) => boolean; readonly isTold?: boolean },
+): Promise<void> {
+  await flow.until(stage, async () => {
+    const found = await ifThere(volume.volumes.get(id));
+    // Of another object's operation nothing is to be waited for; its own has failed.
+    if (!found) return isTold ? flow.fail('Volume does not exist at backend') : 'over';
+    if (isOver(found)) return 'over';
+    if (found.status.startsWith('error')) {
+      const text = `Volume runtime state become erred: ${found.status}`;
+      flow.fail(text, isTold ? { values: { runtime_state: found.status } } : {});
+    }
+    return isTold ? { values: { runtime_state: found.status } } : {};
+  });
+}
+
+export const isAvailable = ({ status }: VendorVolume): boolean => status === 'available';
+
+async function create({ options, own }: Place, flow: Flow): Promise<Told> {
+  const { parameters, uuid, values } = flow.call;
+  const id = await orderVolume(
+    own,
+    flow,
+    'volume',
+    {
+      uuid,
+      ...namingOf(flow.call),
+      size: Number(values.size),
+      image: String(values.image ?? ''),
+      snapshot: String(values.source_snapshot ?? ''),
+      zone: zoneOf(parameters, options),
+    },
+    (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+  );
+  await awaitVolume(own, flow, id, 'available', { isOver: isAvailable });
+  return { values: await present(own, id) };
+}
+
+/** The zone of what is new in a tenant: its own, else that of the settings. */
+export const zoneOf = (parameters: PlainValues, options: PlainValues): string =>
+  String(parameters.availability_zone || options.availability_zone || '');
+
+const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
+  volumeValues(await volume.volumes.get(id));
+
+/** An instance as it is with the volumes that it has then; sizes in MiB. */
+async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> {
+  if (instance === '') return [];
+  const attached = await volumesOf(own, instance);
+  const disk = inMebibytes(attached.reduce((sum, { size }) => sum + size, 0));
+  return [{ kind: 'OpenStack.Instance', action: 'change', backend_id: instance, values: { disk } }];
+}
+
+/** The volumes of a server. */
+export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
+  const found: VendorVolume[] = [];
+  for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
+    const one = await ifThere(volume.volumes.get(volumeId));
+    if (one) found.push(one);
+  }
+  return found;
+}
+
+const instanceOf = (values: PlainValues): string => String(values.instance_backend_id ?? '');
+
+/** States of a volume that is on its way to a server. */
+const beingAttached: ReadonlySet<string> = new Set(['reserved', 'attaching']);
+
+/** Attaches a volume to a server, unless it is, and waits for it. */
+async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: string): Promise<void> {
+  const id = idOf(flow.call);
+  const isAttached = ({ attachments }: VendorVolume): boolean => attachments?.[0]?.server_id === server;
+  await flow.ensure('attached', async () => {
+    const found = await own.volume.volumes.get(id);
+    // What was ordered before a restart may not be among the attachments yet.
+    if (!isAttached(found) && !beingAttached.has(found.status)) await own.compute.attach(server, id, device);
+  });
+  await awaitVolume(own, flow, id, 'in use', { isOver: (found) => found.status === 'in-use' && isAttached(found) });
+}
+
+/** Detaches a volume from a server and waits for it. */
+export async function detachFrom(
+  own: ProjectCloud,
+  flow: Flow,
+  server: string,
+  id: string,
+  isTold = true,
+): Promise<void> {
+  await flow.ensure(`detached ${id}`, async () => {
+    if ((await ifThere(own.volume.volumes.get(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
+  });
+  await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, isTold });
+}
+
+async function attach({ own }: Place, flow: Flow): Promise<Told> {
+  const { parameters } = flow.call;
+  const server = instanceOf(parameters);
+  await attachTo(own, flow, server, String(parameters.asked_device ?? ''));
+  return { values: await present(own, idOf(flow.call)), changes: await grown(own, server) };
+}
+
+async function detach({ own }: Place, flow: Flow): Promise<Told> {
+  const id = idOf(flow.call);
+  const server = instanceOf(flow.call.parameters);
+  await detachFrom(own, flow, server, id);
+  return { values: await present(own, id), changes: await grown(own, server) };
+}
+
+/** An attached volume is detached meanwhile; it is attached again also when it could not grow. */
+async function extend({ own }: Place, flow: Flow): Promise<Told> {
+  const { parameters, values } = flow.call;
+  const id = idOf(flow.call);
+  const server = instanceOf(values);
+  const size = gibibytes(parameters.disk_size);
+  if (server !== '') await detachFrom(own, flow, server, id);
+  const refusal = await flow.note('extended', async () => {
+    const { size: present, status } = await own.volume.volumes.get(id);
+    if (present >= size || status === 'extending') return '';
+    return (await refusalOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
+  });
+  if (refusal === '')
+    await awaitVolume(own, flow, id, 'grown', { isOver: (found) => isAvailable(found) && found.size >= size });
+  if (server !== '') await attachTo(own, flow, server, String(values.device ?? ''));
+  const told = { values: await present(own, id), changes: await grown(own, server) };
+  return refusal === '' ? told : flow.fail(refusal, told);
+}
+
+export const volumeFlows: KindFlows = {
+  create,
+  update: ({ own }, call) => own.volume.volumes.update(idOf(call), namingOf(call)),
+  delete: async ({ own }, flow) => {
+    await removeVolume(own, flow, idOf(flow.call));
+    return {};
+  },
+  actions: { attach, detach, extend },
+  pull: ({ own }, call) => present(own, idOf(call)),
+};
+
+/** Deletes a volume and waits until it is gone. */
+export const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
+  deleteAndWait(flow, `volume ${id}`, {
+    remove: () => volume.volumes.delete(id),
+    state: async () => (await ifThere(volume.volumes.get(id)))?.status,
+  });
