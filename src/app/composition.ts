@@ -13,8 +13,8 @@ import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type RequestContext, systemContext } from '../kernel/access/context.ts';
 import { Request } from '../kernel/access/request.ts';
 import type { App } from '../kernel/app.ts';
-import { Remembered } from '../kernel/cache/remembered.ts';
-import { TextMemory } from '../kernel/cache/texts.ts';
+import { ObjectCaches } from '../kernel/cache/object-cache.ts';
+import { VersionedCache } from '../kernel/cache/versioned-cache.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
@@ -145,8 +145,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     secrets,
     keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
-    knownTokens: new Remembered(db.versions, tokenBytes),
-    texts: new TextMemory(db, config.memory_budget_bytes / 2),
+    knownTokens: new VersionedCache(db.versions, tokenBytes),
+    objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
     isPath: (path) => router.find(path) !== undefined,
     etagOf: (request, path) => etagNow(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),

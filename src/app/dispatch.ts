@@ -1,7 +1,7 @@
 import type { Request } from '../kernel/access/request.ts';
 import type { App } from '../kernel/app.ts';
-import { Allowance } from '../kernel/cache/lately.ts';
-import { Remembered } from '../kernel/cache/remembered.ts';
+import { CacheBudget } from '../kernel/cache/generational-cache.ts';
+import { VersionedCache } from '../kernel/cache/versioned-cache.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { StorageError } from '../kernel/durability/storage-error.ts';
@@ -21,7 +21,7 @@ import { nextVersion, textOf, versionHeader } from './replication/version.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
 /** At most so many addresses are known to have been asked for. */
-const mostAsked = 20_000;
+const maxRequested = 20_000;
 
 /** What a document weighs besides its address and its body, in bytes, about. */
 const documentWeight = 600;
@@ -105,8 +105,8 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
           if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
           const operation = course.operation();
           if (operation.prepare) return course.refuse(error);
-          const asked = refusing(operation, request);
-          return course.answer(perform(operation, asked, undefined), ignoredBy(operation, asked));
+          const requested = refusing(operation, request);
+          return course.answer(perform(operation, requested, undefined), ignoredBy(operation, requested));
         });
       } catch (failure) {
         return course.refuse(failure);
@@ -174,8 +174,8 @@ type Performing = (operation: Operation, request: Request, prepared: unknown, co
  * since the same caller was told it. See src/decisions/caching.md. Throws DeferredRead where it takes long to read.
  */
 function performer({ config, db, metrics }: App): Performing {
-  const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
-  const asked = new Allowance(mostAsked).map<string, true>(() => 1);
+  const documents = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
+  const requested = new CacheBudget(maxRequested).cache<string, true>(() => 1);
   const { answers, texts } = metrics.caches;
   const change = changer(db);
   return (operation, request, prepared, course) => {
@@ -186,12 +186,12 @@ function performer({ config, db, metrics }: App): Performing {
         if (!config.replicated) return reply;
         return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };
       });
-    const recalled = operation.recall?.(request);
+    const recalled = operation.fromCache?.(request);
     if (recalled && !request.refusedNames?.()) {
       texts.hits++;
       return recalled;
     }
-    if (operation.recall) texts.misses++;
+    if (operation.fromCache) texts.misses++;
     // With these rights, which were read before `observe`: what staff are told is not for who was staff.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
@@ -214,14 +214,14 @@ function performer({ config, db, metrics }: App): Performing {
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {
-      // At an address that is asked for once there is nothing to remember.
-      if (asked.get(key) === undefined) {
-        asked.set(key, true);
+      // A URL is cached from its second request on.
+      if (requested.get(key) === undefined) {
+        requested.set(key, true);
         return reply;
       }
       return documents.set(key, reply, reads, 2 * key.length + documentWeight);
     }
-    const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));
+    const compressed = new CompressedForms('each', (bytes) => documents.recordGrowth(key, kept, bytes));
     const kept: Reply = { ...encoded(reply), compressed };
     return documents.set(key, kept, reads, 2 * key.length + documentWeight + kept.body.length);
   };

@@ -144,13 +144,13 @@ export const customers = collection<CustomerRow>()({
   visible: visibleTo('users with a role in the customer or one of its projects; staff and global support', (caller) =>
     visibleCustomers(caller, 'c.id'),
   ),
-  touchedBy: {
-    customer: 'row.id',
-    customer_image: 'row.customer_id',
-    customer_role: 'row.customer_id',
-    project: 'row.customer_id',
-    project_role: 'SELECT customer_id AS id FROM project WHERE id = row.project_id',
-    quota: "row.scope_id WHERE row.scope_kind = 'customer'",
+  invalidatedBy: {
+    customer: { column: 'id' },
+    customer_image: { column: 'customer_id' },
+    customer_role: { column: 'customer_id' },
+    project: { column: 'customer_id' },
+    project_role: { column: 'project_id', through: { table: 'project', match: 'id', id: 'customer_id' } },
+    quota: { column: 'scope_id', where: { column: 'scope_kind', is: 'customer' } },
   },
   described: () => true,
   filters: {

@@ -132,12 +132,12 @@ export const projectsWith = (services: Json) =>
     visible: visibleTo('users with a role in the project or its customer; staff and global support', (caller) =>
       visibleProjects(caller, 'p.id'),
     ),
-    touchedBy: {
-      project: 'row.id',
-      customer: 'SELECT id FROM project WHERE customer_id = row.id',
-      customer_role: 'SELECT id FROM project WHERE customer_id = row.customer_id',
-      project_role: 'row.project_id',
-      quota: "row.scope_id WHERE row.scope_kind = 'project'",
+    invalidatedBy: {
+      project: { column: 'id' },
+      customer: { column: 'id', through: { table: 'project', match: 'customer_id', id: 'id' } },
+      customer_role: { column: 'customer_id', through: { table: 'project', match: 'customer_id', id: 'id' } },
+      project_role: { column: 'project_id' },
+      quota: { column: 'scope_id', where: { column: 'scope_kind', is: 'project' } },
     },
     described: () => true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },

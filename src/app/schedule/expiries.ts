@@ -2,7 +2,7 @@ import { expireInvitations, nextInvitationExpiry } from '../../accounts/invitati
 import { expireRoles, nextExpiry as nextRoleExpiry } from '../../accounts/roles/roles.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
-import { Derived } from '../../kernel/cache/remembered.ts';
+import { DerivedValue } from '../../kernel/cache/versioned-cache.ts';
 import type { Database } from '../../kernel/db/database.ts';
 
 /** What ends by itself: the next instant at which something does, and the change. */
@@ -17,7 +17,7 @@ export const nextExpiry = (db: Database): number => Math.min(...expiries.map((ex
 /** Ends roles and invitations at their instant, before anything is served; costs one comparison while none is due. */
 export function dueExpiries(app: App): (now: number) => void {
   const { db } = app;
-  const next = new Derived(db.versions, () => nextExpiry(db));
+  const next = new DerivedValue(db.versions, () => nextExpiry(db));
   return (now) => {
     if (now < next.value) return;
     db.write(() => {

@@ -2,82 +2,97 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import type { Versions } from './versions.ts';
 
-let watches = 0;
+/** Which objects a changed row of a table invalidates. */
+export interface RowRule {
+  /** The column of the changed row that holds the id of the object, or that `through` is searched by. */
+  readonly column: string;
+  /** The rule applies to rows with this value in another column only. */
+  readonly where?: { readonly column: string; readonly is: string };
+  /** The table to find the objects in: the ids are in its column `id`, of the rows whose `match` equals `column`. */
+  readonly through?: { readonly table: string; readonly match: string; readonly id: string };
+}
 
-const quoted = (columns: readonly string[]): string => [...new Set(columns)].map((column) => `"${column}"`).join(', ');
+/** For each table whose rows change single objects, or who can see them, the rule that finds the objects. */
+export type RowRules = Readonly<Record<string, RowRule>>;
 
-/** The objects that are watched. */
+/** The objects to watch. */
 export interface Watched {
   /** Their table. */
   readonly table: string;
-  /**
-   * For each table whose rows they tell of the id of the object, with a WHERE if not every row has one, or a SELECT of ids, with
-   * `row.` for the columns of the row.
-   */
-  readonly rules: Readonly<Record<string, string>>;
+  readonly rules: RowRules;
   /** The columns (`table.column`) that matter. */
   readonly read: readonly string[];
 }
 
+const quoted = (columns: readonly string[]): string => [...new Set(columns)].map((column) => `"${column}"`).join(', ');
+
+let watchCount = 0;
+
 /**
- * Temporary triggers that call back with the ids of the objects that a changed row is told of in: of those that have been
- * included, and perhaps of others. Cascades of foreign keys count, too. See src/decisions/caching.md.
+ * Calls back with the ids of the objects that a changed row invalidates, through temporary triggers; cascades of foreign keys
+ * count. It reports the objects that are included, and may report others. See src/decisions/caching.md.
  */
 export class RowWatch {
+  readonly #name = `watch_${++watchCount}`;
   readonly #includeAll: SQLite.Statement<[], number>;
-  #greatest = Number.NEGATIVE_INFINITY;
+  #triggerCount = 0;
+  #greatestId = Number.NEGATIVE_INFINITY;
   #asOf: number | undefined;
 
-  /** Not inside a transaction, which would take the triggers with it when it is rolled back. */
+  /** Must not run inside a transaction: a rollback would remove the triggers. */
   constructor(
-    handle: SQLite.Database,
+    private readonly handle: SQLite.Database,
     private readonly versions: Versions,
-    { read, rules, table: ofObjects }: Watched,
-    touched: (id: number) => void,
+    { read, rules, table }: Watched,
+    onChange: (id: number) => void,
   ) {
-    const name = `touched_${++watches}`;
-    handle.function(name, (id: unknown) => {
-      if (typeof id === 'number') touched(id);
+    handle.function(this.#name, (id: unknown) => {
+      if (typeof id === 'number') onChange(id);
       return null;
     });
-    let triggers = 0;
-    // Calling back costs as much as writing a row. A new object, whose rows are many, is included when it is first told of.
-    handle.exec(`CREATE TEMP TABLE ${name}_included (greatest INTEGER); INSERT INTO ${name}_included VALUES (0)`);
-    const isIncluded = (id: string): string => `${id} <= (SELECT greatest FROM ${name}_included)`;
-    for (const [table, ids] of Object.entries(rules)) {
-      const follow = (moment: string, row: 'OLD' | 'NEW'): void => {
-        const of = ids.replaceAll('row.', `${row}.`);
-        const [id = '', where = 'TRUE'] = of.split(' WHERE ');
-        const trigger = `CREATE TEMP TRIGGER ${name}_${++triggers} AFTER ${moment} ON main.${table}`;
-        handle.exec(
-          /^SELECT\b/.test(of)
-            ? `${trigger} BEGIN SELECT ${name}(id) FROM (${of}) WHERE ${isIncluded('id')}; END`
-            : `${trigger} WHEN (${where}) AND ${isIncluded(id)} BEGIN SELECT ${name}(${id}); END`,
-        );
-      };
-      const used = [...ids.matchAll(/row\.(\w+)/g)].map(([, column = '']) => column);
-      // To a new row by its id nothing refers yet, and nobody was told of it.
-      if (used.some((column) => column !== 'id')) follow('INSERT', 'NEW');
-      follow('DELETE', 'OLD');
-      const columns = read.filter((part) => part.startsWith(`${table}.`)).map((part) => part.slice(table.length + 1));
-      if (columns.length > 0) follow(`UPDATE OF ${quoted(columns)}`, 'OLD');
-      // Where nothing is set that the objects follow from they are the same afterwards.
-      follow(`UPDATE OF ${quoted(used)}`, 'NEW');
-    }
+    // A callback costs as much as writing a row, and a new object writes many rows: it is reported from its first inclusion on.
+    handle.exec(
+      `CREATE TEMP TABLE ${this.#name}_included (greatest INTEGER); INSERT INTO ${this.#name}_included VALUES (0)`,
+    );
+    for (const [changed, rule] of Object.entries(rules)) this.#watch(changed, rule, read);
     this.#includeAll = handle
       .prepare<[], number>(
-        `UPDATE ${name}_included SET greatest = (SELECT ifnull(max(id), 0) FROM main.${ofObjects}) RETURNING greatest`,
+        `UPDATE ${this.#name}_included SET greatest = (SELECT ifnull(max(id), 0) FROM main.${table}) RETURNING greatest`,
       )
       .pluck();
   }
 
-  /** From now on what changes the object with this id is told; as long as nothing of the present generation is taken back. */
+  /** Reports changes of the object with this id from now on, until a rollback of the current generation. */
   include(id: number): void {
     const { generation } = this.versions;
-    if (this.#asOf === generation && id <= this.#greatest) return;
-    this.#greatest = present(this.#includeAll.get());
+    if (this.#asOf === generation && id <= this.#greatestId) return;
+    this.#greatestId = present(this.#includeAll.get());
     this.#asOf = generation;
-    // A rollback takes this back, too: whoever makes one begins a new generation where something has changed.
+    // A rollback undoes the inclusion; counting it as a change makes the rollback start a new generation.
     this.versions.changed([]);
+  }
+
+  #watch(table: string, rule: RowRule, read: readonly string[]): void {
+    const used = [rule.column, ...(rule.where ? [rule.where.column] : [])];
+    // Nothing refers to a new row by its id yet, and no response has shown it.
+    if (used.some((column) => column !== 'id')) this.#trigger(table, rule, 'INSERT', 'NEW');
+    this.#trigger(table, rule, 'DELETE', 'OLD');
+    const columns = read.filter((part) => part.startsWith(`${table}.`)).map((part) => part.slice(table.length + 1));
+    if (columns.length > 0) this.#trigger(table, rule, `UPDATE OF ${quoted(columns)}`, 'OLD');
+    // Only an update of these columns can make the row invalidate other objects than before.
+    this.#trigger(table, rule, `UPDATE OF ${quoted(used)}`, 'NEW');
+  }
+
+  #trigger(table: string, { column, through, where }: RowRule, event: string, row: 'OLD' | 'NEW'): void {
+    const name = `${this.#name}_${++this.#triggerCount}`;
+    const isIncluded = (id: string): string => `${id} <= (SELECT greatest FROM ${this.#name}_included)`;
+    const conditions = where ? [`${row}."${where.column}" = '${where.is}'`] : [];
+    const value = `${row}."${column}"`;
+    if (!through) conditions.push(isIncluded(value));
+    const report = through
+      ? `SELECT ${this.#name}("${through.id}") FROM "${through.table}" WHERE "${through.match}" = ${value} AND ${isIncluded(`"${through.id}"`)}`
+      : `SELECT ${this.#name}(${value})`;
+    const when = conditions.length > 0 ? `WHEN ${conditions.join(' AND ')}` : '';
+    this.handle.exec(`CREATE TEMP TRIGGER ${name} AFTER ${event} ON main."${table}" ${when} BEGIN ${report}; END`);
   }
 }

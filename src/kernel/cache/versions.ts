@@ -1,48 +1,48 @@
 import type { Part } from './access.ts';
 
-/** What something was made from: parts of the schema, as of then. */
+/** The parts of the schema that a value was read from, and their version at that moment. */
 export interface Basis {
   readonly reads: readonly (readonly Part[])[];
   readonly stamp: number;
-  /** Of all changes, those up to which it has been found unchanged. */
+  /** The number of changes at the last check. */
   asOf: number;
 }
 
 /**
- * Counts the changes of each part of the schema, and notes which parts are read. Counters only grow, so that the sum of
- * some is the same exactly as long as none of them has changed.
+ * Counts the changes of each part of the schema, and notes which parts are read. Counters only grow, so the sum of several
+ * stays equal exactly while none of them changes.
  */
 export class Versions {
   /** Grows with every change. */
   changes = 0;
-  /** Grows when whatever is known of the data may be wrong. */
+  /** Grows when every cached value may be outdated. */
   generation = 0;
   readonly #counters: number[] = [];
   #observed: Set<readonly Part[]> | undefined;
 
-  /** These parts have changed. */
+  /** Records a change of these parts. */
   changed(parts: readonly Part[]): void {
     this.changes++;
     for (const part of parts) this.#counters[part] = (this.#counters[part] ?? 0) + 1;
   }
 
-  /** Anything may have changed: another process has written, or what was read has been taken back. */
+  /** Records that anything may have changed: another process wrote, or a transaction that was read from rolled back. */
   changedAll(): void {
     this.changes++;
     this.generation++;
   }
 
-  /** Whether somebody wants to know what is read. */
+  /** Whether `observe` is running. */
   get isObserved(): boolean {
     return this.#observed !== undefined;
   }
 
-  /** These parts are being read. */
+  /** Records a read of these parts. */
   note(parts: readonly Part[]): void {
     this.#observed?.add(parts);
   }
 
-  /** Runs work and tells what it has read. */
+  /** Runs work; returns its result and the parts that it read. */
   observe<T>(work: () => T): { readonly result: T; readonly reads: readonly (readonly Part[])[] } {
     const outer = this.#observed;
     const reads = new Set<readonly Part[]>();
@@ -55,12 +55,12 @@ export class Versions {
     }
   }
 
-  /** What is made now from these parts. */
+  /** Returns the current version of these parts. */
   basis(reads: Basis['reads']): Basis {
     return { reads, stamp: this.#sum(reads), asOf: this.changes };
   }
 
-  /** Whether nothing has changed that something was made from. */
+  /** Returns whether no part of a basis has changed. */
   isCurrent(basis: Basis): boolean {
     if (basis.asOf === this.changes) return true;
     if (this.#sum(basis.reads) !== basis.stamp) return false;

@@ -214,7 +214,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { delete: deletion, detail, update, visible } = this.spec;
     const get: Operation = {
       summary: `Answers ${withArticle(this.noun)}.`,
-      recall: (request) => this.listing.recall(request),
+      fromCache: (request) => this.listing.fromCache(request),
       handle: (request) => this.retrieve(request),
       ...(detail && { filters: detail.filters }),
       selectable: true,

@@ -45,8 +45,8 @@ export interface Operation {
    *   the commit fails (TakenBack), so it changes nothing outside the database, unless `isHandledOnce`.
    */
   handle(request: Request, prepared: unknown): Reply;
-  /** What is remembered of the object that the path names, whatever address it is asked at; undefined when `handle` has to make it. */
-  readonly recall?: (request: Request) => Reply | undefined;
+  /** Returns the cached response for the object in the path, whatever the query; undefined when `handle` must run. */
+  readonly fromCache?: (request: Request) => Reply | undefined;
   /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /**

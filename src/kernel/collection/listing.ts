@@ -1,16 +1,16 @@
 /** Lists: the ids of a page first, then its objects. See src/decisions/page-query-first.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
-import { Allowance } from '../cache/lately.ts';
+import { CacheBudget } from '../cache/generational-cache.ts';
 import { all, type Sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { type Page, pageHeaders, pageOf } from '../http/page.ts';
 import { document, type Reply, secret } from '../http/reply.ts';
+import { CachedObjects, type CachedSpec, isCached } from './cached-objects.ts';
 import { chosenNames } from './chosen.ts';
 import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { isKept, KeptObjects, type KeptSpec } from './kept.ts';
 import { type Member, renderObject, type Viewer } from './representation.ts';
 import type { Row } from './row.ts';
 
@@ -20,7 +20,7 @@ export type Parameters = Readonly<Record<string, Value>>;
 const none: Parameters = {};
 
 /** What a list is made of. Column names inside are written with the alias. */
-export interface ListSpec extends Partial<KeptSpec> {
+export interface ListSpec extends Partial<CachedSpec> {
   readonly table: string;
   readonly alias: string;
   /** Name of its objects, by which the documentation calls their schema. */
@@ -53,16 +53,16 @@ interface PageTexts {
   readonly ids: string;
 }
 
-/** Of so many conditions and orders a list knows the texts of its queries. */
-const mostPageTexts = 200;
+/** The number of combinations of conditions and orders whose query texts a list caches. */
+const maxPageTexts = 200;
 
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
 export class Listing {
   #madeMembers: readonly Member[] | undefined;
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
-  readonly #ofPages = new Allowance(mostPageTexts).map<string, PageTexts>(() => 1);
-  readonly #kept: KeptObjects | undefined;
+  readonly #ofPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
+  readonly #cachedObjects: CachedObjects | undefined;
   /** What names of filters start with that have a form of names. */
   readonly #starts: readonly string[];
   readonly #ownOrder: string;
@@ -71,7 +71,7 @@ export class Listing {
   constructor(readonly spec: ListSpec) {
     this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
     this.#ownOrder = this.#orderOf([spec.order]);
-    this.#kept = isKept(spec) ? new KeptObjects(spec, this, this.#textOf(this.#members)) : undefined;
+    this.#cachedObjects = isCached(spec) ? new CachedObjects(spec, this, this.#textOf(this.#members)) : undefined;
   }
 
   /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
@@ -97,7 +97,7 @@ export class Listing {
     const found = db.remembered(idsOf(page), isAll ? page.offset + page.size : undefined);
     const ids = db.remaining(found, this.spec.table, this.spec.alias, condition);
     const headers = pageHeaders(page, total, request.url, query);
-    if (this.#kept && this.#isKept(request)) return this.#kept.page(request, ids, headers);
+    if (this.#cachedObjects && this.#isCached(request)) return this.#cachedObjects.page(request, ids, headers);
     const rows = this.representMany(request, ids, parameters);
     return this.answer(request, `[${rows.join(',')}]`, { headers });
   }
@@ -118,17 +118,17 @@ export class Listing {
     return texts;
   }
 
-  /** What is remembered of the object that the path names; undefined when it has to be made. */
-  recall(request: Request): Reply | undefined {
-    // Too many of them are 400 after an object that the caller does not see has been 404.
+  /** Returns the cached response for the object in the path. */
+  fromCache(request: Request): Reply | undefined {
+    // An invalid selection of fields is 400, but only after the 404 for an object that the caller cannot see.
     if (request.query.has('field') || request.query.has('fields')) return undefined;
-    return this.#isKept(request) ? this.#kept?.recall(request) : undefined;
+    return this.#isCached(request) ? this.#cachedObjects?.fromCache(request) : undefined;
   }
 
   /** 200 with the text of an object that the caller sees, which is remembered where that is possible. */
   tell(request: Request, row: Row, text: string, until: number | undefined): Reply {
-    const kept = this.#isKept(request) ? this.#kept?.keep(request, row, text) : undefined;
-    return kept ?? this.answer(request, text, { id: row.id, until });
+    const reply = this.#isCached(request) ? this.#cachedObjects?.store(request, row, text) : undefined;
+    return reply ?? this.answer(request, text, { id: row.id, until });
   }
 
   /** 200 with a page, or with the object of this id. */
@@ -176,8 +176,8 @@ export class Listing {
   }
 
   /** Whether the request asks for texts such as are remembered. */
-  #isKept(request: Request): boolean {
-    return this.#kept !== undefined && !this.#chosen(request);
+  #isCached(request: Request): boolean {
+    return this.#cachedObjects !== undefined && !this.#chosen(request);
   }
 
   /** What its objects show; made when it is first asked for, since a start asks for that of few lists. */

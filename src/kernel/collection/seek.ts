@@ -22,7 +22,7 @@ export function seek<R extends Row>(
   const row = (condition: Sql): R | undefined =>
     db.get<R>(sql`SELECT ${alias}.* FROM ${raw(table)} ${alias} WHERE ${condition} AND (${visible})`);
   if ('id' in named) return row(sql`${alias}.id = ${named.id}`);
-  const { ids } = app.texts;
+  const { ids } = app.objectCaches;
   const { uuid } = named;
   const known = ids.get(uuid);
   // Its id leads straight to the row; on the way through the index of uuids lie pages of a large table that nobody else has read lately.

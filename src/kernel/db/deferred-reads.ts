@@ -4,10 +4,10 @@
  * has the rows. See src/decisions/reading-thread.md.
  */
 import type { Part, Walk } from '../cache/access.ts';
-import { Allowance } from '../cache/lately.ts';
+import { CacheBudget } from '../cache/generational-cache.ts';
 import type { Basis, Versions } from '../cache/versions.ts';
-import type { Kept } from './kept.ts';
 import type { Sql, Value } from './sql.ts';
+import type { Statement } from './statement.ts';
 import type { Statements } from './statements.ts';
 
 /** A statement with its values, for the reader thread. */
@@ -161,7 +161,7 @@ const changesPerCheck = 1000;
 export class LongReadDetector {
   /** A table with more rows is large. */
   readonly manyRows: number = 10_000;
-  readonly #short = new Allowance(maxKnownReads).map<string, true>(() => 1);
+  readonly #short = new CacheBudget(maxKnownReads).cache<string, true>(() => 1);
   readonly #large = new Set<string>();
   readonly #small = new Map<string, number>();
   #asOf = -1;
@@ -172,26 +172,26 @@ export class LongReadDetector {
   ) {}
 
   /** Returns whether to defer a read; `visits` is the number of rows that it looks at where it does not sort. */
-  has(kept: Kept, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
+  has(kept: Statement, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
     const large = this.#largeWalks(kept, visits);
     if (large.length === 0) return false;
     return large.some(({ isWhole }) => isWhole) || !this.#short.get(answerKey(kept, values));
   }
 
   /** Returns whether to defer reads that follow each other: one takes long, or there are many short ones. */
-  hasSome(reads: readonly (readonly [Kept, Sql['values']])[]): boolean {
+  hasSome(reads: readonly (readonly [Statement, Sql['values']])[]): boolean {
     if (reads.some(([kept, values]) => this.has(kept, values))) return true;
     return reads.filter(([kept]) => this.#largeWalks(kept).length > 0).length > maxShortReads;
   }
 
-  #largeWalks(kept: Kept, visits = Number.POSITIVE_INFINITY): readonly Walk[] {
+  #largeWalks(kept: Statement, visits = Number.POSITIVE_INFINITY): readonly Walk[] {
     const { sorts, walks } = this.statements.accessOf(kept);
     if (walks.length === 0 || (visits <= this.manyRows && !sorts)) return [];
     return walks.filter(({ table }) => this.isLarge(table));
   }
 
   /** Records how long a read took, in the thread or on the event loop. */
-  took(kept: Kept, values: Sql['values'], milliseconds: number, inThread: boolean): void {
+  took(kept: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
     if (inThread && milliseconds < shortMs) this.#short.set(answerKey(kept, values), true);
     else if (milliseconds > longMs) this.#short.delete(answerKey(kept, values));
   }
@@ -212,5 +212,5 @@ export class LongReadDetector {
 }
 
 /** The cache key of a query: the number of its statement and its values. */
-export const answerKey = ({ number }: Kept, values: Sql['values']): string =>
+export const answerKey = ({ number }: Statement, values: Sql['values']): string =>
   `${number} ${values.length === 0 ? '' : JSON.stringify(values)}`;

@@ -1,7 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import { type Access, type Part, partOf } from '../cache/access.ts';
-import { Remembered } from '../cache/remembered.ts';
 import { RowWatch, type Watched } from '../cache/row-watch.ts';
+import { VersionedCache } from '../cache/versioned-cache.ts';
 import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
@@ -13,9 +13,9 @@ import {
   LongReadDetector,
   Steps,
 } from './deferred-reads.ts';
-import type { Kept } from './kept.ts';
 import { RowCounts } from './row-counts.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
+import type { Statement } from './statement.ts';
 import { Statements } from './statements.ts';
 
 type Named = Readonly<Record<string, Value>>;
@@ -33,7 +33,7 @@ export class Reader {
   /** Of the handler that runs now. */
   #deferredReads: DeferredReads | undefined;
   readonly #handle: SQLite.Database;
-  readonly #queries = new Remembered<readonly number[]>(this.versions, queryBytes);
+  readonly #queries = new VersionedCache<readonly number[]>(this.versions, queryBytes);
   readonly #rowCounts: RowCounts;
   readonly #steps = new Steps();
 
@@ -234,7 +234,7 @@ export class Reader {
   }
 
   /** A statement has changed this many rows. */
-  protected changed(kept: Kept, count: number): void {
+  protected changed(kept: Statement, count: number): void {
     // A handler that has written must not run again.
     this.#deferredReads = undefined;
     const access = this.statements.accessOf(kept);
@@ -244,7 +244,7 @@ export class Reader {
 
   #remember(
     key: string,
-    statement: Kept<number>,
+    statement: Statement<number>,
     { values }: Sql,
     visits: number | undefined,
     also: (() => readonly Sql[]) | undefined,
@@ -256,7 +256,7 @@ export class Reader {
   }
 
   /** Returns the rows of a statement, from the reader thread where it takes long. Throws DeferredRead. */
-  #read<T>(kept: Kept<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
+  #read<T>(kept: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const reads = this.#deferredReads;
     if (!reads) return this.#noted(kept).all(values);
     const question = asked(kept, values);
@@ -279,21 +279,21 @@ export class Reader {
       .filter((question) => !this.isRemembered(question) && !reads.has(question));
   }
 
-  #statementOf({ isPlucked, text }: DeferredQuery): Kept {
+  #statementOf({ isPlucked, text }: DeferredQuery): Statement {
     return isPlucked ? this.statements.values(text) : this.statements.rows(text);
   }
 
   /** Returns what a statement accesses. Planning takes as long as many reads, so it may yield first. Throws DeferredRead. */
-  #accessOf(kept: Kept): Access {
+  #accessOf(kept: Statement): Access {
     if (kept.access === undefined) this.#deferredReads?.step();
     return this.statements.accessOf(kept);
   }
 
   /** The statement, of which is noted what it reads. */
-  #noted<T>(kept: Kept<T>): Kept<T> {
+  #noted<T>(kept: Statement<T>): Statement<T> {
     if (this.versions.isObserved) this.versions.note(this.#accessOf(kept).reads);
     return kept;
   }
 }
 
-const asked = ({ isPlucked, text }: Kept, values: Sql['values']): DeferredQuery => ({ text, values, isPlucked });
+const asked = ({ isPlucked, text }: Statement, values: Sql['values']): DeferredQuery => ({ text, values, isPlucked });

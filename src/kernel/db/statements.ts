@@ -1,46 +1,48 @@
 import type SQLite from 'better-sqlite3';
 import { type Access, Accesses } from '../cache/access.ts';
 import { present } from '../present.ts';
-import { Kept, KeptRows } from './kept.ts';
+import { RowStatement, Statement } from './statement.ts';
 
-const keptAtMost = 500;
+const maxStatements = 500;
 
-/** What statements access, by the version of the schema and their text: the same for all databases of this program. */
-const known = new Map<unknown, Map<string, Access>>();
-const knownAtMost = 5000;
+/** The accesses of statements, by schema version and text, shared by all databases of this process. */
+const accessesBySchema = new Map<unknown, Map<string, Access>>();
+const maxAccesses = 5000;
 
-/** The statements of a handle, each text prepared once and kept; of very many the oldest go. */
+/** The prepared statements of a handle, cached by text; the oldest are dropped first. */
 export class Statements {
-  readonly #rows = new Map<string, Kept>();
-  readonly #values = new Map<string, Kept>();
+  readonly #rows = new Map<string, Statement>();
+  readonly #values = new Map<string, Statement>();
   #accesses: Accesses | undefined;
   #known: Map<string, Access> | undefined;
 
   constructor(private readonly handle: SQLite.Database) {}
 
-  /** A statement that answers whole rows. */
-  rows<Row>(text: string): Kept<Row> {
-    return answering(this.#rows.get(text) ?? keep(this.#rows, new KeptRows(this.handle.prepare(steady(text)), text)));
-  }
-
-  /** A statement that answers the first column of its rows. */
-  values<T>(text: string): Kept<T> {
-    return answering(
-      this.#values.get(text) ?? keep(this.#values, new Kept(this.handle.prepare(steady(text)).pluck(), text)),
+  /** Returns a statement whose results are rows. */
+  rows<Row>(text: string): Statement<Row> {
+    return typed(
+      this.#rows.get(text) ?? store(this.#rows, new RowStatement(this.handle.prepare(planStable(text)), text)),
     );
   }
 
-  /** What a statement reads and changes. */
-  accessOf(kept: Kept): Access {
-    kept.access ??= this.#look(kept.text);
-    return kept.access;
+  /** Returns a statement whose results are the first column of its rows. */
+  values<T>(text: string): Statement<T> {
+    return typed(
+      this.#values.get(text) ?? store(this.#values, new Statement(this.handle.prepare(planStable(text)).pluck(), text)),
+    );
   }
 
-  /** The schema has changed. */
+  /** Returns what a statement reads and changes. */
+  accessOf(statement: Statement): Access {
+    statement.access ??= this.#look(statement.text);
+    return statement.access;
+  }
+
+  /** Drops what depends on the schema, after a migration. */
   forgetSchema(): void {
     this.#accesses = undefined;
     this.#known = undefined;
-    for (const kept of [...this.#rows.values(), ...this.#values.values()]) kept.forgetSchema();
+    for (const statement of [...this.#rows.values(), ...this.#values.values()]) statement.forgetSchema();
   }
 
   #look(text: string): Access {
@@ -49,7 +51,7 @@ export class Statements {
     if (access === undefined) {
       this.#accesses ??= new Accesses(this.handle);
       access = this.#accesses.of(text);
-      if (this.#known.size >= knownAtMost) this.#known.clear();
+      if (this.#known.size >= maxAccesses) this.#known.clear();
       this.#known.set(text, access);
     }
     return access;
@@ -57,25 +59,25 @@ export class Statements {
 
   #knownOfSchema(): Map<string, Access> {
     const version = this.handle.pragma('user_version', { simple: true });
-    const present = known.get(version) ?? new Map<string, Access>();
-    // Without a version it is nobody's schema yet.
-    if (version !== 0) known.set(version, present);
-    return present;
+    const accesses = accessesBySchema.get(version) ?? new Map<string, Access>();
+    // Version 0 is a database without a schema.
+    if (version !== 0) accessesBySchema.set(version, accesses);
+    return accesses;
   }
 }
 
 /**
- * The text of a statement that stays prepared. SQLite looks at what is bound to LIMIT, OFFSET and LIKE when it plans, and plans anew
- * whenever that has been bound again, which takes longer than many a query; it does not look into expressions.
+ * Makes the plan of a statement independent of its parameters. SQLite plans a statement again whenever the value of a LIMIT,
+ * OFFSET or LIKE parameter changes, which takes longer than many queries; it does not look into expressions.
  */
-const steady = (text: string): string =>
+const planStable = (text: string): string =>
   text.replaceAll(/\b(LIMIT|OFFSET) ([?@]\w*)/g, '$1 $2 + 0').replaceAll(/\bLIKE \?/g, "LIKE ? || ''");
 
-/** Only whoever wrote the text of a statement knows what it answers: hence the cast. */
-const answering = <T>(kept: Kept): Kept<T> => kept as Kept<T>;
+/** The caller knows the type of the results of its text, so the cast is safe. */
+const typed = <T>(statement: Statement): Statement<T> => statement as Statement<T>;
 
-function keep(statements: Map<string, Kept>, kept: Kept): Kept {
-  if (statements.size >= keptAtMost) statements.delete(present(statements.keys().next().value));
-  statements.set(kept.text, kept);
-  return kept;
+function store(statements: Map<string, Statement>, statement: Statement): Statement {
+  if (statements.size >= maxStatements) statements.delete(present(statements.keys().next().value));
+  statements.set(statement.text, statement);
+  return statement;
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
-import type { Remembered } from '../cache/remembered.ts';
+import type { VersionedCache } from '../cache/versioned-cache.ts';
 import { day, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
@@ -15,7 +15,7 @@ import type { TokenRow } from './token-use.ts';
 declare module '../app.ts' {
   interface App {
     /** The tokens presented recently, with their owners. */
-    readonly knownTokens: Remembered<TokenRow>;
+    readonly knownTokens: VersionedCache<TokenRow>;
   }
 }
 

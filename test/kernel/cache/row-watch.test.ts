@@ -15,7 +15,7 @@ function shelf() {
   const told: number[] = [];
   const watched = {
     table: 'book',
-    rules: { book: 'row.id', page: "row.book_id WHERE row.kind = 'text'" },
+    rules: { book: { column: 'id' }, page: { column: 'book_id', where: { column: 'kind', is: 'text' } } },
     read: ['book.title', 'page.book_id', 'page.kind', 'page.text'],
   };
   const watch = db.watchRows(watched, (id) => told.push(id));

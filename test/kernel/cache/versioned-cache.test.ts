@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { partOf } from '../../../src/kernel/cache/access.ts';
-import { Remembered } from '../../../src/kernel/cache/remembered.ts';
+import { VersionedCache } from '../../../src/kernel/cache/versioned-cache.ts';
 import { Versions } from '../../../src/kernel/cache/versions.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
@@ -21,7 +21,7 @@ const [things, others] = [partOf('thing'), partOf('other')];
 
 test('a value is there until something changes that it was made from, and not after it', () => {
   const versions = new Versions();
-  const memory = new Remembered<string>(versions, 100);
+  const memory = new VersionedCache<string>(versions, 100);
   assert.is(memory.get('a'), undefined);
   assert.is(memory.set('a', 'made', [[things]], 1), 'made');
   versions.changed([others]);
@@ -34,7 +34,7 @@ test('a value is there until something changes that it was made from, and not af
 });
 
 test('of values that outgrow the bound those go that were not asked for, and one that is too heavy is not kept', () => {
-  const memory = new Remembered<string>(new Versions(), 20);
+  const memory = new VersionedCache<string>(new Versions(), 20);
   memory.set('a', 'first', [], 6);
   memory.set('b', 'too heavy', [], 11);
   assert.is(memory.get('b'), undefined);

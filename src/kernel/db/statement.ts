@@ -2,15 +2,16 @@ import type SQLite from 'better-sqlite3';
 import type { Access } from '../cache/access.ts';
 import type { Value } from './sql.ts';
 
-/** What is bound to the marks of a statement: in order, or by name. */
+/** The parameters of a statement: positional or named. */
 type Bound = readonly Value[] | Readonly<Record<string, Value>>;
 
 let count = 0;
 
-/** A statement that answers the first column of its rows, and what it accesses, once that has been asked. */
-export class Kept<T = unknown> {
-  /** Names it among all of this program, in fewer letters. */
+/** A prepared statement that returns the first column of its rows. */
+export class Statement<T = unknown> {
+  /** A short cache key, unique in this process. */
   readonly number = ++count;
+  /** What the statement reads and changes; undefined until `Statements.accessOf` plans it. */
   access: Access | undefined;
 
   constructor(
@@ -18,7 +19,7 @@ export class Kept<T = unknown> {
     readonly text: string,
   ) {}
 
-  /** Whether it answers the first column of its rows alone. */
+  /** Whether the statement returns values instead of rows. */
   get isPlucked(): boolean {
     return true;
   }
@@ -35,19 +36,19 @@ export class Kept<T = unknown> {
     return this.statement.iterate(values);
   }
 
-  /** Runs what answers no rows. */
+  /** Runs a statement that returns no rows. */
   run(values: Bound): SQLite.RunResult {
     return this.statement.run(values);
   }
 
-  /** The schema has changed. */
+  /** Drops what depends on the schema. */
   forgetSchema(): void {
     this.access = undefined;
   }
 }
 
-/** One that answers whole rows. better-sqlite3 looks up the name of each column for each row, which takes as long as all the rest. */
-export class KeptRows extends Kept<unknown> {
+/** A prepared statement that returns rows as objects. It names the columns once; better-sqlite3 would look them up for each row. */
+export class RowStatement extends Statement<unknown> {
   #columns: readonly string[] | undefined;
 
   constructor(statement: SQLite.Statement<unknown[], unknown>, text: string) {

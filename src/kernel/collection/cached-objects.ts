@@ -1,7 +1,8 @@
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import type { Visibility } from '../access/right.ts';
-import type { Texts, TextsOf, TextViewer, TouchedBy } from '../cache/texts.ts';
+import type { CachedCollection, ObjectCache, Viewer } from '../cache/object-cache.ts';
+import type { RowRules } from '../cache/row-watch.ts';
 import { among, raw, type Sql, sql } from '../db/sql.ts';
 import { etagOf } from '../http/etag.ts';
 import { document, encoded, page, type Reply } from '../http/reply.ts';
@@ -9,40 +10,40 @@ import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import type { Row } from './row.ts';
 
-/** What a collection says of objects whose texts are kept one by one. */
-export interface KeptSpec {
+/** The declaration of a collection whose objects are cached one by one. */
+export interface CachedSpec {
   readonly table: string;
   readonly alias: string;
-  /** Who sees an object. */
+  /** Who can see an object. */
   readonly visible: Visibility;
   /**
-   * What the texts change by. The objects have no secrets and no parameters, and tell those who see everything the same, but
-   * for what only staff are told.
+   * The rows that change a representation, or who can see the object. The objects have no secrets and take no parameters.
+   * Callers who see everything get the same representation, except for what only staff see.
    */
-  readonly touchedBy: TouchedBy;
+  readonly invalidatedBy: RowRules;
 }
 
-/** Whether a declaration is that of such a collection. */
-export const isKept = (spec: Partial<KeptSpec>): spec is KeptSpec => spec.touchedBy !== undefined;
+/** Returns whether the objects of a collection are cached. */
+export const isCached = (spec: Partial<CachedSpec>): spec is CachedSpec => spec.invalidatedBy !== undefined;
 
-/** Makes the texts of objects. */
+/** Represents objects as JSON. */
 interface Maker {
   represent(request: Request, ids: readonly number[]): string[];
 }
 
-/** The objects of a collection as the memory of a deployment knows them; a page of them is put together from their texts. */
-export class KeptObjects {
+/** The cached objects of a collection. A page is put together from their representations. */
+export class CachedObjects {
   constructor(
-    private readonly spec: KeptSpec,
+    private readonly spec: CachedSpec,
     private readonly maker: Maker,
     /** The query of whole objects. */
     private readonly query: string,
   ) {}
 
-  /** What is remembered of the object that the path names; undefined when it has to be made. */
-  recall(request: Request): Reply | undefined {
+  /** Returns the cached response for the object in the path. */
+  fromCache(request: Request): Reply | undefined {
     const { key = '' } = request.params;
-    const known = this.#texts(request)?.byKey(viewerOf(request), key);
+    const known = this.#cache(request)?.byKey(viewerOf(request), key);
     if (known)
       verify(
         () => request.incoming.path,
@@ -52,30 +53,30 @@ export class KeptObjects {
     return known;
   }
 
-  /** The answer about an object that the caller sees, remembered; undefined where that is not possible. */
-  keep(request: Request, { id, uuid }: Row, text: string): Reply | undefined {
-    return this.#texts(request)?.keep(viewerOf(request), id, uuid, text);
+  /** Caches the representation of an object that the caller can see; undefined where it cannot be cached. */
+  store(request: Request, { id, uuid }: Row, text: string): Reply | undefined {
+    return this.#cache(request)?.store(viewerOf(request), id, uuid, text);
   }
 
   /** 200 with a page of the objects with these ids. */
   page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply {
     const objects = this.#objects(request, ids);
     const etags = objects.map(etagOf).join('');
-    const bytes = request.app.texts.page(etags, () => {
+    const bytes = request.app.objectCaches.page(etags, () => {
       const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
       return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
     });
-    // At one address the same objects of as many have the same links to other pages.
+    // At one URL, the same objects out of the same number have the same links to other pages.
     return page(bytes, `"${bytes.digest}.${headers['X-Result-Count']}"`, headers);
   }
 
-  /** Those that are not remembered are made at once. */
+  /** Represents the missing objects together. */
   #objects(request: Request, ids: readonly number[]): Reply[] {
-    const texts = this.#texts(request);
+    const cache = this.#cache(request);
     const viewer = viewerOf(request);
-    const known = ids.map((id) => texts?.byId(viewer, id));
+    const known = ids.map((id) => cache?.byId(viewer, id));
     const missing = ids.filter((_, i) => known[i] === undefined);
-    const make = (some: readonly number[]): Reply[] => this.#make(request, some, texts, viewer);
+    const make = (some: readonly number[]): Reply[] => this.#make(request, some, cache, viewer);
     const made = missing.length === 0 ? [] : request.db.inSteps(this.query, missing, make);
     let next = 0;
     return ids.map((id, i) => {
@@ -90,26 +91,25 @@ export class KeptObjects {
     });
   }
 
-  #make(request: Request, ids: readonly number[], texts: Texts | undefined, viewer: TextViewer): Reply[] {
+  #make(request: Request, ids: readonly number[], cache: ObjectCache | undefined, viewer: Viewer): Reply[] {
     const keys = this.#keysOf(request, ids);
     return this.maker.represent(request, ids).map((text, i) => {
       const id = present(ids[i]);
-      return texts?.keep(viewer, id, present(keys.get(id)), text) ?? encoded(document(text));
+      return cache?.store(viewer, id, present(keys.get(id)), text) ?? encoded(document(text));
     });
   }
 
-  #texts(request: Request): Texts | undefined {
-    return request.app.texts.of(this, () => this.#described(request));
+  #cache(request: Request): ObjectCache | undefined {
+    return request.app.objectCaches.of(this, () => this.#describe(request));
   }
 
-  /** By the query of whole objects, and the one that finds an object for a caller who does not see everything. */
-  #described(request: Request): TextsOf {
+  #describe(request: Request): CachedCollection {
     const { db } = request;
-    const anybody = { ...request.caller, isStaff: false, isSupport: false };
-    const found = this.#found(request, '', anybody);
+    const viewer = { ...request.caller, isStaff: false, isSupport: false };
+    const found = this.#found(request, '', viewer);
     return {
       table: this.spec.table,
-      touchedBy: this.spec.touchedBy,
+      invalidatedBy: this.spec.invalidatedBy,
       reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(found.text)])],
     };
   }
@@ -126,10 +126,10 @@ export class KeptObjects {
   }
 }
 
-/** What decides about a text besides the object: those who see everything differ only in being staff. */
-const viewerOf = ({ base, caller }: Request): TextViewer => ({
+/** Callers who see everything share a representation, apart from being staff. */
+const viewerOf = ({ base, caller }: Request): Viewer => ({
   base,
-  name: `${base} ${seesAll(caller) ? caller.isStaff : caller.id}`,
+  key: `${base} ${seesAll(caller) ? caller.isStaff : caller.id}`,
 });
 
 const bytesOf = (body: Reply['body']): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);

@@ -62,11 +62,11 @@ test('a write elsewhere leaves it, also in lists', async () => {
 
 test('a customer that is gone is not answered by the text of the next one, which takes its row', async () => {
   const gone = await fixture.customer('Gone');
-  const { db, texts } = fixture.server.app;
+  const { db, objectCaches } = fixture.server.app;
   await fixture.staff.get(fresh(gone.url));
   // Pages fill the allowance once, so that the text is asked for again after a turn of it.
   const half = fixture.server.app.config.memory_budget_bytes / 4;
-  texts.page('a page that fills half', () => Buffer.alloc(half));
+  objectCaches.page('a page that fills half', () => Buffer.alloc(half));
   await fixture.staff.get(fresh(gone.url));
   const row = () => db.value<number>(sql`SELECT max(id) FROM customer`);
   const before = row();
