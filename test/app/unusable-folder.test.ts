@@ -1,25 +1,22 @@
 /** Every command with a data folder that does not exist or cannot be used: one line says which, and nothing is created. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolder } from '../../src/kernel/place.ts';
-import { failed, Program } from '../support/program.ts';
+import { failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('unusable data folder');
-const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
 
 test.before.each(async () => {
-  program = new Program(native);
+  program = new Program(nativeCache);
   // What commands read that create data.
   assert.is((await program.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
   assert.is((await program.run(['backup', 'backup', '--data', 'source'])).code, 0);
   writeFileSync(join(program.folder, 'export'), (await program.run(['export', '--data', 'source'])).stdout);
 });
 test.after.each(() => program.end());
-test.after(() => rmSync(native, { recursive: true }));
 
 /** Commands that read no data, and those that create the folder where they can. */
 const withoutData = /^(example|openapi|config|completion|licenses|version|help)\b/;

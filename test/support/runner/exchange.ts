@@ -28,7 +28,8 @@ export async function exchange(url: URL, init: RequestInit): Promise<Response> {
       );
     });
     sent.on('error', fail);
-    sent.end(init.body ?? undefined);
+    // A text would be sent together with the headers, and they as UTF-8 then.
+    sent.end(typeof init.body === 'string' ? Buffer.from(init.body) : (init.body ?? undefined));
   });
   return new Exchanged(url, message, bytes) as unknown as Response;
 }
