@@ -16,7 +16,7 @@ import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { selfChecks, verify } from '../kernel/verification.ts';
 import { Course } from './course.ts';
-import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
+import { ignoredHeader, ignoredNames, unknownNames } from './ignored.ts';
 import { nextVersion, textOf, versionHeader } from './replication/version.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
@@ -52,9 +52,9 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   /** The request, of which unknown names are refused where that is set. */
   const refusing = (operation: Operation, request: Request): Request => {
     if (isStrict)
-      request.refusedNames = () => {
+      request.unknownNames = () => {
         const names = ignoredNames(operation, request);
-        return names && refusedNames(names);
+        return names && unknownNames(names);
       };
     return request;
   };
@@ -123,10 +123,10 @@ async function prepare(operation: Operation, request: Request): Promise<unknown>
 
 /** Runs a handler. Where unknown names are refused they are told with what else is not valid, and before the state. */
 function handle(operation: Operation, request: Request, prepared: unknown): Reply {
-  if (!request.refusedNames) return operation.handle(request, prepared);
+  if (!request.unknownNames) return operation.handle(request, prepared);
   const told = (error: unknown): unknown => {
     const isOfState = error instanceof HttpError && [400, 409, 412].includes(error.status);
-    const refused = isOfState ? request.refusedNames?.() : undefined;
+    const refused = isOfState ? request.unknownNames?.() : undefined;
     if (!refused || !(error instanceof HttpError)) return error;
     const others = error.status === 400 && typeof error.body === 'object' ? error.body : {};
     return invalid({ ...others, ...refused });
@@ -137,7 +137,7 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
   } catch (error) {
     throw told(error);
   }
-  const refused = request.refusedNames();
+  const refused = request.unknownNames();
   if (refused) throw invalid(refused);
   return reply;
 }
@@ -187,7 +187,7 @@ function performer({ config, db, metrics }: App): Performing {
         return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };
       });
     const recalled = operation.fromCache?.(request);
-    if (recalled && !request.refusedNames?.()) {
+    if (recalled && !request.unknownNames?.()) {
       texts.hits++;
       return recalled;
     }

@@ -98,7 +98,7 @@ export function ignoredHeader({ body, query }: IgnoredNames): string {
 }
 
 /** What is told of these names where the setting strict_input refuses them. */
-export const refusedNames = ({ body, query }: IgnoredNames): Messages =>
+export const unknownNames = ({ body, query }: IgnoredNames): Messages =>
   Object.fromEntries(
     [...new Set([...query, ...body])].map((name) => [
       name,

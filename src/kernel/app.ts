@@ -11,10 +11,10 @@ export interface App {
   readonly random: (bytes: number) => Buffer;
 }
 
-/** A new object's uuid: 32 lower-case hex digits. */
+/** Returns the UUID of a new object: 32 lower-case hex digits. */
 export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);
 
-/** A uuid of 122 random bits (version 4): of what somebody who knows it may use, such as an invitation. */
+/** Returns a UUID of 122 random bits (version 4), for objects that anyone who knows it may use, such as invitations. */
 export function randomUuid(app: App): string {
   const bytes = app.random(16);
   bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x40;
@@ -23,15 +23,15 @@ export function randomUuid(app: App): string {
 }
 
 /**
- * Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side.
- * See src/decisions/ordered-uuids.md.
+ * Returns UUIDs that start with the time (version 7), so that an index stores new objects side by side. See
+ * src/decisions/ordered-uuids.md.
  */
 export function newUuids(app: App, count: number): string[] {
   const random = app.random(10 * count);
   const time = Math.floor(app.clock.now() / 1000)
     .toString(16)
     .padStart(12, '0');
-  // The four bits of the version, and the two of the variant.
+  // Four bits for the version, two for the variant.
   for (let i = 0; i < random.length; i += 10) {
     random[i] = (random.readUInt8(i) & 0x0f) | 0x70;
     random[i + 2] = (random.readUInt8(i + 2) & 0x3f) | 0x80;

@@ -52,7 +52,7 @@ const changers = anyOf(staff, ownersOf('id'));
 
 function findToChange(request: Request): CustomerRow {
   const customer = customers.find(request);
-  changers.demand(request, customer);
+  changers.require(request, customer);
   return customer;
 }
 
@@ -70,7 +70,7 @@ function store(request: Request, required: boolean): Reply {
   // Read as a partial update: what is said of a missing file is said here.
   const { image } = validate(imageInput(required), request, 'change');
   if (!image && required) throw new HttpError(400, { image: ['No file was submitted.'] });
-  request.demandMatch();
+  request.checkPreconditions();
   if (image) {
     request.db.run(sql`
       INSERT INTO customer_image (customer_id, content_type, content)
@@ -84,7 +84,7 @@ function store(request: Request, required: boolean): Reply {
 
 function remove(request: Request): Reply {
   const customer = findToChange(request);
-  request.demandMatch();
+  request.checkPreconditions();
   const { changes } = request.db.run(sql`DELETE FROM customer_image WHERE customer_id = ${customer.id}`);
   if (changes > 0) record(request, 'customer_update_succeeded', customerContext(customer));
   return empty();

@@ -47,7 +47,7 @@ const post = (scopes: Scopes): Operation => ({
   input: { fields: alertFields(scopes), purpose: 'create' },
   output: { status: 201, others: [200], shape: alerts(scopes).shape },
   handle: (request) => {
-    posters.demand(request, undefined);
+    posters.require(request, undefined);
     const { alert_type: type, scope, ...told } = validate(alertFields(scopes), request, 'create');
     return put(request, { ...told, type, kind: scope.kind, scope: scope.id });
   },
@@ -61,7 +61,7 @@ const repost = (scopes: Scopes): Operation => ({
   output: { status: 200, shape: alerts(scopes).shape },
   handle: (request) => {
     const alert = alerts(scopes).find(request);
-    posters.demand(request, undefined);
+    posters.require(request, undefined);
     const { alert_type: type = alert.alert_type, scope, ...told } = validate(presentFields(scopes), request, 'create');
     if ((scope && !isAbout(alert, scope)) || type !== alert.alert_type)
       throw conflict('Scope and alert type of an alert can not be changed.');

@@ -175,7 +175,7 @@ const historyByBody: Operation = {
   },
   output: { status: 200, shape: histories },
   handle: (request) => {
-    const asked = request.asking(Query.of(membersOf(request.body())));
+    const asked = request.withQuery(Query.of(membersOf(request.body())));
     return json(countHistory(asked));
   },
 };

@@ -58,7 +58,7 @@ export const postNotification: Operation = {
     },
   },
   handle: (request) => {
-    notifiers.demand(request, undefined);
+    notifiers.require(request, undefined);
     const { level, message, scope: about } = validate(notificationFields, request, 'create');
     const details = about
       ? { ...about.scope.scope(request.db, about.id), ...about.scope.own(request.db, about.id) }

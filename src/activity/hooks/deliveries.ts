@@ -167,8 +167,8 @@ export const deliveryEndpoints: readonly Endpoint[] = [
         handle: (request) => {
           const hook = webHooks.find(request);
           const delivery = find(request, hook);
-          hookManagers.demand(request, hook);
-          request.demandMatch();
+          hookManagers.require(request, hook);
+          request.checkPreconditions();
           const reason = delivery.status === 'pending' ? 'Delivery is already pending.' : inactiveReason(request, hook);
           if (reason !== undefined) throw conflict(reason);
           queueAgain(request, hook, delivery.id);

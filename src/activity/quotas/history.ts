@@ -40,7 +40,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
         const quota = quotas(scopes).find(request);
         const points = historyPoints((name) => request.query.all(name));
         const present: Readonly<Record<string, unknown>> = JSON.parse(
-          quotas(scopes).represent(request.asking(new Query('')), quota.id),
+          quotas(scopes).represent(request.withQuery(new Query('')), quota.id),
         );
         return json(
           points.map((point) => {

@@ -82,7 +82,7 @@ export const jobs = collection<WaitingJob>()({
   page: {
     refusals: { 403: true },
     run: (request, listing) => {
-      operators.demand(request, undefined);
+      operators.require(request, undefined);
       return listing.page(request, []);
     },
   },

@@ -53,7 +53,7 @@ export const outbox = collection<Message>()({
   page: {
     refusals: { 403: true },
     run: (request, listing) => {
-      operators.demand(request, undefined);
+      operators.require(request, undefined);
       // A view, whose rows nobody counts as they come and go.
       return listing.page(request, [raw('m.attempts >= 0')]);
     },

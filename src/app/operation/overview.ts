@@ -41,7 +41,7 @@ export const overview: Endpoint = {
       output: { status: 200, shape },
       refusals: { 403: true },
       handle: (request) => {
-        operators.demand(request, undefined);
+        operators.require(request, undefined);
         const { app, db } = request;
         const { backups, examination } = app.deployment;
         const told = backups?.list().filter(({ state }) => state === 'ready') ?? [];

@@ -10,4 +10,4 @@ export const operators = right('staff; global support', ({ caller }) => seesAll(
 export const seenByOperators = visibleTo(operators.words, (caller) => raw(seesAll(caller) ? 'TRUE' : 'FALSE'));
 
 /** Throws 403. */
-export const demandStaff = (request: Request): void => staff.demand(request, undefined);
+export const demandStaff = (request: Request): void => staff.require(request, undefined);

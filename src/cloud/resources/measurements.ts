@@ -109,7 +109,7 @@ export const readers = visibleTo(
 
 /** Inserts or updates the row of a resource and key: 201 or 200. */
 function put(request: Request, { key, read, table, values }: Measurement): Reply {
-  writers.demand(request, undefined);
+  writers.require(request, undefined);
   const told = read(request);
   const { db } = request;
   const { id } = told.scope;
@@ -152,7 +152,7 @@ function rejectMalformedPeriod({ query }: Request, key: Measurement['key']): voi
 
 /** Removes the row that the query names. */
 function remove(request: Request, { key, table }: Measurement): Reply {
-  writers.demand(request, undefined);
+  writers.require(request, undefined);
   const missing = ['scope', key].filter((name) => request.query.one(name) === undefined);
   if (missing.length > 0) throw invalid(Object.fromEntries(missing.map((name) => [name, [messages.required]])));
   const { id } = present(resourceParameter(request));

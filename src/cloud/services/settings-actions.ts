@@ -100,7 +100,7 @@ const stats = (catalogue: Catalogue): Endpoint => ({
       refusals: { 403: true },
       handle: (request) => {
         const row = settings(catalogue).find(request);
-        statisticsReaders.demand(request, row);
+        statisticsReaders.require(request, row);
         return json(request.app.catalogue.type(row.type).quotas.link.length === 0 ? {} : statistics(request, row));
       },
     },

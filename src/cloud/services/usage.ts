@@ -78,7 +78,7 @@ export const settingsUsage = (catalogue: Catalogue): Endpoint => ({
       refusals: { 403: true },
       handle: (request) => {
         const { id, type: name } = settings(catalogue).find(request);
-        operators.demand(request, undefined);
+        operators.require(request, undefined);
         const isCounted = catalogue.type(name).quotas.link.length > 0;
         return listing.page(request, [sql`v.settings_id = ${id}`], { isCounted: Number(isCounted) });
       },

@@ -224,7 +224,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     refusals: { 403: true },
     handle: (request) => {
       const service = services.find(request);
-      importAction.right.demand(request, service);
+      importAction.right.require(request, service);
       return candidates(request, type, service);
     },
   };

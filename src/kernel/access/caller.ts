@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import { sql } from '../db/sql.ts';
 
-/** Who does something, as events tell it. */
+/** The user who acts, as events show them. */
 export interface Actor {
   readonly uuid: string;
   readonly username: string;
@@ -9,12 +9,12 @@ export interface Actor {
   readonly nativeName: string;
 }
 
-/** An authenticated user, as far as rights and events need to know them. */
+/** The authenticated user of a request. */
 export interface Caller extends Actor {
   readonly id: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
-  /** The token of this request: its row, and the text presented. */
+  /** The token of the request: the id of its row, and its text. */
   readonly tokenId: number;
   readonly token: string;
 }
@@ -22,8 +22,8 @@ export interface Caller extends Actor {
 /** Staff and global support see every object. */
 export const seesAll = (caller: Caller): boolean => caller.isStaff || caller.isSupport;
 
-/** Whether the caller is staff: the right that most writes ask for. */
+/** Whether the caller is staff. */
 export const isStaff = (caller: Caller): boolean => caller.isStaff;
 
-/** The caller's id as a piece of SQL. */
+/** The caller's id as SQL. */
 export const callerId = (caller: Caller): Sql => sql`${caller.id}`;

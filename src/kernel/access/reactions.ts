@@ -6,16 +6,13 @@ declare module '../app.ts' {
 }
 
 /**
- * What rooms announce, so that others can act on it: `context.app.reactions.roleEnded(context, user)`. It is called
- * in the transaction of the change, so that all of it happens or none.
- *
- * Each floor adds what it announces here, beside the code that does so (`declare module`); src/app/reactions.ts alone says
- * what follows. What has no answer there does not compile, nor does an answer to nothing. An interface of each room's own
- * would be as plain, but the type of the deployment would have to be a parameter of every context to join them.
+ * Calls that modules make when something has changed, so that modules above can react: `context.app.reactions.roleEnded(context,
+ * user)`. They run in the transaction of the change. A module declares its members beside the code that calls them (`declare
+ * module`); src/app/reactions.ts implements all of them, and does not compile when one is missing or left over.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: floors above add its members
+// biome-ignore lint/suspicious/noEmptyInterface: modules above add its members
 export interface Reactions {}
 
-/** What rooms ask before a change that others may forbid, declared and composed like reactions. Each throws 409. */
-// biome-ignore lint/suspicious/noEmptyInterface: floors above add its members
+/** Checks that modules make before a change that other modules may reject, declared like reactions. Each throws 409. */
+// biome-ignore lint/suspicious/noEmptyInterface: modules above add its members
 export interface Guards {}

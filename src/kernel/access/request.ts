@@ -20,31 +20,31 @@ declare module '../app.ts' {
   }
 }
 
-/** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
+/** A request as a handler sees it: the incoming message, the caller and the deployment. */
 export class Request implements RequestContext {
   constructor(
     readonly app: App,
     readonly incoming: IncomingRequest,
-    /** Values of the `:name` segments of the path. */
+    /** The values of the `:name` segments of the path. */
     readonly params: Readonly<Record<string, string>>,
     /** Null on open endpoints. */
     readonly actor: Caller | null,
     readonly now: number,
-    /** The parameters that filters and pages are read from. */
+    /** The parameters for filters and paging. */
     readonly query: Query = incoming.query,
   ) {}
 
-  /** What the setting strict_input refuses of this request's names; looked at when its body may be read (core.md 1.5). */
-  refusedNames: (() => Messages | undefined) | undefined;
+  /** Returns the errors for unknown names under the setting strict_input; undefined where it is off (core.md 1.5). */
+  unknownNames: (() => Messages | undefined) | undefined;
 
-  /** The same request with other parameters, such as those of its body. */
-  asking(query: Query): Request {
+  /** Returns the same request with other parameters, such as those of its body. */
+  withQuery(query: Query): Request {
     return new Request(this.app, this.incoming, this.params, this.actor, this.now, query);
   }
 
-  /** The authenticated caller. Only an open endpoint has none, and it must not ask. */
+  /** The authenticated caller. Throws on open endpoints, which have none. */
   get caller(): Caller {
-    if (!this.actor) throw new Error('An open endpoint asked for its caller');
+    if (!this.actor) throw new Error('An open endpoint has no caller');
     return this.actor;
   }
 
@@ -60,28 +60,28 @@ export class Request implements RequestContext {
     return this.incoming.address;
   }
 
-  /** Start of every link of the answer. */
+  /** The start of every link in the response. */
   get base(): string {
     return this.incoming.base;
   }
 
-  /** The address of this very path, without its query. */
+  /** The URL of the request without its query. */
   get url(): string {
     return this.incoming.base + this.incoming.path;
   }
 
-  /** Throws 400 for unknown names where they are refused. */
-  demandKnown(): void {
-    const refused = this.refusedNames?.();
-    if (refused) throw invalid(refused);
+  /** Throws 400 for unknown names under strict_input. */
+  rejectUnknownNames(): void {
+    const errors = this.unknownNames?.();
+    if (errors) throw invalid(errors);
   }
 
   /**
-   * Looks at unknown names where they are refused, and at If-Match and If-None-Match of a write, when the caller may do it
-   * and the body is read (core.md 1.2). Actions are compared with the object that they are below. Throws 412.
+   * Checks If-Match and If-None-Match of a write, after its rights and before its body (core.md 1.2). For an action it checks the
+   * object in its path. Throws 412, and 400 for unknown names under strict_input.
    */
-  demandMatch(): void {
-    this.demandKnown();
+  checkPreconditions(): void {
+    this.rejectUnknownNames();
     const { headers, method, path } = this.incoming;
     const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
     if (wanted === undefined && unwanted === undefined) return;
@@ -92,11 +92,11 @@ export class Request implements RequestContext {
     if (etag === undefined || !matches(wanted, etag)) throw changedMeanwhile();
   }
 
-  /** The members of the body; a list counts as the member that `listMember` names, if it names one. Throws 413, 415, 400. */
+  /** Returns the members of the body. A list becomes the member that `listMember` returns. Throws 413, 415, 400. */
   body(listMember?: () => string | undefined): Body {
     return this.incoming.body(listMember);
   }
 }
 
-/** `/api/customers/<key>/` of the path of an action below it. */
+/** Returns the path of the object that an action belongs to: `/api/customers/<key>/`. */
 const objectPath = (path: string): string => path.split('/').slice(0, 4).join('/').concat('/');

@@ -5,22 +5,22 @@ import type { Caller } from './caller.ts';
 import type { Request } from './request.ts';
 import { ownsCustomer } from './rights.ts';
 
-/** The text of a 403 that says no more. */
+/** The message of a 403 without a specific reason. */
 export const forbiddenText = 'You do not have permission to perform this action.';
 
-/** The text of the 403 that a caller gets about a subject; undefined when the caller may. */
+/** Returns the message of the 403, or undefined when the caller has the right. */
 type Denial<S> = (request: Request, subject: S) => string | undefined;
 
-/** The settings that are switched on or off. */
+/** The names of boolean settings. */
 type Switch = { [K in keyof Config]: Config[K] extends boolean ? K : never }[keyof Config];
 
 /**
- * Who may do something with a subject: what decides, and the words that OPTIONS and the documentation show for it. The
- * subject is what the right is about, such as the row that is to be changed.
+ * The right to do something with a subject, such as the row to change: the check, and the words that OPTIONS and the
+ * documentation show for it.
  */
 export class Right<S = unknown> {
   constructor(
-    /** Who has it: `owners of the customer`. */
+    /** The users who have it: `owners of the customer`. */
     readonly words: string,
     readonly denialReason: Denial<S>,
   ) {}
@@ -34,49 +34,49 @@ export class Right<S = unknown> {
     return this.denialReason(request, subject) === undefined;
   }
 
-  /** Throws 403 unless the caller has it. */
-  demand(request: Request, subject: S): void {
+  /** Throws 403 unless the caller has the right. */
+  require(request: Request, subject: S): void {
     const reason = this.denialReason(request, subject);
     if (reason !== undefined) throw forbidden(reason);
   }
 
-  /** The same right where a setting is on. */
+  /** Returns this right for deployments where a setting is on. */
   when(setting: Switch): Right<S> {
     return new Right(`${this.words} with the setting ${setting}`, (request, subject) =>
       request.config[setting] ? this.denialReason(request, subject) : forbiddenText,
     );
   }
 
-  /** The same right where a setting is off. */
+  /** Returns this right for deployments where a setting is off. */
   unless(setting: Switch): Right<S> {
     return new Right(`${this.words} without the setting ${setting}`, (request, subject) =>
       request.config[setting] ? forbiddenText : this.denialReason(request, subject),
     );
   }
 
-  /** The same right in other words. */
+  /** Returns this right with other words. */
   as(words: string): Right<S> {
     return new Right(words, this.denialReason);
   }
 }
 
-/** A right told by who has it and whether that is so. */
+/** Creates a right from its words and its check. */
 export const right = <S = unknown>(words: string, may: (request: Request, subject: S) => boolean): Right<S> =>
   new Right(words, (request, subject) => (may(request, subject) ? undefined : forbiddenText));
 
-/** The same right over what leads to its subject: `rightVia((link) => ({ customer_id: … }), ownersOf('customer_id'))`. */
+/** Applies a right to a subject that is derived from another: `rightVia((link) => ({ customer_id: … }), ownersOf('customer_id'))`. */
 export const rightVia = <T, S>(subjectOf: (given: T, request: Request) => S, over: Right<S>): Right<T> =>
   new Right(over.words, (request, given) => over.denialReason(request, subjectOf(given, request)));
 
-/** The right of those who have it, unless a further rule denies it with a text of its own. */
+/** Restricts a right by a further check with its own message. */
 export const rightUnlessDenied = <G, S extends G>(granted: Right<G>, denial: Denial<S>): Right<S> =>
   new Right(granted.words, (request, subject) => granted.denialReason(request, subject) ?? denial(request, subject));
 
-/** The right of those who have one and a narrower one, in whose words it is told. */
+/** Restricts a right by another, which also gives the words. */
 export const narrowed = <G, S extends G>(granted: Right<G>, narrower: Right<S>): Right<S> =>
   rightUnlessDenied(granted, narrower.denialReason).as(narrower.words);
 
-/** The right of everybody who has one of these. */
+/** Combines rights: having one of them is enough. */
 export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
   right(rights.map(({ words }) => words).join('; '), (request, subject) =>
     rights.some((one) => one.may(request, subject)),
@@ -84,26 +84,26 @@ export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
 
 export const everybody = right('everybody', () => true);
 
-/** Everybody, of an answer that is made of no more than the objects that the caller sees. */
+/** Any user, for a response that contains only objects that the caller can see. */
 export const everybodyOver = (objects: string): Right => everybody.as(`everybody, over the ${objects} they see`);
 
 export const staff = right('staff', ({ caller }) => caller.isStaff);
 
-/** Owners of the customer whose id the subject has in a column. */
+/** The owners of the customer whose id is in a column of the subject. */
 export const ownersOf = <K extends string>(column: K): Right<Readonly<Record<K, number>>> =>
   right('owners of the customer', ({ caller, db }, subject) => ownsCustomer(db, caller, subject[column]));
 
-/** The user whose id the subject has in a column, in these words: `the author`. */
+/** The user whose id is in a column of the subject, with words such as `the author`. */
 export const userIn = <K extends string>(column: K, words: string): Right<Readonly<Record<K, number | null>>> =>
   right(words, ({ caller }, subject) => subject[column] === caller.id);
 
-/** Who sees an object: a condition on its row, and the words for it. */
+/** The condition for rows that a caller can see, and its words. */
 export interface Visibility {
   readonly allowedFor: string;
   readonly condition: (caller: Caller, config: Config) => Sql;
 }
 
-/** Who sees the objects of a collection; the words are a sentence's, as those of a right. */
+/** Creates a visibility from its words and its condition. */
 export const visibleTo = (words: string, condition: Visibility['condition']): Visibility => ({
   allowedFor: right(words, () => true).allowedFor,
   condition,

@@ -7,13 +7,13 @@ export const ownsCustomer = (db: Database, caller: Caller, customer: number): bo
   ownership(db, caller, customer) !== undefined;
 
 /**
- * Whether the caller is an owner of the customer for at least as long as until the given instant (core.md 8.2 "until t"):
- * for null, which means without end, only an endless ownership is long enough.
+ * Whether the caller owns the customer at least until the given instant (core.md 8.2 "until t"). Null means without end, which
+ * only a role without end covers.
  */
 export const ownsCustomerUntil = (db: Database, caller: Caller, customer: number, until: number | null): boolean =>
   lastsUntil(ownership(db, caller, customer), until);
 
-/** The same of a manager of a project. */
+/** Whether the caller manages the project at least until the given instant; null means without end. */
 export const managesProjectUntil = (db: Database, caller: Caller, project: number, until: number | null): boolean =>
   lastsUntil(
     db.get(sql`SELECT expires FROM active_project_role
@@ -21,23 +21,23 @@ export const managesProjectUntil = (db: Database, caller: Caller, project: numbe
     until,
   );
 
-/** Projects that the caller manages, as a list of ids. */
+/** Ids of the projects that the caller manages. */
 export const managedProjects = (caller: Caller): Sql =>
   sql`SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager'`;
 
-/** Whether the caller is an active manager of some project. */
+/** Whether the caller manages any project. */
 export const managesSomeProject = (db: Database, caller: Caller): boolean =>
   db.value(sql`SELECT 1 WHERE EXISTS (${managedProjects(caller)})`) !== undefined;
 
-/** Until when a user is an owner of the customer: null without end; undefined: not at all. */
+/** Returns the end of a user's ownership of the customer: null without end, undefined without ownership. */
 export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: number): number | null | undefined =>
   ownership(db, user, customer)?.expires;
 
-/** Customers that the caller owns by a role without an end, as a list of ids. */
+/** Ids of the customers that the caller owns without end. */
 export const endlesslyOwnedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
 
-/** Whether the caller is an active owner of some customer; `endless`: by a role without an end. */
+/** Whether the caller owns any customer; with `endless`, by a role without end. */
 export const ownsSomeCustomer = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
   db.value(sql`SELECT 1 FROM active_customer_role
     WHERE user_id = ${caller.id} AND role = 'owner' AND (expires IS NULL OR ${Number(!endless)})`) !== undefined;

@@ -2,8 +2,8 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*
- * Who sees what, as conditions in SQL (core.md 6.3, 7.3). Each rule is written once, for an expression that gives the
- * user's id: a bound value in a query, or the `@caller` parameter of a prepared representation.
+ * Visibility as conditions in SQL (core.md 6.3, 7.3). Each rule is written once, for an expression with the user's id: a parameter
+ * of a query, or `@caller` of a prepared representation.
  */
 
 /** Ids of the customers in which a user has an active customer role. */
@@ -14,18 +14,18 @@ export const customersWithRole = (user: Sql): Sql =>
 export const projectsWithRole = (user: Sql): Sql =>
   sql`SELECT project_id FROM active_project_role WHERE user_id = ${user}`;
 
-/** Ids of the customers a user is connected with: by a role of its own or a role in one of its projects. */
+/** Ids of the customers where a user has a role, or has one in a project of theirs. */
 export const connectedCustomers = (user: Sql): Sql => sql`${customersWithRole(user)}
   UNION SELECT p.customer_id FROM active_project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user}`;
 
-/** Ids of the projects a user is connected with: by a role of its own or a role in its customer. */
+/** Ids of the projects where a user has a role, or has one in their customer. */
 export const connectedProjects = (user: Sql): Sql => sql`${projectsWithRole(user)}
   UNION SELECT p.id FROM active_customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user}`;
 
-/** Condition: the customer whose id stands in `column` is visible to the caller. */
+/** Condition: the caller can see the customer whose id is in `column`. */
 export const visibleCustomers = (caller: Caller, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${connectedCustomers(callerId(caller))})`;
 
-/** Condition: the project whose id stands in `column` is visible to the caller. */
+/** Condition: the caller can see the project whose id is in `column`. */
 export const visibleProjects = (caller: Caller, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${connectedProjects(callerId(caller))})`;

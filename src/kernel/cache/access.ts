@@ -2,14 +2,13 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
 /*
- * What a statement reads and changes, as SQLite itself tells by EXPLAIN: cascades of foreign keys and triggers are in it, and
- * views are taken apart. What is remembered of a database is valid while nothing has changed that it was read from.
- * See src/decisions/caching.md.
+ * Finds what a statement reads and changes from the output of EXPLAIN, which includes cascades of foreign keys and triggers, and
+ * expands views. A cached value is valid until one of the parts that it was read from changes. See src/decisions/caching.md.
  */
 
 /**
- * A part of the schema whose changes are counted: `table` for rows that come and go, `table.column` for values that change.
- * Parts are numbered as they are met, the same for all databases of the process.
+ * The number of a part of the schema whose changes are counted: `table` for inserted and deleted rows, `table.column` for
+ * updates. All databases of the process share the numbers.
  */
 export type Part = number;
 
@@ -17,29 +16,29 @@ export type Part = number;
 export interface Access {
   readonly reads: readonly Part[];
   readonly changes: readonly Part[];
-  /** The table whose number of rows grows (1) or shrinks (-1) by as many as the statement says it has changed. */
+  /** The table whose row count grows (1) or shrinks (-1) by the number of rows that the statement reports as changed. */
   readonly counted: { readonly table: Part; readonly sign: 1 | -1 } | undefined;
-  /** What it goes through row by row. */
+  /** The tables and indexes that it scans. */
   readonly walks: readonly Walk[];
-  /** Whether it sorts what it finds before it answers any of it. */
+  /** Whether it sorts all rows before it returns the first. */
   readonly sorts: boolean;
 }
 
-/** A table, by itself or by an index, that a statement goes through: from an end of it, or within a range or a few. */
+/** A table that a statement scans, directly or through an index, as a whole or within ranges. */
 export interface Walk {
   readonly table: string;
   readonly isWhole: boolean;
 }
 
-/** A table or an index, by the number of the page at which it starts. */
+/** A table or an index, found by the number of its root page. */
 interface Tree {
   readonly table: string;
-  /** The columns in it, for an index: every one that its text names. */
+  /** Its columns; for an index, every column that its definition names. */
   readonly columns: readonly string[];
   readonly isTable: boolean;
-  /** Whether its columns are read by their place in the table. */
+  /** Whether the opcodes address its columns by their position in the table. */
   readonly isPlain: boolean;
-  /** Whether it is an index of some rows alone. */
+  /** Whether it is a partial index. */
   readonly isPartial: boolean;
 }
 
@@ -51,7 +50,7 @@ interface SchemaRow {
   readonly sql: string | null;
 }
 
-/** A step of a program, as EXPLAIN tells it. */
+/** A row of EXPLAIN. */
 type Step = [address: number, opcode: string, p1: number, p2: number, p3: number];
 
 interface Opcode {
@@ -62,20 +61,20 @@ interface Opcode {
 }
 
 const opensTree = new Set(['OpenRead', 'OpenWrite', 'ReopenIdx']);
-const startsAtAnEnd = new Set(['Rewind', 'Last']);
+const startsAtEnd = new Set(['Rewind', 'Last']);
 const startsInside = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
-const goesOn = new Set(['Next', 'Prev', 'Count']);
+const advances = new Set(['Next', 'Prev', 'Count']);
 const sorts = new Set(['Sort', 'SorterSort']);
-const isOfVirtual = new Set(['VOpen', 'VUpdate']);
-/** The steps that are looked at, a quarter of a program. */
-const telling = new Set([
-  ...[opensTree, startsAtAnEnd, startsInside, goesOn, sorts, isOfVirtual].flatMap((opcodes) => [...opcodes]),
+const usesVirtualTable = new Set(['VOpen', 'VUpdate']);
+/** The opcodes that matter, about a quarter of a program. */
+const relevant = new Set([
+  ...[opensTree, startsAtEnd, startsInside, advances, sorts, usesVirtualTable].flatMap((opcodes) => [...opcodes]),
   ...['Column', 'Clear'],
 ]);
 
 const parts = new Map<string, Part>();
 
-/** The number of a part. */
+/** Returns the number of a part. */
 export function partOf(name: string): Part {
   let part = parts.get(name);
   if (part === undefined) {
@@ -85,10 +84,10 @@ export function partOf(name: string): Part {
   return part;
 }
 
-/** Tells what statements access, by the schema of one database as it is when it is first asked. */
+/** Analyses statements with the schema that a database has when this is created. */
 export class Accesses {
   readonly #schema = new Map<number, SchemaRow>();
-  /** Those that were asked for: a start asks for a few. */
+  /** Filled on demand: a start needs only a few. */
   readonly #trees = new Map<number, Tree>();
   readonly #columns = new Map<string, readonly string[]>();
   readonly #virtual: readonly string[];
@@ -101,7 +100,7 @@ export class Accesses {
     this.#virtual = schema.filter(({ sql }) => /^CREATE VIRTUAL TABLE/i.test(sql ?? '')).map(({ name }) => name);
   }
 
-  /** What a statement accesses. Throws for what is no statement. */
+  /** Returns what a statement reads and changes. Throws for invalid SQL. */
   of(text: string): Access {
     const program = this.#programOf(text);
     const reads = new Set<string>();
@@ -120,11 +119,11 @@ export class Accesses {
         const column = read?.isPlain ? read.columns[p2] : undefined;
         if (read && column !== undefined) reads.add(`${read.table}.${column}`);
       }
-      // A table can be emptied without being opened.
+      // DELETE without a condition empties a table without opening it.
       const cleared = opcode === 'Clear' && p2 === 0 ? this.#treeAt(p1) : undefined;
       if (cleared) written.push(cleared.table);
     }
-    const isVirtual = program.some(({ opcode }) => isOfVirtual.has(opcode));
+    const isVirtual = program.some(({ opcode }) => usesVirtualTable.has(opcode));
     const named = isVirtual ? this.#virtual.filter((name) => text.includes(name)) : [];
     for (const name of named) reads.add(name);
     if (program.some(({ opcode }) => opcode === 'VUpdate')) written.push(...named);
@@ -136,19 +135,19 @@ export class Accesses {
     };
   }
 
-  /** The steps of a statement's program that are looked at; as arrays first, as one of many kinds of objects has thousands. */
+  /** Returns the relevant opcodes of a statement. Programs may have thousands of rows, so they are read as arrays. */
   #programOf(text: string): Opcode[] {
     const steps = this.handle
       .prepare<unknown[], Step>(`EXPLAIN ${text}`)
       .raw()
       .all(...parametersOf(text));
-    // By their places: taking arrays apart costs more than all of this while the code has not run often.
+    // Destructuring would cost more than the rest of this function before it is optimised.
     return steps
-      .filter((step) => telling.has(step[1]))
+      .filter((step) => relevant.has(step[1]))
       .map((step) => ({ opcode: step[1], p1: step[2], p2: step[3], p3: step[4] }));
   }
 
-  /** By the steps of its loops: of what is found by its key, there is no next one. */
+  /** Returns the scans: a lookup by key has no opcode that advances its cursor. */
   #walksOf(program: readonly Opcode[]): Walk[] {
     const cursors = new Map<number, Tree>();
     const ranged = new Set<number>();
@@ -156,9 +155,9 @@ export class Accesses {
     for (const { opcode, p1, p2, p3 } of program) {
       const opened = p3 === 0 && opensTree.has(opcode) ? this.#treeAt(p2) : undefined;
       if (opened) cursors.set(p1, opened);
-      if (startsAtAnEnd.has(opcode)) ranged.delete(p1);
+      if (startsAtEnd.has(opcode)) ranged.delete(p1);
       if (startsInside.has(opcode)) ranged.add(p1);
-      const tree = goesOn.has(opcode) ? cursors.get(p1) : undefined;
+      const tree = advances.has(opcode) ? cursors.get(p1) : undefined;
       if (tree) walks.push({ table: tree.table, isWhole: !ranged.has(p1) && !tree.isPartial });
     }
     return walks;
@@ -171,7 +170,7 @@ export class Accesses {
     const { sql, tbl_name: table, type } = row;
     const isTable = type === 'table';
     const all = this.#columnsOf(table);
-    // An index that SQLite made itself has no text: it is one of the table's keys.
+    // An automatic index, of a key of the table, has no definition.
     const named = isTable || sql === null ? undefined : new Set(sql.match(/\w+/g));
     const tree = {
       table,
@@ -184,7 +183,7 @@ export class Accesses {
     return tree;
   }
 
-  /** Those of a table, in their places in its rows, in which generated ones that are not stored have none. */
+  /** Returns the columns of a table by position; virtual generated columns have none. */
   #columnsOf(table: string): readonly string[] {
     let columns = this.#columns.get(table);
     if (!columns) {
@@ -198,14 +197,14 @@ export class Accesses {
   }
 }
 
-/** A value for every parameter of a statement, positional or named: EXPLAIN wants them, too. */
+/** Returns a value for every parameter, positional or named, which EXPLAIN requires. */
 function parametersOf(text: string): unknown[] {
   const plain = text.replaceAll(/'(?:[^']|'')*'/g, '');
   const named = [...plain.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
   return named.length > 0 ? [Object.fromEntries(named)] : [...plain.matchAll(/\?/g)].map(() => null);
 }
 
-/** What a statement changes that opens these tables to write to them, each as often as its program does. */
+/** Returns what a statement changes that opens these tables for writing; a table occurs as often as it is opened. */
 function changesOf(text: string, written: readonly string[]): Pick<Access, 'changes' | 'counted'> {
   const changes = new Set(written);
   const [, verb, target] = /^\s*(INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
@@ -222,7 +221,7 @@ function changesOf(text: string, written: readonly string[]): Pick<Access, 'chan
   return { ...rows, counted: { table: partOf(target), sign: verb?.toUpperCase() === 'DELETE FROM' ? -1 : 1 } };
 }
 
-/** The columns that an UPDATE sets; undefined where its text is not understood. */
+/** Returns the columns that an UPDATE sets; undefined when its text cannot be parsed, and then every column counts as changed. */
 function columnsSet(text: string): string[] | undefined {
   const start = /^\s*UPDATE\s+"?\w+"?(\s+AS\s+\w+)?\s+SET\s+/i.exec(text)?.[0].length;
   if (start === undefined) return undefined;
@@ -242,7 +241,7 @@ function columnsSet(text: string): string[] | undefined {
   return columns;
 }
 
-/** What tables and columns statements read, by name; for tests and messages. */
+/** Returns the names of parts. */
 export const namesOf = (wanted: readonly Part[]): string[] => {
   const names = [...parts.keys()];
   return wanted.map((part) => present(names[part]));

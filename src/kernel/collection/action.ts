@@ -50,7 +50,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
   const { example, fields, isDestructive, name, on, output, prepare, refusalReason, refusals, right, summary } = spec;
   const accepted = (request: Request): [R, A] => {
     const row = on.find(request);
-    right.demand(request, row);
+    right.require(request, row);
     // Without fields the values are empty, which the compiler cannot know; the body is not even looked at.
     const values = fields ? validate(fields, request, 'create') : ({} as NewValues<F>);
     // Without `accept` the two types are one, which it cannot know either.
@@ -65,7 +65,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     ...(prepare && { prepare: async (request: Request) => prepare(request, ...accepted(request)) }),
     handle: (request: Request, prepared: P) => {
       const [row, values] = accepted(request);
-      request.demandMatch();
+      request.checkPreconditions();
       refuse(refusalReason?.(request, row));
       return spec.run(request, row, values, prepared);
     },

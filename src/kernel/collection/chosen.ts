@@ -45,7 +45,7 @@ export function textsOfKinds(
   const chosen = query.text === '' ? undefined : chosenNames(request, names());
   return chosen === undefined
     ? represent(request)
-    : represent(request.asking(query.without('field', 'fields'))).map((text) =>
+    : represent(request.withQuery(query.without('field', 'fields'))).map((text) =>
         JSON.stringify(pick(JSON.parse(text), chosen)),
       );
 }

@@ -78,12 +78,12 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   /** What a body of creation comes to, and the columns that it fills, for a caller who may create it. Throws 403, 400. */
   acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns } {
     const rule = present(this.spec.create);
-    rule.right?.demand(request, undefined);
+    rule.right?.require(request, undefined);
     const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
     rule.check?.(request, values);
     // Without `accept` the two types are one, which the compiler cannot know.
     const accepted = rule.accept ? rule.accept(request, values) : (values as unknown as A);
-    rule.rightWith?.demand(request, accepted);
+    rule.rightWith?.require(request, accepted);
     return { accepted, columns: storedColumns(this.spec.fields, values) };
   }
 
@@ -102,7 +102,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   update(request: Request, purpose: Purpose): Reply {
     const rule = present(this.spec.update);
     const { row, values } = this.#acceptChange(request, purpose);
-    request.demandMatch();
+    request.checkPreconditions();
     refuse(rule.refusalReason?.(request, row));
     rule.run(request, row, values, storedColumns(this.spec.fields, values));
     return changed(this.represent(request, row.id));
@@ -112,10 +112,10 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   #acceptChange(request: Request, purpose: Purpose): { readonly row: R; readonly values: Values<F> } {
     const rule = present(this.spec.update);
     const row = this.#findToWrite(request);
-    rule.right.demand(request, row);
+    rule.right.require(request, row);
     const values = validate(this.accepted(request, row), request, purpose, { table: this.spec.table, current: row.id });
     rule.check?.(request, values, row);
-    rule.rightWith?.demand(request, { row, values });
+    rule.rightWith?.require(request, { row, values });
     return { row, values };
   }
 
@@ -127,8 +127,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   delete(request: Request): Reply {
     const rule = present(this.spec.delete);
     const row = this.#findToWrite(request);
-    rule.right.demand(request, row);
-    request.demandMatch();
+    rule.right.require(request, row);
+    request.checkPreconditions();
     refuse(rule.refusalReason?.(request, row));
     return rule.run(request, row) ?? empty();
   }

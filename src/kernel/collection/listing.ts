@@ -80,7 +80,7 @@ export class Listing {
     const [condition, order] = gather(
       () => this.condition(request, conditions),
       () => this.#order(request),
-      () => request.demandKnown(),
+      () => request.rejectUnknownNames(),
     );
     const { text, values } = condition;
     const texts = this.#pageTexts(text, order);

@@ -73,7 +73,7 @@ export function validate(
       errors[name] = error.messages;
     }
   }
-  const refused = { ...errors, ...request.refusedNames?.() };
+  const refused = { ...errors, ...request.unknownNames?.() };
   if (Object.keys(refused).length > 0) throw invalid(refused);
   return accepted;
 }

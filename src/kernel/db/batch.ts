@@ -1,38 +1,34 @@
-/** Changes of a turn of the event loop, and of those that follow while each brings several: they are committed together. */
+/** The writes of one or more turns of the event loop, which share a commit. See src/decisions/group-commit.md. */
 export interface Batch {
-  /** Pieces of work in it. */
+  /** The number of writes in it. */
   size: number;
-  /** Changes before it. */
+  /** The number of changes of the connection before it. */
   readonly before: number;
   readonly waiting: ((error?: unknown) => void)[];
-  /** Whether it goes on over turns of the event loop, however little they bring. */
+  /** Whether it stays open over turns of the event loop without writes. */
   isExclusive: boolean;
-  /** Whether all work in it can be run again: then none of it needs a savepoint. */
+  /** Whether every write in it can run again, so that none needs a savepoint. */
   isRepeatable: boolean;
-  /** Whether a statement of the present piece of work has failed, which may leave a part of its changes. */
+  /** Whether a statement of the current write failed, which may leave a part of its changes. */
   isTorn: boolean;
   failure: unknown;
   timer: NodeJS.Immediate;
 }
 
-/** Pieces of work from which on no further turn is waited for: while they are committed, what comes next is on its way. */
-const most = 64;
-/** Milliseconds after which no further turn is waited for: so much longer is nobody's answer on its way. */
-const longest = 10;
+/** The number of writes, and the age, at which a batch is committed at the end of the turn. */
+const maxWrites = 64;
+const maxAgeMs = 10;
 
-/**
- * One without changes, which `commit` ends at the end of the first turn that adds no piece of work; `before`:
- * changes until now. See src/decisions/group-commit.md.
- */
+/** Starts an empty batch. It calls `commit` at the end of the first turn of the event loop that adds no write. */
 export function newBatch(before: number, commit: () => void): Batch {
-  const until = performance.now() + longest;
-  let known = 0;
+  const until = performance.now() + maxAgeMs;
+  let sizeBefore = 0;
   const endTurn = (): void => {
-    if (batch.size <= known || batch.size >= most || performance.now() > until) {
+    if (batch.size <= sizeBefore || batch.size >= maxWrites || performance.now() > until) {
       commit();
       return;
     }
-    known = batch.size;
+    sizeBefore = batch.size;
     batch.timer = setImmediate(endTurn);
   };
   const batch: Batch = {

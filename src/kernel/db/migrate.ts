@@ -9,8 +9,8 @@ import { Database } from './database.ts';
 import { sql } from './sql.ts';
 
 /**
- * Brings the schema up to date: each migration newer than `user_version` runs in a transaction of its own. Refuses a
- * file of another program and one written by a newer version. Answers the names of the migrations applied, up to `newest`.
+ * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction. Returns their names. Throws for a
+ * database of another program, of a newer version, or with changed migrations.
  */
 export function migrate(db: Database, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
@@ -22,7 +22,7 @@ export function migrate(db: Database, newest = embeddedMigrations().length): rea
   rejectChanged(db, migrations);
   const applied: string[] = [];
   for (let number = version; number < newest; number = Number(db.pragma('user_version'))) {
-    // A new one is made in no time.
+    // Creating a new database is quick.
     if (version > 0) tellProgress('bringing the database up to date', number - version, newest - version);
     applyNext(db, migrations, applied);
   }
@@ -32,13 +32,13 @@ export function migrate(db: Database, newest = embeddedMigrations().length): rea
 let image: Buffer | undefined;
 
 /**
- * A database of this version without content, as bytes, for those in memory: made once in a process, since the migrations take
- * longer than all else about such a server. See src/decisions/databases-from-bytes.md.
+ * Returns an empty database of this version as bytes, for servers in memory. It is created once per process, because the
+ * migrations take longer than the rest of such a start. See src/decisions/databases-from-bytes.md.
  */
 export function emptyDatabase(addon: Addon | undefined): Buffer {
   if (image !== undefined) return image;
   const db = Database.open(':memory:', addon);
-  // A third of the size: most tables and indexes are empty, and take a page each.
+  // Most tables and indexes are empty and take one page each, so small pages save two thirds.
   db.pragma('page_size = 1024');
   migrate(db);
   image = db.serialize();
@@ -46,7 +46,7 @@ export function emptyDatabase(addon: Addon | undefined): Buffer {
   return image;
 }
 
-/** Throws with a sentence when the schema is not that of this version. */
+/** Throws with a sentence when the schema is not the one of this version. */
 export function requireCurrent(db: Database): void {
   const newest = embeddedMigrations().length;
   const version = Number(db.pragma('user_version'));
@@ -59,7 +59,7 @@ export function requireCurrent(db: Database): void {
     );
 }
 
-/** Throws with a sentence when a migration was applied that is not this version's: later ones would fail, or worse. */
+/** Throws with a sentence when an applied migration differs from the one of this version: later ones could damage data. */
 function rejectChanged(db: Database, migrations: readonly Migration[]): void {
   if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'migration'`) === undefined) return;
   for (const { name, number, sha256 } of db.all<{ number: number; name: string; sha256: string }>(
@@ -71,26 +71,26 @@ function rejectChanged(db: Database, migrations: readonly Migration[]): void {
   }
 }
 
-/** Of the text of a migration, SHA-256 in hexadecimal digits. */
+/** Returns the SHA-256 of the text of a migration, in hexadecimal. */
 export const hashOf = ({ sql: text }: Migration): string => createHash('sha256').update(text).digest('hex');
 
-/** What was applied, and in which form; older than the first migration that is noted in it. */
-const noteTable =
+/** The applied migrations with their hashes. */
+const migrationTable =
   'CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT;';
 
-function note(migration: Migration, number: number): string {
-  return `${noteTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
+function recordOf(migration: Migration, number: number): string {
+  return `${migrationTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
 }
 
 function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {
   db.script('BEGIN IMMEDIATE');
-  // Asked again behind the lock: another process may have been first.
+  // Read again under the lock: another process may have migrated first.
   const version = Number(db.pragma('user_version'));
   const migration = migrations[version];
   try {
     if (migration)
       db.script(
-        `${migration.sql}\n; ${note(migration, version + 1)} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`,
+        `${migration.sql}\n; ${recordOf(migration, version + 1)} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`,
       );
     db.script('COMMIT');
   } catch (error) {
@@ -100,11 +100,11 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
   if (migration) applied.push(migration.name);
 }
 
-/** A full or failing disk has ended the transaction already. */
+/** Rolls back, unless a full or failing disk has already ended the transaction. */
 function rollBack(db: Database): void {
   try {
     db.script('ROLLBACK');
   } catch {
-    // What is to be told is why the migration failed.
+    // The error of the migration is the one to report.
   }
 }

@@ -1,37 +1,38 @@
 import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
-/** Milliseconds, in which no process ends and no request arrives that was sent because of it. */
-const justNow = 0.25;
+/** Milliseconds between checks. No client can learn of another process's commit and send a request in less. */
+const checkIntervalMs = 0.25;
 
-/** Notices what other processes have written to a database. */
+/** Detects writes of other processes to a database. */
 export class OtherWriters {
   readonly #dataVersion: SQLite.Statement<[], number>;
-  #seen: number;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #lastVersion: number;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
-  /** `noticed` is told each time that there was something. */
+  /** Calls `onWrite` after each detected write. */
   constructor(
     handle: SQLite.Database,
-    private readonly noticed: () => void,
+    private readonly onWrite: () => void,
   ) {
     this.#dataVersion = handle.prepare<[], number>('PRAGMA data_version').pluck();
-    this.#seen = this.#version();
+    this.#lastVersion = this.#version();
   }
 
-  /** Looks, unless it has just done so: nobody learns of a commit, and asks about it, as soon as that. */
+  /** Checks for writes, at most once per interval. */
   catchUp(): void {
     const now = performance.now();
-    if (now - this.#lookedAt < justNow) return;
-    this.#lookedAt = now;
-    this.look();
+    if (now - this.#checkedAt < checkIntervalMs) return;
+    this.#checkedAt = now;
+    this.check();
   }
 
-  look(): void {
+  /** Checks for writes now. */
+  check(): void {
     const version = this.#version();
-    if (version === this.#seen) return;
-    this.#seen = version;
-    this.noticed();
+    if (version === this.#lastVersion) return;
+    this.#lastVersion = version;
+    this.onWrite();
   }
 
   #version(): number {

@@ -1,6 +1,6 @@
 /**
- * Compares the schema of a database with the one that the migrations make. A trigger or view of another origin would act on
- * what this program reads and writes, so files that come from elsewhere must not have any.
+ * Compares the schema of a database with the schema that the migrations create. A foreign trigger or view would change what this
+ * program reads and writes, so a database file from outside must not contain any.
  */
 import type SQLite from 'better-sqlite3';
 import { backupTable } from '../durability/snapshot.ts';
@@ -21,7 +21,7 @@ const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type
 
 const table = (name: string, sql: string): SchemaObject => ({ type: 'table', name, tbl_name: name, sql });
 
-/** Plain tables that other tools add and that SQLite and this program never act upon: those of Litestream and of ANALYZE. */
+/** Harmless tables that other tools add: those of Litestream and of ANALYZE. */
 const tolerated: readonly SchemaObject[] = [
   table('_litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'),
   table('_litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'),
@@ -29,7 +29,7 @@ const tolerated: readonly SchemaObject[] = [
   table('sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'),
 ];
 
-/** Schemas by their number; making one takes a quarter of a second, and a follower compares every copy. */
+/** Schemas by version. Creating one takes a quarter of a second, and a follower checks every copy. */
 const expected = new Map<number, readonly SchemaObject[]>();
 
 function expectedSchema(version: number, addon: Addon | undefined): readonly SchemaObject[] {
@@ -44,17 +44,17 @@ function expectedSchema(version: number, addon: Addon | undefined): readonly Sch
   return objects;
 }
 
-/** How a schema differs from the one with its number, a line each; none of a number that this version does not know. */
+/** Returns the differences from the schema with the same version, one line each; none for an unknown version. */
 export function schemaProblems(db: Database, addon?: Addon): string[] {
   return differences(db.all<SchemaObject>(raw(query)), Number(db.pragma('user_version')), addon);
 }
 
-/** Throws with a sentence when the schema of a database is not the one with its number. */
+/** Throws with a sentence when the schema of a database differs from the one with the same version. */
 export function requireOwnSchema(db: Database, addon: Addon | undefined): void {
   reject(schemaProblems(db, addon));
 }
 
-/** The same of a file, which may be a backup. Throws as SQLite does where it cannot be read. */
+/** Does the same for a file, which may be a backup. Throws SQLite's error when it cannot be read. */
 export function requireOwnSchemaOf(handle: SQLite.Database, addon: Addon | undefined): void {
   const objects = handle.prepare<[], SchemaObject>(query).all();
   reject(
@@ -89,7 +89,7 @@ function differences(
     wanted.delete(key);
     others.delete(key);
   }
-  // Databases from before migrations were noted have no such table until the next one is applied.
+  // Databases from before the table of migrations get it with their next migration.
   wanted.delete('table migration');
   for (const { name, type } of wanted.values()) lines.push(`${type} ${name} is missing`);
   return lines;

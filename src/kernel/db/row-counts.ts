@@ -4,11 +4,11 @@ import { verify } from '../verification.ts';
 import { DeferredRead, type DeferredReads, type LongReadDetector } from './deferred-reads.ts';
 import type { Statements } from './statements.ts';
 
-/** How many rows tables have, counted once: what comes and goes is added and taken away. */
+/** Row counts of tables: each table is counted once, then maintained from the changes that statements report. */
 export class RowCounts {
   readonly #known = new Map<Part, number>();
-  /** Tables of which the thread counts the rows, each with the part that changes with whatever goes meanwhile. */
-  readonly #begun = new Map<Part, Part>();
+  /** Tables that the reader thread is counting, each with the part that changes when rows are deleted meanwhile. */
+  readonly #counting = new Map<Part, Part>();
   #asOf = -1;
 
   constructor(
@@ -17,7 +17,7 @@ export class RowCounts {
     private readonly long: LongReadDetector,
   ) {}
 
-  /** The rows of a table with ids; of a large one they are first counted by the thread where `reads` may be put off. Throws DeferredRead. */
+  /** Returns the row count of a table with ids. The first count of a large table runs on the reader thread. Throws DeferredRead. */
   of(table: string, part: Part, reads: DeferredReads | undefined): number {
     this.#refresh();
     const count = (): number => this.#value(`SELECT count(*) FROM ${table}`);
@@ -33,30 +33,30 @@ export class RowCounts {
     const counted = reads && this.long.isLarge(table) ? this.#deferCount(table, part, reads) : count();
     if (!reads?.isOutdated) {
       this.#known.set(part, counted);
-      this.#begun.delete(part);
+      this.#counting.delete(part);
     }
     return counted;
   }
 
-  /** A statement that accesses this has changed so many rows. */
+  /** Records how many rows a statement changed. */
   changed({ changes, counted }: Access, count: number): void {
     this.#refresh();
     const known = counted && this.#known.get(counted.table);
     for (const part of changes) this.#known.delete(part);
     if (counted && known !== undefined) this.#known.set(counted.table, known + counted.sign * count);
-    if (this.#begun.size === 0) return;
+    if (this.#counting.size === 0) return;
     for (const part of changes) {
-      const lost = this.#begun.get(part);
-      if (lost !== undefined && !(counted?.table === part && counted.sign === 1)) this.versions.changed([lost]);
+      const deleted = this.#counting.get(part);
+      if (deleted !== undefined && !(counted?.table === part && counted.sign === 1)) this.versions.changed([deleted]);
     }
   }
 
-  /** The thread tells how many there were, and up to which id: those that have come meanwhile have higher ones. */
+  /** The thread returns the count and the highest id; rows inserted meanwhile have higher ids and are added here. */
   #deferCount(table: string, part: Part, reads: DeferredReads): number {
-    const lost = this.#begun.get(part) ?? partOf(`${table} lost`);
-    this.#begun.set(part, lost);
+    const deleted = this.#counting.get(part) ?? partOf(`${table} deleted`);
+    this.#counting.set(part, deleted);
     const text = `SELECT json_array((SELECT count(*) FROM ${table}), (SELECT max(id) FROM ${table}))`;
-    const query = { text, values: [], isPlucked: true, reads: [lost] };
+    const query = { text, values: [], isPlucked: true, reads: [deleted] };
     const [found] = reads.take(query, this.versions) ?? [];
     if (found === undefined && !reads.has(query)) throw new DeferredRead([query]);
     const [counted = 0, upTo = 0]: number[] = JSON.parse(String(found ?? this.#text(text)));
@@ -74,7 +74,7 @@ export class RowCounts {
   #refresh(): void {
     if (this.#asOf === this.versions.generation) return;
     this.#known.clear();
-    this.#begun.clear();
+    this.#counting.clear();
     this.#asOf = this.versions.generation;
   }
 }

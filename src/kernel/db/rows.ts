@@ -1,12 +1,12 @@
 import { Reader } from './reader.ts';
 import type { Sql, Value } from './sql.ts';
 
-/** Changes of single rows, in SQL that is made of the names of their columns. */
+/** Inserts and updates single rows from objects whose keys are column names. */
 export abstract class Rows extends Reader {
-  /** Makes a change. Answers the new row's id and the number of changed rows. */
+  /** Runs a change; returns the id of a new row and the number of changed rows. */
   abstract run(change: Sql): { id: number; changes: number };
 
-  /** Inserts a row of the named columns and answers its id. Table and column names come from the program alone. */
+  /** Inserts a row and returns its id. Table and column names must come from this program. */
   insert(table: string, row: Readonly<Record<string, Value | undefined>>): number {
     const columns = Object.keys(row).filter((column) => row[column] !== undefined);
     const names = columns.map((column) => `"${column}"`).join(', ');
@@ -14,7 +14,7 @@ export abstract class Rows extends Reader {
     return this.run({ text, values: columns.map((column) => row[column] ?? null) }).id;
   }
 
-  /** Updates the named columns of the row with this id; does nothing for an empty change. */
+  /** Updates columns of the row with this id; does nothing for an empty change. */
   update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void {
     const columns = Object.keys(change).filter((column) => change[column] !== undefined);
     if (columns.length === 0) return;

@@ -1,7 +1,7 @@
-/** What SQLite can bind. */
+/** A value of a parameter. */
 export type Value = string | number | bigint | null | Uint8Array;
 
-/** A piece of SQL with the values of its `?` marks, in order. */
+/** A fragment of SQL with the values of its `?` parameters. */
 export class Sql {
   constructor(
     readonly text: string,
@@ -9,13 +9,13 @@ export class Sql {
   ) {}
 }
 
-/** Texts of templates that interpolate values alone: the same string each time is found among the statements without hashing it. */
+/** Texts of templates without fragments. An identical string finds its prepared statement without hashing. */
 const texts = new WeakMap<TemplateStringsArray, string>();
 
 const areValues = (parts: readonly (Sql | Value)[]): parts is readonly Value[] =>
   !parts.some((part) => part instanceof Sql);
 
-/** Composes SQL: an interpolated `Sql` is spliced in, anything else becomes a bound parameter. */
+/** Composes SQL: an interpolated `Sql` becomes part of the text, everything else a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
   if (areValues(parts)) {
     let text = texts.get(strings);
@@ -41,10 +41,10 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Val
 
 const none: readonly Value[] = [];
 
-/** A fixed text as SQL: names of tables and columns from the program's own vocabulary, never from a request. */
+/** Returns fixed text as SQL, such as a table or column name from this program. Never pass text from a request. */
 export const raw = (text: string): Sql => new Sql(text, none);
 
-/** Pieces joined by a separator; an empty list gives an empty piece. */
+/** Joins fragments with a separator; an empty list becomes an empty fragment. */
 export function join(pieces: readonly Sql[], separator: string): Sql {
   return new Sql(
     pieces.map((piece) => piece.text).join(separator),
@@ -52,7 +52,7 @@ export function join(pieces: readonly Sql[], separator: string): Sql {
   );
 }
 
-/** `(a) AND (b) AND …`; always true for an empty list. */
+/** Returns `(a) AND (b) AND …`; TRUE for an empty list. */
 export const all = (pieces: readonly Sql[]): Sql =>
   pieces.length === 0
     ? raw('TRUE')
@@ -61,7 +61,7 @@ export const all = (pieces: readonly Sql[]): Sql =>
         pieces.flatMap((piece) => piece.values),
       );
 
-/** `(a) OR (b) OR …`; never true for an empty list. */
+/** Returns `(a) OR (b) OR …`; FALSE for an empty list. */
 export const any = (pieces: readonly Sql[]): Sql =>
   pieces.length === 0
     ? raw('FALSE')
@@ -70,13 +70,13 @@ export const any = (pieces: readonly Sql[]): Sql =>
         pieces.flatMap((piece) => piece.values),
       );
 
-/** Membership of a column in a list of values; the list travels as one JSON parameter, so that the text stays the same. */
+/** Returns `column IN (values)`. The list is one JSON parameter, so the text does not depend on its length. */
 export const among = (column: string, values: readonly (string | number)[]): Sql =>
   new Sql(`${column} IN (SELECT value FROM json_each(?))`, [JSON.stringify(values)]);
 
 /**
- * A substring match of folded texts (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only and ends at a NUL, but takes a
- * twelfth of the time: it compares what is ASCII on both sides, which its length in bytes tells.
+ * Returns a case-insensitive substring match (core.md 1.9 "partial"). LIKE takes a twelfth of the time of `fold`, but folds
+ * ASCII only and stops at a NUL, so it compares only when both sides are ASCII.
  */
 export function contains(column: string, part: string): Sql {
   const folded = caseFold(part);
@@ -88,5 +88,5 @@ export function contains(column: string, part: string): Sql {
   return new Sql(`iif(${isAscii}, ${column} LIKE ? ESCAPE '\\', ${isFound})`, [pattern, folded]);
 }
 
-/** Text as it is compared without case: NFKC, then lower case; both small sigmas are the one that a capital becomes anywhere. */
+/** Folds text for case-insensitive comparison: NFKC, lower case, and one form of sigma. */
 export const caseFold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');

@@ -215,7 +215,7 @@ export abstract class Writer extends Rows {
     } catch (error) {
       throw storageError(error);
     }
-    this.#others.look();
+    this.#others.check();
     this.#batch = newBatch(this.versions.changes, () => this.commit());
     return this.#batch;
   }
