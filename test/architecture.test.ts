@@ -45,6 +45,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'console',
     'counters',
+    'data',
     'demo',
     'docs',
     'doctor',

@@ -38,7 +38,7 @@ import { TokenUse } from '../kernel/security/token-use.ts';
 import { issueToken } from '../kernel/security/tokens.ts';
 import { ReadingThread } from '../kernel/threads/long-reads.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import { databaseFile, openData, type Purpose } from './data-folder.ts';
+import { databaseFile, openData, type Purpose } from './data/data-folder.ts';
 import { jobHandlerOf } from './job-handlers.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { BackupFolder } from './operation/backup-folder.ts';

@@ -6,7 +6,7 @@ import { backUp } from './backup/backup.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, groups, quiet, showing, tell, UsageError } from './command-line.ts';
-import { prepareFolder, requireDatabase } from './data-folder.ts';
+import { prepareFolder, requireDatabase } from './data/data-folder.ts';
 import { exportData, exportForms } from './export/export.ts';
 import { importData } from './export/import.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';

@@ -7,7 +7,7 @@ import { unopened } from '../kernel/security/key-check.ts';
 import { sealAnew } from '../kernel/security/rotation.ts';
 import { addKey, dropOldKeys, newestKey, type Secrets } from '../kernel/security/secrets.ts';
 import { openDeployment } from './composition.ts';
-import { databaseFile, lockFolder, prepareFolder } from './data-folder.ts';
+import { databaseFile, lockFolder, prepareFolder } from './data/data-folder.ts';
 
 /**
  * Adds an encryption key, unless the settings give them, and encrypts every stored secret with the newest one. Answers how

@@ -19,8 +19,8 @@ import {
 } from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
+import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
 import { dataCommands } from './data-commands.ts';
-import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';

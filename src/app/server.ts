@@ -11,7 +11,7 @@ import { errorOf } from '../kernel/present.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Replacements } from './composition.ts';
-import { nativeFolder } from './data-folder.ts';
+import { nativeFolder } from './data/data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';

@@ -13,7 +13,7 @@ import { placeNew } from '../../kernel/place.ts';
 import { makeTemporaryFolder, plainReason } from '../../kernel/plain-reason.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/security/secrets.ts';
-import { databaseFile } from '../data-folder.ts';
+import { databaseFile } from '../data/data-folder.ts';
 import { withScratch } from './scratch.ts';
 
 /**

@@ -12,7 +12,7 @@ import type { Addon } from '../../kernel/native/native.ts';
 import { makeFolder } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
-import { databaseFile, prepareFolder } from '../data-folder.ts';
+import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { backUp } from './backup.ts';
 
 /** So many of them are kept. */

@@ -19,7 +19,7 @@ import { codeOf, errorOf } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { areKeysOf } from '../../kernel/security/key-check.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
-import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
+import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
 import { withScratch } from './scratch.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { databaseFile } from '../data-folder.ts';
+import { databaseFile } from '../data/data-folder.ts';
 import type { Setup } from './setup.ts';
 
 /** Litestream's configuration (https://litestream.io/reference/config/) for the database of the data folder. */

@@ -8,7 +8,7 @@ import { openHandle } from '../../kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { keyFile, requireKeyFile } from '../../kernel/security/secrets.ts';
 import { version } from '../../kernel/version.ts';
-import { databaseFile, prepareFolder } from '../data-folder.ts';
+import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { ndjson } from './ndjson.ts';
 import { postgres } from './postgres.ts';
 import { type Exported, tablesOf } from './tables.ts';

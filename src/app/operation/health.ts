@@ -5,7 +5,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { neededRoom } from '../data-folder.ts';
+import { neededRoom } from '../data/data-folder.ts';
 import { fenceTroubles } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 

@@ -7,7 +7,7 @@ import type { CacheCounts } from '../../kernel/metrics/metrics.ts';
 import { namesOf } from '../../kernel/names.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { version } from '../../kernel/version.ts';
-import { databaseFile } from '../data-folder.ts';
+import { databaseFile } from '../data/data-folder.ts';
 import type { Reading, Sample } from './samples.ts';
 
 /** Rows are counted up to this many: reading the metrics must not keep anybody waiting. */

@@ -20,7 +20,7 @@ import { makeFolder, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
-import { databaseFile, prepareFolder, requireDatabase } from '../data-folder.ts';
+import { databaseFile, prepareFolder, requireDatabase } from '../data/data-folder.ts';
 
 const run = promisify(execFile);
 

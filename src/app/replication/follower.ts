@@ -10,7 +10,7 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { isHalfRunOut } from '../../kernel/security/tokens.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
-import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
+import { lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
 import { refusal, writes } from './elsewhere.ts';
 import { Epochs, epochHeader } from './epochs.ts';

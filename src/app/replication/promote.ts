@@ -7,7 +7,7 @@ import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { syncFolder } from '../../kernel/place.ts';
 import { present } from '../../kernel/present.ts';
-import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
+import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
 import { textOf, versionOf } from './version.ts';
 

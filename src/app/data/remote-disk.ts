@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../../kernel/log.ts';
 
 /** File systems of Linux whose locks and syncs are another machine's or program's, by the number that statfs(2) gives them. */
 const remoteFileSystems: ReadonlyMap<number, string> = new Map([

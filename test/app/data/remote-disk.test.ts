@@ -1,7 +1,7 @@
 /** The data folder on a file system that is not a local disk (manual, deploying), with the built program. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Program } from '../support/program.ts';
+import { Program } from '../../support/program.ts';
 
 const test = suite('data folder on a remote file system');
 
