@@ -43,6 +43,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   cloud: ['catalogue', 'entities', 'operations', 'people', 'properties', 'providers', 'resources', 'services', 'sync'],
   app: [
     'backup',
+    'compose',
     'console',
     'counters',
     'data',
@@ -55,7 +56,6 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'operation',
     'people',
     'replication',
-    'schedule',
   ],
 };
 

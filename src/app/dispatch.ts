@@ -15,10 +15,10 @@ import type { Router } from '../kernel/http/router.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { selfChecks, verify } from '../kernel/verification.ts';
+import { dueExpiries } from './compose/expiries.ts';
 import { Course } from './course.ts';
 import { ignoredHeader, ignoredNames, unknownNames } from './ignored.ts';
 import { nextVersion, textOf, versionHeader } from './replication/version.ts';
-import { dueExpiries } from './schedule/expiries.ts';
 
 /** At most so many addresses are known to have been asked for. */
 const maxRequested = 20_000;

@@ -15,10 +15,10 @@ import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { type Task, Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import type { OutboxName } from '../kernel/outbox/outboxes.ts';
-import { type Opening, openDeployment } from './composition.ts';
+import { type Opening, openDeployment } from './compose/composition.ts';
+import { housekeeping } from './compose/housekeeping.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 import { fencedBy } from './replication/fence.ts';
-import { housekeeping } from './schedule/housekeeping.ts';
 
 /** A deployment at work: what requests ask, and what it does by itself. Whoever listens stands in front of it. */
 export interface Engine {

@@ -6,7 +6,7 @@ import { systemRandom } from '../kernel/random.ts';
 import { unopened } from '../kernel/security/key-check.ts';
 import { sealAnew } from '../kernel/security/rotation.ts';
 import { addKey, dropOldKeys, newestKey, type Secrets } from '../kernel/security/secrets.ts';
-import { openDeployment } from './composition.ts';
+import { openDeployment } from './compose/composition.ts';
 import { databaseFile, lockFolder, prepareFolder } from './data/data-folder.ts';
 
 /**

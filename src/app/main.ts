@@ -18,7 +18,8 @@ import {
   UsageError,
 } from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
-import { type Opened, withDeployment } from './composition.ts';
+import { type Opened, withDeployment } from './compose/composition.ts';
+import { localDefaults } from './compose/local-defaults.ts';
 import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
 import { dataCommands } from './data-commands.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
@@ -26,7 +27,6 @@ import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { exampleNames, printExample } from './examples/examples.ts';
 import { serveControl } from './fixture/control.ts';
-import { localDefaults } from './local-defaults.ts';
 import { callOf } from './operation/called.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
@@ -44,6 +44,7 @@ export { providerKit } from '../cloud/provider-kit.ts';
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
 export { ConfigError } from '../kernel/config/config.ts';
 export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
+export { providerTypes } from './compose/providers.ts';
 export type { FixtureHandle, UserFetch } from './fixture/fixture.ts';
 export { FixtureError } from './fixture/fixture-error.ts';
 export type { FixtureEvent, FixtureMail } from './fixture/recorded.ts';
@@ -57,7 +58,6 @@ export type {
   SeedService,
   SeedUser,
 } from './fixture/seed.ts';
-export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
 const { configuration, data, people } = groups;

@@ -3,7 +3,7 @@ import { present } from './present.ts';
 
 /**
  * One running deployment: the state and services that would otherwise be globals. Each module adds its own members beside the
- * code that implements them (`declare module`); src/app/composition.ts provides all of them, or does not compile.
+ * code that implements them (`declare module`); src/app/compose/composition.ts provides all of them, or does not compile.
  */
 export interface App {
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from 'tenantry';
 import { customerContext } from '../../src/activity/events/context.ts';
 import { record } from '../../src/activity/events/record.ts';
-import { housekeeping } from '../../src/app/schedule/housekeeping.ts';
+import { housekeeping } from '../../src/app/compose/housekeeping.ts';
 import { systemContext } from '../../src/kernel/access/context.ts';
 import type { App } from '../../src/kernel/app.ts';
 import { day } from '../../src/kernel/clock.ts';

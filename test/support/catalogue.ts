@@ -1,5 +1,5 @@
-import { api } from '../../src/app/api.ts';
-import { builtIn } from '../../src/app/providers.ts';
+import { api } from '../../src/app/compose/api.ts';
+import { builtIn } from '../../src/app/compose/providers.ts';
 
 /** The types of provider that servers serve unless they are given others. */
 export const catalogue = builtIn;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { backUp } from '../../src/app/backup/backup.ts';
 import { restore } from '../../src/app/backup/restore.ts';
-import { withDeployment } from '../../src/app/composition.ts';
+import { withDeployment } from '../../src/app/compose/composition.ts';
 import { demo } from '../../src/app/demo/demo.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { version } from '../../src/kernel/version.ts';

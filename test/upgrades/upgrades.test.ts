@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { restore } from '../../src/app/backup/restore.ts';
-import { withDeployment } from '../../src/app/composition.ts';
+import { withDeployment } from '../../src/app/compose/composition.ts';
 import { examine } from '../../src/app/doctor/doctor.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { type Answers, answersOf, keptOf } from './answers.ts';

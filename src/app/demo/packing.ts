@@ -5,7 +5,7 @@ import type { App } from '../../kernel/app.ts';
 import { day, settableClock } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { sealedColumns } from '../../kernel/security/rotation.ts';
-import { openDeployment } from '../composition.ts';
+import { openDeployment } from '../compose/composition.ts';
 import { type Column, rowsOf, type Stored, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';
 import { seedByHistory } from './demo.ts';

@@ -13,8 +13,8 @@ import { Router } from '../../kernel/http/router.ts';
 import { Timer } from '../../kernel/jobs/timer.ts';
 import { TokenUse } from '../../kernel/security/token-use.ts';
 import { authenticate, revokeTokensOf } from '../../kernel/security/tokens.ts';
-import { parts } from '../api.ts';
-import { housekeeping } from '../schedule/housekeeping.ts';
+import { parts } from '../compose/api.ts';
+import { housekeeping } from '../compose/housekeeping.ts';
 import type { Seed } from './seed.ts';
 
 /** Somebody who uses the API of the past. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { App } from '../../kernel/app.ts';
 import { type Arguments, type Commands, groups, UsageError } from '../command-line.ts';
-import { withDeployment } from '../composition.ts';
+import { withDeployment } from '../compose/composition.ts';
 import { requireDatabase } from '../data/data-folder.ts';
 import { withReadable } from '../readable-folder.ts';
 import { listAccounts, listUsers, type Shown, showUser, tableOf } from './listing.ts';

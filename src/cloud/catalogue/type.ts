@@ -16,7 +16,7 @@ import type { VendorHttp } from './vendor-http.ts';
 
 /*
  * What a type of provider declares (providers.md 2). A type is one folder that exports a ProviderType, and one item of the
- * list in app/providers.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. What
+ * list in app/compose/providers.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. What
  * its driver does stands in driver.ts.
  */
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clockRules } from '../../../src/app/schedule/clock-rules.ts';
+import { clockRules } from '../../../src/app/compose/clock-rules.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { ClockWatch } from '../../../src/kernel/jobs/clock-watch.ts';
 import { Timer } from '../../../src/kernel/jobs/timer.ts';

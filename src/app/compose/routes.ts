@@ -1,10 +1,10 @@
-import type { Catalogue } from '../cloud/catalogue/catalogue.ts';
-import type { Endpoint } from '../kernel/collection/endpoint.ts';
-import type { Config } from '../kernel/config/config.ts';
-import { Router } from '../kernel/http/router.ts';
-import { memoised } from '../kernel/memoised.ts';
+import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { Router } from '../../kernel/http/router.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import { emptyCollections } from '../empty-collections.ts';
 import { parts } from './api.ts';
-import { emptyCollections } from './empty-collections.ts';
 
 const tables = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
 

@@ -1,11 +1,11 @@
-import { newInvitationCheckLimit } from '../accounts/invitations/check.ts';
-import { newPasswordResetLimit } from '../accounts/session/forgotten-password.ts';
-import { newSamlLoginLimit } from '../accounts/session/saml/login.ts';
-import { newSamlRefusalLimit } from '../accounts/session/saml/outcome.ts';
-import { NextFailures } from '../cloud/catalogue/next-failures.ts';
-import { newWebhookFailureLimit } from '../cloud/providers/jira/webhook.ts';
-import type { App } from '../kernel/app.ts';
-import type { RateLimits } from '../kernel/security/rate-limit.ts';
+import { newInvitationCheckLimit } from '../../accounts/invitations/check.ts';
+import { newPasswordResetLimit } from '../../accounts/session/forgotten-password.ts';
+import { newSamlLoginLimit } from '../../accounts/session/saml/login.ts';
+import { newSamlRefusalLimit } from '../../accounts/session/saml/outcome.ts';
+import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
+import { newWebhookFailureLimit } from '../../cloud/providers/jira/webhook.ts';
+import type { App } from '../../kernel/app.ts';
+import type { RateLimits } from '../../kernel/security/rate-limit.ts';
 
 /** Returns the rate limits of a new deployment. */
 export const rateLimits = (): RateLimits => ({

@@ -1,4 +1,4 @@
-import type { Config, SettingName } from '../kernel/config/config.ts';
+import type { Config, SettingName } from '../../kernel/config/config.ts';
 
 /** What holds instead of the defaults where a server only tries things out: its hooks may call receivers on this machine. */
 const defaults = { hooks_allowed_networks: ['127.0.0.0/8', '::1/128'] } satisfies Partial<Config>;

@@ -1,15 +1,15 @@
-import { adviseNewCustomer, evaluateQuota } from '../activity/alerts/rules.ts';
-import { queueDeliveries } from '../activity/hooks/queue.ts';
-import { forgetDeletedKey, forgetUnreachedKeys } from '../cloud/people/uploaded-keys.ts';
+import { adviseNewCustomer, evaluateQuota } from '../../activity/alerts/rules.ts';
+import { queueDeliveries } from '../../activity/hooks/queue.ts';
+import { forgetDeletedKey, forgetUnreachedKeys } from '../../cloud/people/uploaded-keys.ts';
 import {
   connectCustomer,
   disconnectCustomer,
   linkProject,
   removeLinksOf,
   resourcesReason,
-} from '../cloud/services/service-lifecycle.ts';
-import type { Guards, Reactions } from '../kernel/access/reactions.ts';
-import { conflict } from '../kernel/http/error.ts';
+} from '../../cloud/services/service-lifecycle.ts';
+import type { Guards, Reactions } from '../../kernel/access/reactions.ts';
+import { conflict } from '../../kernel/http/error.ts';
 
 /** What follows from what, in the transaction of the change. */
 export const reactions: Reactions = {
