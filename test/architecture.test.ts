@@ -56,6 +56,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'operation',
     'people',
     'replication',
+    'server',
   ],
 };
 
@@ -183,7 +184,7 @@ test('tests start servers from the built file', () => {
   const importing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
     .filter((file) =>
-      /from '[./]+\/src\/app\/(server|main|engine)\.ts'/.test(readFileSync(join(folder, file), 'utf8')),
+      /from '[./]+\/src\/app\/(create-server|main|server\/engine)\.ts'/.test(readFileSync(join(folder, file), 'utf8')),
     );
   // It adds to declarations of the source.
   assert.equal(importing, [join('app', 'added-field.test.ts')]);

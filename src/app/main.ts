@@ -20,6 +20,7 @@ import {
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './compose/composition.ts';
 import { localDefaults } from './compose/local-defaults.ts';
+import { createServer } from './create-server.ts';
 import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
 import { dataCommands } from './data-commands.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
@@ -35,7 +36,6 @@ import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } f
 import { withReadable } from './readable-folder.ts';
 import { tellReady } from './ready.ts';
 import { serveFlags, serveOptions } from './serve-options.ts';
-import { createServer } from './server.ts';
 import { sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
@@ -45,6 +45,7 @@ export { type Clock, type SettableClock, settableClock } from '../kernel/clock.t
 export { ConfigError } from '../kernel/config/config.ts';
 export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
 export { providerTypes } from './compose/providers.ts';
+export { createServer, type Server, type ServerOptions } from './create-server.ts';
 export type { FixtureHandle, UserFetch } from './fixture/fixture.ts';
 export { FixtureError } from './fixture/fixture-error.ts';
 export type { FixtureEvent, FixtureMail } from './fixture/recorded.ts';
@@ -58,7 +59,6 @@ export type {
   SeedService,
   SeedUser,
 } from './fixture/seed.ts';
-export { createServer, type Server, type ServerOptions } from './server.ts';
 
 const { configuration, data, people } = groups;
 

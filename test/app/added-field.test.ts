@@ -5,7 +5,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../src/app/server.ts';
+import { createServer, type Server } from '../../src/app/create-server.ts';
 import { collectionOf } from '../../src/cloud/resources/kind-collection.ts';
 import { type Fields, writeOnly } from '../../src/kernel/collection/field.ts';
 import { text } from '../../src/kernel/collection/values.ts';

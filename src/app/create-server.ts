@@ -15,7 +15,6 @@ import { localDefaults } from './compose/local-defaults.ts';
 import type { Memory } from './compose/memory.ts';
 import { nativeFolder } from './data/data-folder.ts';
 import { demo } from './demo/demo.ts';
-import { type Engine, startEngine } from './engine.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
 import { FixtureError } from './fixture/fixture-error.ts';
 import { requireFit } from './fixture/replacements.ts';
@@ -30,6 +29,7 @@ import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type Following } from './replication/follower.ts';
+import { type Engine, startEngine } from './server/engine.ts';
 import type { GivenSettings } from './settings.ts';
 import { loadConfig } from './settings.ts';
 

@@ -1,24 +1,24 @@
-import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
-import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
-import { PasswordOutbox } from '../accounts/session/password-reset-outbox.ts';
-import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
-import { NoticeOutbox } from '../accounts/users/notices.ts';
-import { indexAll, indexSome } from '../activity/events/search.ts';
-import { HookOutbox } from '../activity/hooks/outbox.ts';
-import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
-import { ProviderWorker } from '../cloud/operations/worker.ts';
-import type { App } from '../kernel/app.ts';
-import { hour } from '../kernel/clock.ts';
-import type { Config } from '../kernel/config/config.ts';
-import { busyTimeout } from '../kernel/durability/handle.ts';
-import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { type Task, Timer } from '../kernel/jobs/timer.ts';
-import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
-import type { OutboxName } from '../kernel/outbox/outboxes.ts';
-import { type Opening, openDeployment } from './compose/composition.ts';
-import { housekeeping } from './compose/housekeeping.ts';
+import { InvitationOutbox } from '../../accounts/invitations/outbox.ts';
+import { createFirstUser, firstUser } from '../../accounts/session/initial-password.ts';
+import { PasswordOutbox } from '../../accounts/session/password-reset-outbox.ts';
+import { MetadataRefresher } from '../../accounts/session/saml/refresh.ts';
+import { NoticeOutbox } from '../../accounts/users/notices.ts';
+import { indexAll, indexSome } from '../../activity/events/search.ts';
+import { HookOutbox } from '../../activity/hooks/outbox.ts';
+import { sealPlainTokens } from '../../activity/hooks/push-tokens.ts';
+import { ProviderWorker } from '../../cloud/operations/worker.ts';
+import type { App } from '../../kernel/app.ts';
+import { hour } from '../../kernel/clock.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { busyTimeout } from '../../kernel/durability/handle.ts';
+import type { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
+import { type Task, Timer } from '../../kernel/jobs/timer.ts';
+import { DeliveryWorker } from '../../kernel/outbox/delivery-worker.ts';
+import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
+import { type Opening, openDeployment } from '../compose/composition.ts';
+import { housekeeping } from '../compose/housekeeping.ts';
+import { fencedBy } from '../replication/fence.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
-import { fencedBy } from './replication/fence.ts';
 
 /** A deployment at work: what requests ask, and what it does by itself. Whoever listens stands in front of it. */
 export interface Engine {

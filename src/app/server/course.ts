@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Request } from '../kernel/access/request.ts';
-import type { App } from '../kernel/app.ts';
-import { type Endpoint, isMethod, type Operation } from '../kernel/collection/endpoint.ts';
-import { DeferredRead, DeferredReads } from '../kernel/db/deferred-reads.ts';
-import { StorageError } from '../kernel/durability/storage-error.ts';
-import { HttpError, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
-import type { Answer } from '../kernel/http/exchange.ts';
-import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
-import { json, type Reply } from '../kernel/http/reply.ts';
-import type { Match } from '../kernel/http/router.ts';
-import { prefixOf } from '../kernel/net/prefix.ts';
-import { nextTurn } from '../kernel/next-turn.ts';
-import { authenticate } from '../kernel/security/tokens.ts';
+import { Request } from '../../kernel/access/request.ts';
+import type { App } from '../../kernel/app.ts';
+import { type Endpoint, isMethod, type Operation } from '../../kernel/collection/endpoint.ts';
+import { DeferredRead, DeferredReads } from '../../kernel/db/deferred-reads.ts';
+import { StorageError } from '../../kernel/durability/storage-error.ts';
+import { HttpError, notFound, outOfStorage, writerBusy } from '../../kernel/http/error.ts';
+import type { Answer } from '../../kernel/http/exchange.ts';
+import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
+import { json, type Reply } from '../../kernel/http/reply.ts';
+import type { Match } from '../../kernel/http/router.ts';
+import { prefixOf } from '../../kernel/net/prefix.ts';
+import { nextTurn } from '../../kernel/next-turn.ts';
+import { authenticate } from '../../kernel/security/tokens.ts';
 
 /** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
 const patience = 10_000;

@@ -1,7 +1,7 @@
-import type { Request } from '../kernel/access/request.ts';
-import type { Operation } from '../kernel/collection/endpoint.ts';
-import type { JsonSchema } from '../kernel/collection/json-schema.ts';
-import { HttpError, type Messages } from '../kernel/http/error.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { Operation } from '../../kernel/collection/endpoint.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import { HttpError, type Messages } from '../../kernel/http/error.ts';
 
 /* Names in a request that its operation does not have for anybody (core.md 1.5 "Ignored input"). */
 
