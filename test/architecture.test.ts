@@ -43,6 +43,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   cloud: ['catalogue', 'entities', 'operations', 'people', 'properties', 'providers', 'resources', 'services', 'sync'],
   app: [
     'backup',
+    'cli',
     'compose',
     'console',
     'counters',

@@ -6,7 +6,7 @@ import { StorageLost } from '../kernel/durability/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
-import { helpFor } from './command-help.ts';
+import { helpFor } from './cli/command-help.ts';
 import {
   type Arguments,
   type Commands,
@@ -16,26 +16,26 @@ import {
   showing,
   tell,
   UsageError,
-} from './command-line.ts';
-import { completionFor, shellNames } from './completion.ts';
+} from './cli/command-line.ts';
+import { completionFor, shellNames } from './cli/completion.ts';
+import { dataCommands } from './cli/data-commands.ts';
+import { exampleNames, printExample } from './cli/examples.ts';
+import { checkHealth } from './cli/healthcheck.ts';
+import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
+import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
+import { withReadable } from './cli/readable-folder.ts';
+import { tellReady } from './cli/ready.ts';
+import { serveFlags, serveOptions } from './cli/serve-options.ts';
 import { type Opened, withDeployment } from './compose/composition.ts';
 import { localDefaults } from './compose/local-defaults.ts';
 import { createServer } from './create-server.ts';
 import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
-import { dataCommands } from './data-commands.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
-import { exampleNames, printExample } from './examples/examples.ts';
 import { serveControl } from './fixture/control.ts';
 import { callOf } from './operation/called.ts';
-import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
-import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
-import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
-import { withReadable } from './readable-folder.ts';
-import { tellReady } from './ready.ts';
-import { serveFlags, serveOptions } from './serve-options.ts';
 import { sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';

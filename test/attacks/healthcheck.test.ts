@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { checkHealth } from '../../src/app/operation/healthcheck.ts';
+import { checkHealth } from '../../src/app/cli/healthcheck.ts';
 import { instanceOf } from '../../src/app/operation/instance.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { nativeCache, Program } from '../support/program.ts';

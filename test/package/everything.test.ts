@@ -11,7 +11,7 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AuthenticationMethod, authenticationMethods } from '../../src/accounts/session/config.ts';
-import { serveFlags } from '../../src/app/serve-options.ts';
+import { serveFlags } from '../../src/app/cli/serve-options.ts';
 import { settingNames } from '../../src/app/settings.ts';
 import { once } from '../../src/kernel/memoised.ts';
 import { type LateModule, lateModules, type ThreadName, threads } from '../../src/kernel/native/parts.ts';

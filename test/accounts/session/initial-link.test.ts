@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../../src/accounts/session/initial-link.ts';
-import { firstLoginUrl, tellInitialPassword } from '../../../src/app/ready.ts';
+import { firstLoginUrl, tellInitialPassword } from '../../../src/app/cli/ready.ts';
 import { minute } from '../../../src/kernel/clock.ts';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';

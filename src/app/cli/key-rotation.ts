@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { Config } from '../kernel/config/config.ts';
-import { Database } from '../kernel/db/database.ts';
-import { requireCurrent } from '../kernel/db/migrate.ts';
-import { systemRandom } from '../kernel/random.ts';
-import { unopened } from '../kernel/security/key-check.ts';
-import { sealAnew } from '../kernel/security/rotation.ts';
-import { addKey, dropOldKeys, newestKey, type Secrets } from '../kernel/security/secrets.ts';
-import { openDeployment } from './compose/composition.ts';
-import { databaseFile, lockFolder, prepareFolder } from './data/data-folder.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { Database } from '../../kernel/db/database.ts';
+import { requireCurrent } from '../../kernel/db/migrate.ts';
+import { systemRandom } from '../../kernel/random.ts';
+import { unopened } from '../../kernel/security/key-check.ts';
+import { sealAnew } from '../../kernel/security/rotation.ts';
+import { addKey, dropOldKeys, newestKey, type Secrets } from '../../kernel/security/secrets.ts';
+import { openDeployment } from '../compose/composition.ts';
+import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
 
 /**
  * Adds an encryption key, unless the settings give them, and encrypts every stored secret with the newest one. Answers how

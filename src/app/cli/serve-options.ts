@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { type Clock, settableClock, systemClock } from '../kernel/clock.ts';
-import { plainReason } from '../kernel/plain-reason.ts';
-import { urlOf } from '../kernel/url.ts';
+import { type Clock, settableClock, systemClock } from '../../kernel/clock.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { urlOf } from '../../kernel/url.ts';
+import type { ServerOptions } from '../create-server.ts';
+import { sourceOf } from '../replication/copies.ts';
+import type { Following } from '../replication/follower.ts';
 import { type Arguments, UsageError } from './command-line.ts';
-import type { ServerOptions } from './create-server.ts';
-import { sourceOf } from './replication/copies.ts';
-import type { Following } from './replication/follower.ts';
 
 /** The options of `tenantry serve`. */
 export const serveFlags = {

@@ -1,12 +1,12 @@
 import { present } from '../../kernel/present.ts';
-import type { Arguments } from '../command-line.ts';
-import { dockerfile } from './docker.ts';
-import { grafanaDashboard } from './grafana.ts';
-import { litestreamConfig } from './litestream.ts';
-import { prometheusAlerts, prometheusScrape } from './prometheus.ts';
-import { caddySite, nginxServer } from './proxies.ts';
-import { type Setup, setupOf } from './setup.ts';
-import { systemdUnit } from './systemd.ts';
+import { dockerfile } from '../examples/docker.ts';
+import { grafanaDashboard } from '../examples/grafana.ts';
+import { litestreamConfig } from '../examples/litestream.ts';
+import { prometheusAlerts, prometheusScrape } from '../examples/prometheus.ts';
+import { caddySite, nginxServer } from '../examples/proxies.ts';
+import { type Setup, setupOf } from '../examples/setup.ts';
+import { systemdUnit } from '../examples/systemd.ts';
+import type { Arguments } from './command-line.ts';
 
 /** Configuration files for other programs, by name. */
 const examples: Readonly<Record<string, (setup: Setup) => string>> = {

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../kernel/config/config.ts';
-import { copyDatabase, isReadOnly } from '../kernel/durability/copy.ts';
-import { makeTemporaryFolder } from '../kernel/plain-reason.ts';
-import { keyFile } from '../kernel/security/secrets.ts';
-import { withScratch } from './backup/scratch.ts';
-import { databaseFile, prepareFolder } from './data/data-folder.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { copyDatabase, isReadOnly } from '../../kernel/durability/copy.ts';
+import { makeTemporaryFolder } from '../../kernel/plain-reason.ts';
+import { keyFile } from '../../kernel/security/secrets.ts';
+import { withScratch } from '../backup/scratch.ts';
+import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
  * Works on a data folder of which nothing is to be changed; where it cannot be written, on a copy of its database and keys in

@@ -1,12 +1,12 @@
-import { environmentName, type SettingName } from '../kernel/config/config.ts';
-import { embeddedLicenses } from '../kernel/native/embedded.ts';
-import { codeOf } from '../kernel/present.ts';
-import { version } from '../kernel/version.ts';
+import { environmentName, type SettingName } from '../../kernel/config/config.ts';
+import { embeddedLicenses } from '../../kernel/native/embedded.ts';
+import { codeOf } from '../../kernel/present.ts';
+import { version } from '../../kernel/version.ts';
+import { api } from '../compose/api.ts';
+import { builtIn } from '../compose/providers.ts';
+import { openApi, serverPath } from '../docs/openapi.ts';
+import { printSetting, secretSettings, settingNames, settings, sourceOf } from '../settings.ts';
 import type { Arguments } from './command-line.ts';
-import { api } from './compose/api.ts';
-import { builtIn } from './compose/providers.ts';
-import { openApi, serverPath } from './docs/openapi.ts';
-import { printSetting, secretSettings, settingNames, settings, sourceOf } from './settings.ts';
 
 /* Standard output, and the commands that print what the program knows without any data. */
 

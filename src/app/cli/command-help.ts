@@ -1,9 +1,9 @@
 /** The texts of `tenantry help` and `--help`. */
-import { environmentName, optionName } from '../kernel/config/config.ts';
-import { fileVariable } from '../kernel/config/load.ts';
-import { suggestion } from '../kernel/nearest.ts';
+import { environmentName, optionName } from '../../kernel/config/config.ts';
+import { fileVariable } from '../../kernel/config/load.ts';
+import { suggestion } from '../../kernel/nearest.ts';
+import { secretSettings, settingGroups, settingNames, settings } from '../settings.ts';
 import { type Command, type Commands, commandName, fileOption, groups, UsageError, usageOf } from './command-line.ts';
-import { secretSettings, settingGroups, settingNames, settings } from './settings.ts';
 
 /**
  * Returns the help of a topic: the overview without one, `all` commands, one command, the commands that start with a word, or

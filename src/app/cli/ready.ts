@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeInitialLink } from '../accounts/session/initial-link.ts';
-import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
-import type { Config } from '../kernel/config/config.ts';
-import { version } from '../kernel/version.ts';
-import type { Server } from './create-server.ts';
-import { demoLogins, demoReport } from './demo/demo.ts';
-import type { Control } from './fixture/control.ts';
+import { makeInitialLink } from '../../accounts/session/initial-link.ts';
+import { firstUser, initialPasswordFile } from '../../accounts/session/initial-password.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { version } from '../../kernel/version.ts';
+import type { Server } from '../create-server.ts';
+import { demoLogins, demoReport } from '../demo/demo.ts';
+import type { Control } from '../fixture/control.ts';
 
 interface Ready {
   readonly server: Server;

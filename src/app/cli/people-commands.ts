@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { App } from '../../kernel/app.ts';
-import { type Arguments, type Commands, groups, UsageError } from '../command-line.ts';
 import { withDeployment } from '../compose/composition.ts';
 import { requireDatabase } from '../data/data-folder.ts';
-import { withReadable } from '../readable-folder.ts';
-import { listAccounts, listUsers, type Shown, showUser, tableOf } from './listing.ts';
-import { grant, type RoleWanted, revoke, setActive, setPassword } from './people.ts';
+import { listAccounts, listUsers, type Shown, showUser, tableOf } from '../people/listing.ts';
+import { grant, type RoleWanted, revoke, setActive, setPassword } from '../people/people.ts';
+import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
+import { withReadable } from './readable-folder.ts';
 
 const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
 const place = {

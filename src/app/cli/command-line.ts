@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { type Config, optionName } from '../kernel/config/config.ts';
-import { fileVariable, type Sources } from '../kernel/config/load.ts';
-import { suggestion } from '../kernel/nearest.ts';
-import { codeOf, errorOf, present } from '../kernel/present.ts';
-import { showingProgress } from '../kernel/progress.ts';
-import { loadConfig, readConfigFile, settingNames, settings } from './settings.ts';
+import { type Config, optionName } from '../../kernel/config/config.ts';
+import { fileVariable, type Sources } from '../../kernel/config/load.ts';
+import { suggestion } from '../../kernel/nearest.ts';
+import { codeOf, errorOf, present } from '../../kernel/present.ts';
+import { showingProgress } from '../../kernel/progress.ts';
+import { loadConfig, readConfigFile, settingNames, settings } from '../settings.ts';
 
 /** The groups of commands, in the order of the help. */
 export const groups = {

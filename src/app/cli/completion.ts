@@ -1,8 +1,8 @@
 /** Shell completion scripts, generated from the commands and settings. */
-import { optionName } from '../kernel/config/config.ts';
-import { present } from '../kernel/present.ts';
+import { optionName } from '../../kernel/config/config.ts';
+import { present } from '../../kernel/present.ts';
+import { settingNames, settings } from '../settings.ts';
 import { type Commands, fileOption } from './command-line.ts';
-import { settingNames, settings } from './settings.ts';
 
 const shells: Readonly<Record<string, (tree: readonly Branch[]) => string>> = { bash, zsh, fish };
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { builtProgram, type Ended, failed, nativeCache, Program } from '../support/program.ts';
+import { builtProgram, type Ended, failed, nativeCache, Program } from '../../support/program.ts';
 
 // Who is root may write whatever the modes say, but not to a mount that is for reading; a namespace needs no root for one.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;

@@ -1,18 +1,18 @@
 /** The commands that copy all data somewhere, or make data of a copy, and that encrypt it with other keys. */
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import { isoTime } from '../kernel/clock.ts';
-import { backUp } from './backup/backup.ts';
-import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import { restore } from './backup/restore.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { backUp } from '../backup/backup.ts';
+import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
+import { restore } from '../backup/restore.ts';
+import { prepareFolder, requireDatabase } from '../data/data-folder.ts';
+import { exportData, exportForms } from '../export/export.ts';
+import { importData } from '../export/import.ts';
+import { sourceOf } from '../replication/copies.ts';
+import { promote } from '../replication/promote.ts';
 import { type Arguments, type Commands, groups, quiet, showing, tell, UsageError } from './command-line.ts';
-import { prepareFolder, requireDatabase } from './data/data-folder.ts';
-import { exportData, exportForms } from './export/export.ts';
-import { importData } from './export/import.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { withReadable } from './readable-folder.ts';
-import { sourceOf } from './replication/copies.ts';
-import { promote } from './replication/promote.ts';
 
 const { data: group } = groups;
 

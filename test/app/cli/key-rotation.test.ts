@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealedColumns } from '../../src/kernel/security/rotation.ts';
-import { openSecrets } from '../../src/kernel/security/secrets.ts';
-import { copyDemoData } from '../support/demo-data.ts';
-import { failed, nativeCache, Program } from '../support/program.ts';
+import { sealedColumns } from '../../../src/kernel/security/rotation.ts';
+import { openSecrets } from '../../../src/kernel/security/secrets.ts';
+import { copyDemoData } from '../../support/demo-data.ts';
+import { failed, nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('rotate-key');
 let program: Program;
