@@ -4,7 +4,7 @@
  * Counts the lines that use one of them, in the code (names, comments and strings), the pages and the tests. No folder may
  * have more such lines than `limits` allows, and the table only shrinks: lower the number of a folder that you rewrite, and
  * delete its line once the folder meets the target. `npm test -- test/language` prints the current figures;
- * `node --import tsx test/language.test.ts src/accounts` prints every line of a folder that is counted, with what to write.
+ * `node dist/test/language.test.js src/accounts` prints every line of a folder that is counted, with what to write.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -248,7 +248,7 @@ language('no folder uses more discouraged words than its limit', () => {
   const above = [...byFolder]
     .filter(([folder, figures]) => figures.hits > limitOf(folder, figures))
     .map(([folder, figures]) => `${folder}: ${figures.hits} lines, limit ${limitOf(folder, figures)}`);
-  assert.equal(above, [], `node --import tsx ${styleList} FOLDER shows the lines`);
+  assert.equal(above, [], 'node dist/test/language.test.js FOLDER shows the lines');
 });
 
 language('the table has no folder that is gone or meets the target', () => {

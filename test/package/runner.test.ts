@@ -85,6 +85,23 @@ runner('counts skipped tests, which are no failure, and prints why they are', as
   assert.is(code, 0);
 });
 
+runner('prints the title of every test, skipped ones too, and runs none', async () => {
+  const { code, output } = await runOn(
+    { 'one.test.ts': "a('flies', () => assert.ok(false)); a.skip('sings'); a.before(() => { throw 1 }); a.run();" },
+    '--titles',
+  );
+  assert.equal([code, output], [0, 'one.test.ts\tbirds\tflies\none.test.ts\tbirds\tsings\n']);
+});
+
+runner('prints the processor time of each file and of its tests', async () => {
+  const burning = 'const from = process.cpuUsage(); while (process.cpuUsage(from).user < 900_000);';
+  const { output } = await runOn({ 'one.test.ts': `a('flies', () => { ${burning} }); ${passing}` }, '--cpu');
+  assert.match(
+    output,
+    /one\.test\.ts: 2 passed, \d+ ms, [\d.]+ s of processor time\n {4}[\d.]+ s in birds: flies\n\nTook /,
+  );
+});
+
 const storm = "() => { throw new Error('storm') }";
 const late =
   "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";

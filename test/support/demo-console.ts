@@ -1,4 +1,4 @@
-/** The console of a server with the demonstration world, which has objects of nearly every kind, and its administrator there. */
+/** The console of a server with the sample data, which has objects of nearly every kind, and its administrator there. */
 
 import type { Browser } from 'playwright-core';
 import { createServer, type Server } from 'tenantry';

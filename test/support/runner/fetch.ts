@@ -1,4 +1,4 @@
-import { canExchange, exchange } from './exchange.ts';
+import { canSendLocally, sendLocally } from './local-request.ts';
 
 /** That of Node.js. */
 const plainFetch = fetch;
@@ -10,8 +10,8 @@ const plainFetch = fetch;
 export const checkedFetch: typeof fetch = async (input, init = {}) => {
   if (typeof input !== 'string' && !(input instanceof URL)) return checked(await plainFetch(input, init), init);
   const url = new URL(input);
-  const isOurs = url.hostname === '127.0.0.1' && canExchange(url, init);
-  return checked(await (isOurs ? exchange(url, init) : plainFetch(input, init)), init, url);
+  const isOurs = url.hostname === '127.0.0.1' && canSendLocally(url, init);
+  return checked(await (isOurs ? sendLocally(url, init) : plainFetch(input, init)), init, url);
 };
 
 async function checked(response: Response, init: RequestInit, asked?: URL): Promise<Response> {

@@ -3,11 +3,11 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
 
-/** What `fetch` sends by itself, but for the encodings: what is compressed must only be decompressed again. */
+/** What `fetch` sends by itself, but for the encodings: compression costs time on both sides. */
 const usualHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' };
 
-/** Whether `exchange` does the same as `fetch`: no stream, nothing to abort, and no redirect to follow. */
-export const canExchange = (url: URL, { body, redirect, signal }: RequestInit): boolean =>
+/** Whether `sendLocally` does the same as `fetch`: no stream, nothing to abort, and no redirect to follow. */
+export const canSendLocally = (url: URL, { body, redirect, signal }: RequestInit): boolean =>
   url.protocol === 'http:' &&
   url.username === '' &&
   !url.pathname.endsWith('/stream/') &&
@@ -16,7 +16,7 @@ export const canExchange = (url: URL, { body, redirect, signal }: RequestInit): 
   (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array);
 
 /** Sends a request. Rejects as `fetch` does. */
-export async function exchange(url: URL, init: RequestInit): Promise<Response> {
+export async function sendLocally(url: URL, init: RequestInit): Promise<Response> {
   const { message, bytes } = await new Promise<{ message: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
     const fail = (cause: Error): void => reject(new TypeError('fetch failed', { cause }));
     const sent = request(url, { agent, method: init.method ?? 'GET', headers: headersOf(init) }, (message) => {
@@ -31,22 +31,22 @@ export async function exchange(url: URL, init: RequestInit): Promise<Response> {
     // A text would be sent together with the headers, and they as UTF-8 then.
     sent.end(typeof init.body === 'string' ? Buffer.from(init.body) : (init.body ?? undefined));
   });
-  return new Exchanged(url, message, bytes) as unknown as Response;
+  return new LocalResponse(url, message, bytes) as unknown as Response;
 }
 
 function headersOf({ body, headers }: RequestInit): Record<string, string> {
   const all: Record<string, string> = { ...usualHeaders };
   if (typeof body === 'string') all['content-type'] = 'text/plain;charset=UTF-8';
-  const given =
+  const entries =
     headers instanceof Headers || Array.isArray(headers) ? [...new Headers(headers)] : Object.entries(headers ?? {});
-  for (const [name, value] of given) all[name.toLowerCase()] = String(value);
+  for (const [name, value] of entries) all[name.toLowerCase()] = String(value);
   // Node.js sends it by itself for some methods only.
   if (body) all['content-length'] = String(Buffer.byteLength(body as string));
   return all;
 }
 
 /** As much of a `Response` as tests use; its body has been read. */
-class Exchanged {
+class LocalResponse {
   readonly headers = new Headers();
   readonly status: number;
   readonly statusText: string;
