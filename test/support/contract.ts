@@ -1,4 +1,4 @@
-/** Compares answers with the OpenAPI document: what a schema does not allow, or does not know, fails the test that got it. */
+/** Compares responses with the OpenAPI document: a test fails when a schema does not allow, or does not have, a part of one. */
 
 import { execFileSync } from 'node:child_process';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,8 +9,8 @@ import { builtProgram } from './program.ts';
 type Node = any;
 
 /**
- * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out what is
- * required, for answers of which the request chose the keys; what is left of an object may be that of several kinds then.
+ * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out
+ * `required`, for responses of which the request chose the keys; the rest of an object may match several kinds then.
  */
 function closed(node: Node, partial: boolean): Node {
   if (Array.isArray(node)) return node.map((item) => closed(item, partial));
@@ -67,7 +67,7 @@ class Contract {
     this.#whole = new Schemas(this.#document, false);
   }
 
-  /** Throws when an answer is not one that the document describes. */
+  /** Throws when a response is not one that the document describes. */
   check(method: string, { pathname: path, search }: URL, status: number, type: string, body: unknown): void {
     const document = this.#document;
     const described = this.#describedPath(path);
@@ -106,7 +106,7 @@ class Contract {
     return found;
   }
 
-  /** Answers of which the request chose the keys are compared with schemas that ask for none. */
+  /** Responses of which the request chose the keys are compared with schemas that ask for none. */
   #schemas(search: string): Schemas {
     if (!/[?&]fields?=/.test(search)) return this.#whole;
     this.#partial ??= new Schemas(this.#document, true);
