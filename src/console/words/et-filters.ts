@@ -5,6 +5,9 @@ export const filterHelps: Words = {
   'Part of it, without case.': 'Osa sellest, suur- ja väiketähti eristamata.',
   'Part of the name, without case.': 'Osa nimest, suur- ja väiketähti eristamata.',
   'The exact name.': 'Täpne nimi.',
+  'Part of the name of the service or the project, without case.':
+    'Osa teenuse või projekti nimest, suur- ja väiketähti eristamata.',
+  'The exact name of the service or the project.': 'Teenuse või projekti täpne nimi.',
   'Part of a name, without case.': 'Osa nimest, suur- ja väiketähti eristamata.',
   'A key of the answer that is wanted.': 'Vastuse võti, mida soovitakse.',
   'Type, in any case.': 'Liik, suur- ja väiketähti eristamata.',
