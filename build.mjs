@@ -431,7 +431,10 @@ function licenses(sources, notices) {
   return `${[
     own,
     'This file contains SQLite, which is in the public domain, and what follows.',
-    ...[...parts, `lucide\n\n${readFileSync(join(root, 'src/console/lucide-LICENSE.txt'), 'utf8').trim()}`].sort(),
+    ...[
+      ...parts,
+      `lucide\n\n${readFileSync(join(root, 'src/console/components/lucide-LICENSE.txt'), 'utf8').trim()}`,
+    ].sort(),
     ...notices,
   ].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }

@@ -1,25 +1,25 @@
 // Before the chart library, which formats numbers by the language of the browser while it loads.
-import './words/browser-languages.ts';
+import './i18n/browser-languages.ts';
 import type { JSX } from 'preact';
 import { render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
-import { token } from './connection.ts';
-import { forgetNotice } from './dialog.tsx';
-import { EventsPage } from './events.tsx';
-import { Everything } from './everything.tsx';
-import { expectHeading } from './focus.ts';
-import { Frame } from './frame.tsx';
-import { Home } from './home.tsx';
-import { Acceptance } from './invitation.tsx';
-import { ListPage } from './list.tsx';
-import { ObjectPage } from './object.tsx';
-import { overviewOf } from './overviews.tsx';
+import { token } from './api/connection.ts';
+import { place, replace } from './api/route.ts';
+import { collections, enter, isReady, start, startProblem } from './api/session.ts';
+import { forgetNotice } from './components/dialog.tsx';
+import { expectHeading } from './components/focus.ts';
+import { ListPage } from './components/list.tsx';
+import { t, titleOf } from './i18n/words.ts';
 import { ownValue } from './own.ts';
-import { pages } from './pages.tsx';
-import { place, replace } from './route.ts';
-import { collections, enter, isReady, start, startProblem } from './session.ts';
-import { Entrance } from './signin.tsx';
-import { t, titleOf } from './words/words.ts';
+import { EventsPage } from './pages/events.tsx';
+import { Everything } from './pages/everything.tsx';
+import { Frame } from './pages/frame.tsx';
+import { Home } from './pages/home.tsx';
+import { Acceptance } from './pages/invitation.tsx';
+import { ObjectPage } from './pages/object.tsx';
+import { overviewOf } from './pages/overviews.tsx';
+import { pages } from './pages/pages.tsx';
+import { Entrance } from './pages/signin.tsx';
 
 /** The page of the present address. */
 function Page(): JSX.Element {

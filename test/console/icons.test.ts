@@ -1,12 +1,12 @@
 /**
- * The icons that the console has copies of. To add one, export it from `src/console/lucide.ts` as an empty list: the first test
+ * The icons that the console has copies of. To add one, export it from `src/console/components/lucide.ts` as an empty list: the first test
  * prints its elements.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import * as copied from '../../src/console/lucide.ts';
+import * as copied from '../../src/console/components/lucide.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const lucide = await import('lucide');
@@ -20,7 +20,7 @@ test('are those of Lucide', () => {
 
 test('have the licence of Lucide', () => {
   const folder = resolve('lucide').replace(/[/\\]dist[/\\].*/, '');
-  const copy = new URL('../../src/console/lucide-LICENSE.txt', import.meta.url);
+  const copy = new URL('../../src/console/components/lucide-LICENSE.txt', import.meta.url);
   assert.is(readFileSync(copy, 'utf8'), readFileSync(`${folder}/LICENSE`, 'utf8'));
 });
 

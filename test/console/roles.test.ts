@@ -4,9 +4,9 @@
  */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
-import { englishOf } from '../../src/console/words/english.ts';
-import { estonian } from '../../src/console/words/et.ts';
-import { lookupIn } from '../../src/console/words/lookup.ts';
+import { englishOf } from '../../src/console/i18n/english.ts';
+import { estonian } from '../../src/console/i18n/et.ts';
+import { lookupIn } from '../../src/console/i18n/lookup.ts';
 import { newPublicKey } from '../app/rights/situation.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';

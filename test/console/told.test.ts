@@ -6,9 +6,9 @@ import ts from 'typescript';
 import * as assert from 'uvu/assert';
 import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.ts';
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
-import { estonian } from '../../src/console/words/et.ts';
-import { lookupIn, partsOf } from '../../src/console/words/lookup.ts';
-import { serverWords, tellerOf } from '../../src/console/words/told.ts';
+import { estonian } from '../../src/console/i18n/et.ts';
+import { lookupIn, partsOf } from '../../src/console/i18n/lookup.ts';
+import { serverWords, tellerOf } from '../../src/console/i18n/told.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 

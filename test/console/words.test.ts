@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import * as assert from 'uvu/assert';
-import { englishOf } from '../../src/console/words/english.ts';
-import { estonian } from '../../src/console/words/et.ts';
-import { lookupIn, partsOf } from '../../src/console/words/lookup.ts';
+import { englishOf } from '../../src/console/i18n/english.ts';
+import { estonian } from '../../src/console/i18n/et.ts';
+import { lookupIn, partsOf } from '../../src/console/i18n/lookup.ts';
 import type { Json } from '../support/fixture.ts';
 import { personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -16,7 +16,7 @@ const inEstonian = lookupIn(estonian);
 const folder = fileURLToPath(new URL('../../src/console/', import.meta.url));
 
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('words'))
+  .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('i18n'))
   .map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     return { file, root: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };

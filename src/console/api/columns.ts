@@ -1,0 +1,108 @@
+/** Which columns a table has. */
+
+import { ownValue } from '../own.ts';
+import { type Item, pathOf, textOf } from './api.ts';
+
+/** Columns that tell most, in the order in which they are shown where a list has them. */
+const telling = [
+  '@timestamp',
+  'message',
+  'full_name',
+  'username',
+  'user_full_name',
+  'name',
+  'resource_type',
+  'type',
+  'role',
+  'severity',
+  'status',
+  'state',
+  'runtime_state',
+  'customer_name',
+  'project_name',
+  'email',
+  'value',
+  'limit',
+  'usage',
+  'expiration_time',
+  'is_active',
+  'created',
+];
+
+const mostColumns = 7;
+
+const machine = [
+  'name',
+  'state',
+  'runtime_state',
+  'cores',
+  'ram',
+  'disk',
+  'external_ips',
+  'internal_ips',
+  'project_name',
+  'created',
+];
+const storage = ['name', 'state', 'runtime_state', 'size', 'instance_name', 'project_name', 'created'];
+
+const events = ['@timestamp', 'message', 'level', 'event_type', 'user_username', 'customer_name', 'project_name'];
+
+/** The columns of lists that are looked at for something else than others. A name that is not there is the object's. */
+const byList: Readonly<Record<string, readonly string[]>> = {
+  'digitalocean-droplets': machine,
+  'aws-instances': machine,
+  'openstack-instances': machine,
+  'aws-volumes': storage,
+  'openstack-volumes': storage,
+  'service-settings': ['name', 'type', 'state', 'error_message', 'is_simulated', 'shared', 'customer_name'],
+  'hooks-web': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
+  'hooks-push': ['name', 'hook_type', 'is_active', 'event_groups', 'created'],
+  'hooks-email': ['name', 'hook_type', 'is_active', 'event_groups', 'is_confirmed', 'created'],
+  outbox: ['subject', 'kind', 'receiver', 'attempts', 'error_message', 'created', 'next_attempt'],
+  jobs: [
+    'operation',
+    'resource_name',
+    'settings_name',
+    'state',
+    'attempts',
+    'error_message',
+    'created',
+    'next_attempt',
+  ],
+  sessions: ['name', 'method', 'is_current', 'created', 'last_use', 'expires'],
+  backups: ['name', 'state', 'size', 'created'],
+  deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
+};
+
+/** The list that an object is in, by its link; of what lies below another object the last one. */
+const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
+
+/**
+ * The columns of a table. Where one kind of object is looked at, `isOfKind`, those that its list has of its own; else what
+ * tells most, then other plain values that are not the same for all.
+ */
+export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
+  const [list = '', ...others] = new Set(items.map(listOf));
+  const own = ownValue(byList, list);
+  if (isOfKind && own && others.length === 0) return own;
+  if (items.some((item) => '@timestamp' in item)) return events;
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const isPlain = (name: string): boolean =>
+    items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&
+    items.every((item) => typeof item[name] !== 'object' || item[name] === null);
+  const isQuiet =
+    /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
+  // Where a longer name says the same, the short one says less.
+  const isSaid = (name: string): boolean =>
+    name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
+  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name));
+  const rest = names.filter(
+    (name) =>
+      !first.includes(name) &&
+      !isQuiet.test(name) &&
+      isPlain(name) &&
+      !items.some((item) => /^https?:/.test(textOf(item, name))),
+  );
+  // Where hardly anything is known to tell much, what there is has to do.
+  return [...first, ...(first.length < 4 ? rest : [])].slice(0, mostColumns);
+}

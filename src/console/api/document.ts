@@ -1,0 +1,183 @@
+/** What the OpenAPI document of the server says: which lists there are, by what they are filtered, what they take. */
+
+import { titleOf } from '../i18n/words.ts';
+import { type Item, isItem, itemsIn, textOf } from './api.ts';
+
+export { titleOf };
+
+/** One filter of a list. */
+export interface Filter {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'text' | 'number' | 'boolean' | 'choice';
+  readonly choices: readonly string[];
+  /** Whether it takes the link or the uuid of an object. */
+  readonly isLink: boolean;
+}
+
+/** One member of the objects in a list that is part of a body; a list of plain values has one without a name. */
+export interface ItemMember {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly choices: readonly string[];
+  /** The list that a link leads into. */
+  readonly list: string;
+}
+
+/** A list of the API with the objects in it. */
+export interface Collection {
+  /** The segment behind /api/. */
+  readonly name: string;
+  /** In the present language. */
+  readonly title: string;
+  readonly filters: readonly Filter[];
+  readonly orderings: readonly string[];
+  readonly isCreatedHere: boolean;
+  /** Who may create, in words. */
+  readonly creators: string;
+  /** Whether its objects have pages. */
+  readonly hasDetail: boolean;
+  /** Last segments of the paths below an object: those that are lists, and those that are posted to. */
+  readonly lists: readonly string[];
+  readonly actions: readonly string[];
+  /** Of links in bodies the list that what they lead to is in, by field. */
+  readonly targets: Readonly<Record<string, string>>;
+  /** Of lists in bodies, also those of actions, what their items have, by field. */
+  readonly items: Readonly<Record<string, readonly ItemMember[]>>;
+}
+
+/** Parameters that the pages use by themselves. */
+const ownParameters = new Set(['o', 'field', 'fields', 'page', 'page_size', 'named']);
+
+/** The lists that a document describes, by name; those that `mayRead` refuses by what is said of who reads them are left out. */
+export function collectionsOf(document: Item, mayRead: (readers: string) => boolean): ReadonlyMap<string, Collection> {
+  const paths = memberOf(document, 'paths');
+  const found = new Map<string, Collection>();
+  for (const [path, methods] of Object.entries(paths)) {
+    const [, name] = /^\/api\/([a-z0-9-]+)\/$/.exec(path) ?? [];
+    const get = isItem(methods) ? memberOf(methods, 'get') : {};
+    if (name === undefined || !isItem(methods) || !isPaginated(get) || !mayRead(textOf(get, 'description'))) continue;
+    const detail = `/api/${name}/{key}/`;
+    const below = (method: string, isWanted: (operation: Item) => boolean): string[] =>
+      Object.entries(paths).flatMap(([child, its]) => {
+        const [, segment] = child.startsWith(detail) ? (/^([a-z_]+)\/$/.exec(child.slice(detail.length)) ?? []) : [];
+        return segment !== undefined && isItem(its) && its[method] && isWanted(memberOf(its, method)) ? [segment] : [];
+      });
+    const parameters = itemsIn(get.parameters);
+    found.set(name, {
+      name,
+      get title() {
+        return titleOf(name);
+      },
+      filters: parameters
+        .filter((parameter) => !ownParameters.has(textOf(parameter, 'name')) && textOf(parameter, 'name') !== '')
+        .map((parameter) => filterOf(document, parameter)),
+      orderings: orderingsOf(parameters),
+      isCreatedHere: methods.post !== undefined,
+      creators: textOf(memberOf(methods, 'post'), 'description'),
+      hasDetail: paths[detail] !== undefined,
+      lists: below('get', (list) => isPaginated(list) && mayRead(textOf(list, 'description'))),
+      actions: below('post', () => true),
+      targets: { ...targetsOf(document, paths[detail], 'patch'), ...targetsOf(document, methods, 'post') },
+      items: Object.fromEntries(
+        Object.entries(paths)
+          .filter(([child]) => child === path || child.startsWith(detail))
+          .flatMap(([, its]) => ['patch', 'post'].flatMap((method) => itemsOfBody(document, its, method))),
+      ),
+    });
+  }
+  return found;
+}
+
+const memberOf = (item: Item, name: string): Item => {
+  const member = item[name];
+  return isItem(member) ? member : {};
+};
+
+/** A schema, or the one that it refers to. */
+function followed(document: Item, schema: Item): Item {
+  const reference = textOf(schema, '$ref');
+  if (reference === '') return schema;
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce((part: Item, name) => memberOf(part, name), document);
+}
+
+const isPaginated = (get: Item): boolean =>
+  itemsIn(get.parameters).some((parameter) => textOf(parameter, '$ref').endsWith('/page'));
+
+function filterOf(document: Item, parameter: Item): Filter {
+  const schema = followed(document, memberOf(parameter, 'schema'));
+  const items = followed(document, memberOf(schema, 'items'));
+  const values = [schema.enum, items.enum].find(Array.isArray) ?? [];
+  const choices = values.filter((value: unknown) => typeof value === 'string');
+  const type = textOf(schema, 'type');
+  return {
+    name: textOf(parameter, 'name'),
+    help: textOf(parameter, 'description'),
+    type:
+      choices.length > 0
+        ? 'choice'
+        : type === 'boolean'
+          ? 'boolean'
+          : /^(integer|number)$/.test(type)
+            ? 'number'
+            : 'text',
+    choices,
+    isLink: schema.format === 'uri-reference' || textOf(schema, 'pattern').includes('A-F'),
+  };
+}
+
+function orderingsOf(parameters: readonly Item[]): string[] {
+  const items = memberOf(memberOf(parameters.find(({ name }) => name === 'o') ?? {}, 'schema'), 'items');
+  return [items, ...itemsIn(items.anyOf)].flatMap(({ enum: names }) =>
+    Array.isArray(names) ? names.filter((name) => typeof name === 'string' && !name.startsWith('-')) : [],
+  );
+}
+
+/** The members of the body of a method, by name. */
+function bodyOf(document: Item, methods: unknown, method: string): Item {
+  const body = memberOf(memberOf(isItem(methods) ? methods : {}, method), 'requestBody');
+  const schema = followed(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
+  // Where a list is taken by itself, too, it is a member of the other form.
+  const form = [schema, ...itemsIn(schema.oneOf)].find(({ properties }) => isItem(properties)) ?? {};
+  return memberOf(form, 'properties');
+}
+
+/** Which list a link leads into is told by its example. */
+function listOfLink(property: unknown): string | undefined {
+  if (!isItem(property) || !/^uri/.test(textOf(property, 'format'))) return undefined;
+  return /\/api\/([a-z0-9-]+)\//.exec(Array.isArray(property.examples) ? String(property.examples[0]) : '')?.[1];
+}
+
+const targetsOf = (document: Item, methods: unknown, method: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
+      const list = listOfLink(property);
+      return list === undefined ? [] : [[name, list]];
+    }),
+  );
+
+/** The lists in a body with what their items have, but for those whose values are all known. */
+function itemsOfBody(document: Item, methods: unknown, method: string): [string, readonly ItemMember[]][] {
+  return Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
+    const schema = followed(document, isItem(property) ? property : {});
+    const item = followed(document, memberOf(schema, 'items'));
+    if (schema.type !== 'array' || Array.isArray(item.enum)) return [];
+    const required = Array.isArray(item.required) ? item.required : [];
+    const members = Object.entries(memberOf(item, 'properties')).map(([key, member]) =>
+      memberOfItem(key, followed(document, isItem(member) ? member : {}), required.includes(key)),
+    );
+    return [[name, members.length > 0 ? members : [memberOfItem('', item, true)]]];
+  });
+}
+
+const memberOfItem = (name: string, schema: Item, isRequired: boolean): ItemMember => ({
+  name,
+  type: textOf(schema, 'type'),
+  isRequired,
+  choices: Array.isArray(schema.enum) ? schema.enum.map(String) : [],
+  list: listOfLink(schema) ?? '',
+});

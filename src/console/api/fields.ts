@@ -1,0 +1,228 @@
+/** The fields of forms as OPTIONS describes them, in both of its formats. */
+
+import { countryText, t, titleOf, told } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
+import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
+import { configuration } from './configuration.ts';
+import type { Collection, ItemMember } from './document.ts';
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** One field of a form. */
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly help: string;
+  /** A page that says more of it. */
+  readonly page?: string;
+  readonly isRequired: boolean;
+  readonly kind:
+    | 'text'
+    | 'long'
+    | 'secret'
+    | 'number'
+    | 'flag'
+    | 'time'
+    | 'choice'
+    | 'choices'
+    | 'link'
+    | 'file'
+    | 'rows'
+    | 'json';
+  readonly type: string;
+  readonly choices: readonly Choice[];
+  /** The list that a link is chosen from, and the member of its objects that people know them by. */
+  readonly list: string;
+  readonly shownBy: string;
+  readonly maxLength: number | undefined;
+  readonly fallback: unknown;
+  /** Of a list what its items have: fields of their own; of plain values one without a name. */
+  readonly members?: readonly FormField[];
+  /** Whether it stands behind what opens on demand. */
+  readonly isFolded?: boolean;
+}
+
+/** What the control of every kind is given. */
+export interface ControlProperties {
+  readonly id: string;
+  readonly name: string;
+  readonly 'aria-invalid': 'true' | undefined;
+  readonly 'aria-describedby': string | undefined;
+  readonly required: boolean;
+}
+
+const secrets = /^(password|current_password|token|secret|.*_secret|.*_password)$/;
+const long = new Set(['description', 'contact_details', 'user_data', 'public_key', 'message']);
+
+/** The fields that may be written, of a member of `actions`. */
+export function formFieldsOf(described: unknown, collection: Collection | undefined): readonly FormField[] {
+  if (!isItem(described)) return [];
+  return Object.entries(described).flatMap(([name, field]) => {
+    if (!isItem(field) || field.read_only === true) return [];
+    if (name !== 'agree_with_policy') return [formField(name, field, collection)];
+    const page = configuration.value?.policy;
+    // Nobody has to agree with what does not exist.
+    return page === undefined ? [] : [{ ...formField(name, field, collection), page }];
+  });
+}
+
+function formField(name: string, field: Item, collection: Collection | undefined): FormField {
+  const type = textOf(field, 'type');
+  const child = isItem(field.child) ? field.child : {};
+  const choices = itemsIn(field.choices ?? child.choices).map((choice) => ({
+    value: textOf(choice, 'value'),
+    label: name === 'country' ? countryText(textOf(choice, 'value')) : choiceText(textOf(choice, 'display_name')),
+  }));
+  const target = collection && ownValue(collection.targets, name);
+  const list = textOf(field, 'url') ? pathOf(textOf(field, 'url')) : target ? `/api/${target}/` : '';
+  const members =
+    type === 'list' && choices.length === 0
+      ? collection && ownValue(collection.items, name)?.map(memberField)
+      : undefined;
+  return {
+    name,
+    label: t(textOf(field, 'label')) || titleOf(name),
+    help: textOf(field, 'help_text'),
+    isRequired: field.required === true,
+    kind: members ? 'rows' : kindOf(name, type, choices.length > 0, list !== ''),
+    ...(members && { members }),
+    type,
+    choices,
+    list,
+    shownBy: textOf(field, 'display_name_field') || (target === 'users' ? 'username' : 'name'),
+    maxLength: typeof field.max_length === 'number' ? field.max_length : undefined,
+    fallback: field.default_value,
+  };
+}
+
+/** The field of a member of the items of a list. */
+function memberField({ choices, isRequired, list, name, type }: ItemMember): FormField {
+  const label = name === 'url' ? titleOf(list) : name === '' ? t('Value') : titleOf(name);
+  return {
+    ...plainField(name, label, kindOf(name, type, choices.length > 0, list !== ''), isRequired),
+    type,
+    list: list === '' ? '' : `/api/${list}/`,
+    shownBy: 'name',
+    // One of them may stand for all.
+    choices: choices.map((value) => ({ value, label: value === '' ? t('Any') : choiceText(value) })),
+  };
+}
+
+/** A field of a form that no OPTIONS describes, as those before a sign-in. */
+export const plainField = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
+  name,
+  label,
+  help: '',
+  isRequired,
+  kind,
+  type: 'string',
+  choices: [],
+  list: '',
+  shownBy: '',
+  maxLength: undefined,
+  fallback: undefined,
+});
+
+function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolean): FormField['kind'] {
+  if (hasChoices) return type === 'list' ? 'choices' : 'choice';
+  if (hasList) return 'link';
+  const byType: Readonly<Record<string, FormField['kind']>> = {
+    boolean: 'flag',
+    integer: 'number',
+    float: 'number',
+    datetime: 'time',
+    'file upload': 'file',
+    'image upload': 'file',
+    list: 'json',
+    'nested object': 'json',
+  };
+  return (
+    ownValue(byType, type) ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text')
+  );
+}
+
+/** One of the values that can be chosen, in words. */
+export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));
+
+/** What the controls of an item of a list hold, by the names of its members. */
+export type Row = Readonly<Record<string, string | boolean>>;
+
+/** What a control holds: a text, a box that is ticked, several choices, the items of a list, a file. */
+export type Typed = string | boolean | readonly string[] | readonly Row[] | File;
+
+/** What the control of a list holds. */
+export const rowsIn = (typed: Typed): readonly Row[] =>
+  Array.isArray(typed) ? typed.filter((row): row is Row => typeof row === 'object') : [];
+
+/** What the control of a field shows at first. */
+export function typedOf(field: FormField, value: unknown): Typed {
+  const { fallback, kind, members = [] } = field;
+  const shown = value ?? fallback;
+  if (kind === 'rows') return (Array.isArray(shown) ? shown : []).map((item: unknown) => rowOf(members, item));
+  if (kind === 'flag') return shown === true;
+  if (kind === 'choices') return Array.isArray(shown) ? shown.map(String) : [];
+  if (kind === 'json') return shown === undefined || shown === null ? '' : jsonText(shown);
+  if (kind === 'time') return typeof shown === 'string' ? localTime(shown) : '';
+  if (kind === 'file' || shown === undefined || shown === null) return '';
+  return String(shown);
+}
+
+/** An item of a list as its controls hold it; nothing of an item that is new. */
+export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
+  Object.fromEntries(
+    members.map((member) => {
+      const typed = typedOf(member, member.name === '' ? item : isItem(item) ? item[member.name] : undefined);
+      return [member.name, typeof typed === 'boolean' ? typed : String(typed)];
+    }),
+  );
+
+/** What is wrong with what is typed, as far as that can be told before it is sent; empty: nothing. */
+export function problemIn({ kind, type }: FormField, typed: Typed): string {
+  if (kind !== 'number' || typeof typed !== 'string' || typed === '') return '';
+  if (type === 'integer') return /^-?\d+$/.test(typed.trim()) ? '' : told('A valid integer is required.');
+  return Number.isNaN(Number(typed)) ? told('A valid number is required.') : '';
+}
+
+/** Texts a line each, anything else as JSON. */
+const jsonText = (value: unknown): string =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+    ? value.join('\n')
+    : JSON.stringify(value, null, 2);
+
+/** An instant as the browser's control wants it, in the time of this place. */
+function localTime(instant: string): string {
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** What is sent for what a control holds. What is no number or time is sent as it was typed: the server tells what is wrong. */
+export function sentOf({ kind, members = [], type }: FormField, typed: Typed): unknown {
+  if (kind === 'rows') return rowsIn(typed).map((row) => itemOf(members, row));
+  if (typeof typed !== 'string') return typed;
+  if (kind === 'number') return typed === '' ? null : Number.isNaN(Number(typed)) ? typed : Number(typed);
+  if (kind === 'time') return typed === '' ? null : new Date(typed).toISOString();
+  if (kind === 'link') return typed === '' ? null : typed;
+  if (kind !== 'json') return typed;
+  if (/^\s*[[{]/.test(typed)) {
+    try {
+      return JSON.parse(typed);
+    } catch {
+      return typed;
+    }
+  }
+  return type === 'list' ? typed.split('\n').filter((line) => line.trim() !== '') : typed;
+}
+
+/** An item of a list as it is sent: what was left empty, though it need not be given, is not. */
+function itemOf(members: readonly FormField[], row: Row): unknown {
+  const sent = members.map((member) => [member, sentOf(member, row[member.name] ?? '')] as const);
+  if (members[0]?.name === '') return sent[0]?.[1];
+  return Object.fromEntries(
+    sent
+      .filter(([{ isRequired }, value]) => isRequired || (value !== null && value !== ''))
+      .map(([{ name }, value]) => [name, value]),
+  );
+}

@@ -1,0 +1,109 @@
+import { computed, effect, signal } from '@preact/signals';
+import { preferLanguage, t } from '../i18n/words.ts';
+import { type Item, isItem } from './api.ts';
+import { readConfiguration } from './configuration.ts';
+import { type Answer, abortSession, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
+import { type Collection, collectionsOf } from './document.ts';
+import { go } from './route.ts';
+
+/** The user who is signed in; null before that is known. */
+export const me = signal<Item | null>(null);
+
+/** The lists of this server by name; empty before they are known. */
+export const collections = signal<ReadonlyMap<string, Collection>>(new Map());
+
+/** The roles that the user holds anywhere: owner, manager, admin, support. */
+export const roles = signal<ReadonlySet<string>>(new Set());
+
+/** What could not be read at the start, in words. */
+export const startProblem = signal('');
+
+/** Whether anything may be shown that needs a token. */
+export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
+
+// Whose token was refused before it was known who that is has nothing on the page to go on with: they sign in anew.
+effect(() => {
+  if (isExpired.value && me.value === null) keepToken(null);
+});
+
+/** Now, in milliseconds, as often as somebody should look at the clock. */
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 1000);
+
+/** How long the token lives when it is not used, in seconds; null: for ever. */
+export const lifetime = computed(() => {
+  const value = me.value?.token_lifetime;
+  return typeof value === 'number' ? value : null;
+});
+
+/** Seconds until the token ends, from the last quarter of its life but at most two minutes before; else undefined. */
+export const secondsLeft = computed(() => {
+  if (lifetime.value === null || token.value === null || isExpired.value) return undefined;
+  const left = Math.ceil(lifetime.value - (now.value - lastUse.value) / 1000);
+  return left <= Math.min(120, lifetime.value / 4) ? Math.max(0, left) : undefined;
+});
+
+/** Reads who is signed in, alone in a list. */
+export const readMe = () => answered(api.GET('/api/users/', { params: { query: { current: '' } } }));
+
+/** Reads who is signed in and what the server has. */
+export async function start(): Promise<void> {
+  startProblem.value = '';
+  const [own, document] = await Promise.all([
+    readMe(),
+    answered(api.GET('/docs/', { params: { query: { format: 'openapi' } }, credentials: 'omit' })),
+    readConfiguration(),
+  ]);
+  const [user] = own.isOk ? own.body : [];
+  if (user && document.isOk && isItem(document.body)) {
+    const params = { query: { user: user.uuid, field: ['role' as const], page_size: 300 } };
+    const held = await Promise.all([
+      answered(api.GET('/api/customer-permissions/', { params })),
+      answered(api.GET('/api/project-permissions/', { params })),
+    ]);
+    roles.value = new Set(held.flatMap((answer) => (answer.isOk ? answer.body.map(({ role }) => role) : [])));
+    collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
+    preferLanguage(user.preferred_language);
+    me.value = user;
+  } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
+}
+
+/** Whether a list is not for others than staff, or staff and support, of whom the user is none. */
+const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
+  is_staff === true ||
+  !/: Staff(; global support)?\.$/.test(readers) ||
+  (is_support === true && /global/.test(readers));
+
+/** Signs in by password; the answer tells what is wrong where it is refused. */
+export async function signIn(username: string, password: string): Promise<Answer<unknown>> {
+  const body = { username, password };
+  const answer = await answered(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
+  if (answer.isOk) await enter(answer.body.token);
+  return answer;
+}
+
+/** Goes on with a token. Whoever it belongs to is looked at anew. */
+export async function enter(value: string): Promise<void> {
+  const isAnother = me.value === null;
+  keepToken(value);
+  if (isAnother) await start();
+}
+
+/** Ends the session on the server and here. */
+export async function signOut(): Promise<void> {
+  // From now on nothing is read by itself.
+  me.value = null;
+  abortSession();
+  if (!isExpired.value) await answered(api.POST('/api-auth/logout/'));
+  preferLanguage(undefined);
+  keepToken(null);
+  go('/');
+}
+
+/** Whether the user is staff, who may do everything. */
+export const isStaff = computed(() => me.value?.is_staff === true);
+
+/** Whether the user sees how the service itself does. */
+export const isOperator = computed(() => isStaff.value || me.value?.is_support === true);

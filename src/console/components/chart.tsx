@@ -1,0 +1,236 @@
+/** Charts: drawn for those who look, with the same as a table for those who listen or want the numbers. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { hrefOf, place } from '../api/route.ts';
+import { amountText, numberText, t, timeText } from '../i18n/words.ts';
+import { bars, colour, type Drawing, Plot } from './plot.tsx';
+
+/** One line of a chart: a value for each of its times, undefined where nothing is known. */
+export interface Series {
+  readonly name: string;
+  readonly values: readonly (number | undefined)[];
+  /** Whether it is what the others must stay below. */
+  readonly isLimit?: boolean;
+}
+
+/** Where a value is known, but not those beside it. */
+const alone = (values: Series['values']): number[] =>
+  values.flatMap((value, at) =>
+    value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
+  );
+
+/** The colour of a line. */
+const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--bad' : `--line${index}`);
+
+/**
+ * Values over time. `times` are UNIX timestamps; with `isCount` each value is of the time from one to the next. The axis
+ * begins at `least`.
+ */
+export function Chart({
+  title,
+  caption = title,
+  times,
+  series,
+  isCount = false,
+  least = 0,
+}: {
+  readonly title: string;
+  /** What stands above it, where that is not the title. */
+  readonly caption?: string;
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly isCount?: boolean;
+  readonly least?: number;
+}): JSX.Element {
+  const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
+  const greatest = Math.max(0, ...all);
+  const shown = series.filter(({ values }) => values.some((value) => value !== undefined));
+  const reading = useRef<HTMLSpanElement>(null);
+  const [from = 0, second = from + 1] = times;
+  const to = times.at(-1) ?? from;
+  /** What is known of the time that is pointed at. */
+  const read = (at: number | null | undefined): string => {
+    const time = at === null || at === undefined ? undefined : times[at];
+    if (time === undefined) return '';
+    const known = shown.map(({ name, values }) => {
+      const value = values[at ?? 0];
+      return `${name} ${value === undefined ? '–' : numberText(value)}`;
+    });
+    return [timeText(time * 1000), ...known].join(' · ');
+  };
+  const drawing: Drawing = {
+    data: [[...times], ...shown.map(({ values }) => values.map((value) => value ?? null))],
+    isWhole: all.every(Number.isInteger),
+    scales: {
+      x: { range: [from, isCount ? to + second - from : Math.max(to, from + 1)] },
+      y: { range: [least, greatest > least ? greatest + (greatest - least) * 0.1 : least + 1] },
+    },
+    series: [
+      {},
+      ...shown.map((one, index) => ({
+        stroke: () => colour(tokenOf(one, index)),
+        width: isCount ? 0 : 2,
+        ...(one.isLimit && { dash: [6, 4] }),
+        // A line shows itself, but where nothing is known before and after a value.
+        points: { show: true, size: 5, filter: () => alone(one.values) },
+        ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor }) => {
+          if (reading.current) reading.current.textContent = read(cursor.idx);
+        },
+      ],
+    },
+  };
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span>{caption}</span>
+        {/* The table has the same for those who do not point at it. */}
+        <span ref={reading} class="none reading" aria-hidden="true" />
+        {shown.length > 1 && (
+          <span class="legend">
+            {shown.map(({ name, isLimit }, index) => (
+              <span key={name} class={isLimit ? 'limit' : `line${index}`}>
+                {name}
+              </span>
+            ))}
+          </span>
+        )}
+      </figcaption>
+      <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: greatest })} />
+      <Behind title={title} heads={[t('Time'), ...shown.map(({ name }) => name)]}>
+        {times.map((time, at) => (
+          <tr key={time}>
+            <th scope="row">{timeText(time * 1000)}</th>
+            {shown.map(({ name, values }) => {
+              const value = values[at];
+              return <td key={name}>{value === undefined ? '–' : numberText(value)}</td>;
+            })}
+          </tr>
+        ))}
+      </Behind>
+    </figure>
+  );
+}
+
+/** What lasted from one time to another, with the token of its colour. */
+interface Lasting {
+  readonly start: number;
+  readonly end: number;
+  readonly token: string;
+}
+
+/** What lasted how long, a bar below the other, between two UNIX timestamps; `children` is the table behind it. */
+export function Lengths({
+  title,
+  from,
+  to,
+  rows,
+  children,
+}: {
+  readonly title: string;
+  readonly from: number;
+  readonly to: number;
+  readonly rows: readonly Lasting[];
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const drawing: Drawing = {
+    data: [[from, to], rows.map(() => null)],
+    isBare: true,
+    scales: { x: { range: [from, to] }, y: { range: [0, 1] } },
+    series: [{}, { show: false }],
+    hooks: {
+      draw: [
+        (plot) => {
+          const { ctx, bbox } = plot;
+          // A few rows are no thicker than many would be let them.
+          const slot = Math.min(bbox.height / rows.length, bbox.height / 6);
+          rows.forEach(({ start, end, token }, index) => {
+            const left = plot.valToPos(Math.max(from, start), 'x', true);
+            const right = plot.valToPos(Math.min(to, end), 'x', true);
+            // What began just now is still seen.
+            const length = Math.max(right - left, bbox.width / 100);
+            ctx.fillStyle = colour(token);
+            ctx.fillRect(
+              Math.min(left, bbox.left + bbox.width - length),
+              bbox.top + slot * (index + 0.2),
+              length,
+              slot * 0.6,
+            );
+          });
+        },
+      ],
+    },
+  };
+  return (
+    <figure class="chart">
+      <Plot drawing={drawing} label={title} />
+      {children}
+    </figure>
+  );
+}
+
+/** The table behind a chart, which opens on demand. */
+export function Behind({
+  title,
+  heads,
+  children,
+}: {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <details>
+      <summary>{t('As a table')}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
+      <section class="scrolled" tabIndex={0} aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              {heads.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </section>
+    </details>
+  );
+}
+
+/** The days that can be looked at. */
+const ranges = [7, 30, 90, 365];
+
+/** How many days the address asks for. */
+export const daysAsked = (): number => Number(place.value.query.get('days') ?? 30) || 30;
+
+/** The time that is looked at, as UNIX timestamps: to the hour, so that the same is not asked for anew with every look. */
+export function span(): { readonly from: number; readonly to: number } {
+  const to = Math.ceil(Date.now() / 3_600_000) * 3600;
+  return { from: to - daysAsked() * 24 * 3600, to };
+}
+
+/** Links to the days that can be looked at, each of which is an address. */
+export function Ranges(): JSX.Element {
+  const { path } = place.value;
+  return (
+    <nav aria-label={t('Time range')} class="lists">
+      {ranges.map((days) => (
+        <a
+          key={days}
+          href={hrefOf(path, { days: String(days) })}
+          aria-current={days === daysAsked() ? 'true' : undefined}
+        >
+          {amountText(days, 'day')}
+        </a>
+      ))}
+    </nav>
+  );
+}

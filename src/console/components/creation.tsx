@@ -1,0 +1,149 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, request, textOf } from '../api/api.ts';
+import type { Collection } from '../api/document.ts';
+import { type FormField, formFieldsOf } from '../api/fields.ts';
+import { refresh, useAnswer } from '../api/reading.ts';
+import { go, hrefOfLink } from '../api/route.ts';
+import { isStaff, roles } from '../api/session.ts';
+import { t } from '../i18n/words.ts';
+import { Dialog, notice } from './dialog.tsx';
+import { Form } from './form.tsx';
+import { Icon } from './icons.tsx';
+import { tellSecretOf } from './secret.tsx';
+import { nameOf } from './shown.tsx';
+import { type Filled, narrowed, Takes, useAround } from './takes.tsx';
+
+/** What OPTIONS tells of a list or an object: by method or action what it takes. */
+export interface Description {
+  readonly description?: string;
+  readonly actions?: Item;
+}
+
+/** The methods that the caller's rights allow, where the server tells them (core.md 1.10); undefined where it does not. */
+export const permittedMethods = (headers: Headers): readonly string[] | undefined =>
+  headers.get('X-Permitted')?.split(', ');
+
+/** Roles by the words that the document tells of them with. */
+const words: readonly (readonly [word: string, role: string])[] = [
+  ['owners', 'owner'],
+  ['managers', 'manager'],
+  ['administrators', 'admin'],
+];
+
+/**
+ * Whether the user has any of the roles that a right is told with. Whether it is the role in what the body will name is
+ * for the server to say; words without roles are for everybody.
+ */
+export function mayEver(creators: string): boolean {
+  const wanted = words.filter(([word]) => creators.includes(word));
+  return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
+}
+
+/** Where mails of invitations lead, for the one list that asks. */
+const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
+
+/** The button that creates an object of a list, for those who may. */
+export function Creation({
+  collection,
+  given = {},
+  button = t('Create'),
+  isQuiet = false,
+  onCreated,
+}: {
+  readonly collection: Collection;
+  /** What is filled in already. */
+  readonly given?: Item;
+  readonly button?: string;
+  /** Whether it is one of many on a page. */
+  readonly isQuiet?: boolean;
+  /** What follows; default: the page of the new object. */
+  readonly onCreated?: () => Promise<void>;
+}): JSX.Element | null {
+  const path = `/api/${collection.name}/`;
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const [isOpen, setOpen] = useState(false);
+  if (!answer?.isOk || !collection.isCreatedHere) return null;
+  const { actions } = answer.body;
+  const permitted = permittedMethods(answer.headers);
+  if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayEver(collection.creators))
+    return null;
+  return (
+    <>
+      <button type="button" class={isQuiet ? 'outline small' : ''} aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Icon name="create" />
+        {button}
+      </button>
+      {isOpen && (
+        <Dialog title={t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
+          <CreationForm
+            collection={collection}
+            post={actions.POST}
+            given={given}
+            onCancel={() => setOpen(false)}
+            onMade={async (made) => {
+              setOpen(false);
+              const url = textOf(made, 'url');
+              if (onCreated) await onCreated();
+              else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The form that creates an object; of a resource it says as it is filled in what that takes of which quota. */
+export function CreationForm({
+  collection,
+  post,
+  given = {},
+  onMade,
+  onCancel,
+}: {
+  readonly collection: Collection;
+  /** What OPTIONS says of POST. */
+  readonly post: unknown;
+  readonly given?: Item;
+  readonly onMade: (made: Item) => Promise<void>;
+  readonly onCancel?: () => void;
+}): JSX.Element {
+  const [typed, setTyped] = useState<Filled>({});
+  const filled = { ...textsOf(given), ...typed };
+  const around = useAround(filled);
+  const fields = formFieldsOf(post, collection).map((field) => ({
+    ...narrowed(field, filled, around),
+    // What is written as data is for those who look for it.
+    isFolded: field.kind === 'json' && !field.isRequired,
+  }));
+  return (
+    <Form
+      fields={startingWith(fields)}
+      given={{ link_template: invitationLink, ...given }}
+      button={t('Create')}
+      onTyped={(values) => setTyped(textsOf(values))}
+      {...(onCancel && { onCancel })}
+      send={async (body) => {
+        const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
+        if (made.isOk) {
+          notice.value = t('{name} was created.', { name: nameOf(made.body) });
+          tellSecretOf(made.body, nameOf(made.body));
+          refresh();
+          await onMade(made.body);
+        }
+        return made;
+      }}
+    >
+      <Takes list={collection.name} filled={filled} around={around} />
+    </Form>
+  );
+}
+
+/** Those values that are texts. */
+const textsOf = (values: Readonly<Record<string, unknown>>): Filled =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+
+/** The fields with those that are required first. */
+const startingWith = (fields: readonly FormField[]): readonly FormField[] =>
+  [...fields].sort((a, b) => Number(b.isRequired) - Number(a.isRequired));

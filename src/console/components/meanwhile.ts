@@ -1,0 +1,45 @@
+/** What two people change at the same time: nobody overwrites what they have not seen. */
+import { type Item, problemOf, request, textOf } from '../api/api.ts';
+import type { Answer } from '../api/connection.ts';
+import { type FormField, typedOf } from '../api/fields.ts';
+import { t, timeText } from '../i18n/words.ts';
+
+/** An object as whoever changes it has seen it. */
+export interface Seen {
+  readonly item: Item;
+  readonly etag: string | null;
+}
+
+/** An object as it is now; `before` where it cannot be read. */
+export async function seenNow(path: string, before: Seen): Promise<Seen> {
+  const answer = await request<Item>('GET', path);
+  // A row has names of its own beside what is read.
+  return answer.isOk ? { item: { ...before.item, ...answer.body }, etag: answer.headers.get('ETag') } : before;
+}
+
+/** A refusal with what somebody else has changed since, in words. */
+export function refusedWith(answer: Answer<unknown>, fields: readonly FormField[], before: Item, now: Item) {
+  const changes = fields
+    .map((field) => [field.label, wordsOf(field, before), wordsOf(field, now)] as const)
+    .filter(([, was, is]) => was !== is)
+    .map(([label, was, is]) => t('{label} is now “{is}”, it was “{was}”.', { label, is, was }));
+  const rest = t('What you have typed is still here: send it again to have it so.');
+  return { ...answer, body: { detail: [problemOf(answer.body), ...changes, rest].join(' ') } };
+}
+
+const longest = 80;
+
+/** The value of a field as it would be read aloud. */
+function wordsOf(field: FormField, item: Item): string {
+  const typed = typedOf(field, item[field.name]);
+  if (typeof typed === 'boolean') return typed ? t('Yes') : t('No');
+  if (typed instanceof File || typed === '') return '–';
+  const labelOf = (value: string): string => field.choices.find((choice) => choice.value === value)?.label ?? value;
+  if (typeof typed !== 'string') {
+    const texts = typed.map((part) => (typeof part === 'string' ? labelOf(part) : Object.values(part).join(' ')));
+    return texts.join(', ') || '–';
+  }
+  if (field.kind === 'time') return timeText(typed);
+  const text = field.kind === 'link' ? textOf(item, `${field.name}_name`) || typed : labelOf(typed);
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}

@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, isItem, problemOf, request } from '../api/api.ts';
+import { expecting } from '../api/expected.ts';
+import { formFieldsOf } from '../api/fields.ts';
+import { refresh, useAnswer } from '../api/reading.ts';
+import { t } from '../i18n/words.ts';
+import type { Description } from './creation.tsx';
+import { Dialog, notice } from './dialog.tsx';
+import { Form } from './form.tsx';
+
+/** A button that sends nothing but its path, says what came of it, and has lists read again. */
+export function PostButton({
+  title,
+  method = 'POST',
+  path,
+  about,
+  expected,
+  done,
+}: {
+  readonly title: string;
+  readonly method?: 'POST' | 'DELETE';
+  readonly path: string;
+  /** What it is done with, for those who do not see the row. */
+  readonly about: string;
+  /** What it makes of an object, by its path: shown at once. */
+  readonly expected?: { readonly path: string; readonly change: Item };
+  /** What follows besides. */
+  readonly done?: () => Promise<void>;
+}): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  return (
+    <button
+      type="button"
+      class="outline small"
+      aria-label={`${title}: ${about}`}
+      aria-busy={isBusy}
+      disabled={isBusy}
+      onClick={async () => {
+        setBusy(true);
+        const act = () => request<unknown>(method, path);
+        const { body, isOk } = await (expected ? expecting(expected.path, expected.change, act) : act());
+        setBusy(false);
+        const told = isItem(body) ? problemOf(body) : '';
+        notice.value = told || (isOk ? t('{title}: done.', { title }) : t('{title}: refused.', { title }));
+        if (!isOk) return;
+        refresh();
+        await done?.();
+      }}
+    >
+      {title}
+    </button>
+  );
+}
+
+/** The same for what takes a body, whose form is that of OPTIONS; nothing where the user may not. */
+export function PostForm({
+  title,
+  path,
+  given,
+  done,
+}: {
+  readonly title: string;
+  readonly path: string;
+  /** What the form begins with. */
+  readonly given?: Item;
+  readonly done: () => Promise<void>;
+}): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false);
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const post = answer?.isOk ? answer.body.actions?.POST : undefined;
+  if (post === undefined) return null;
+  return (
+    <>
+      <button type="button" class="outline small" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        {title}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          <Form
+            fields={formFieldsOf(post, undefined)}
+            {...(given && { given })}
+            button={title}
+            onCancel={() => setOpen(false)}
+            send={async (body) => {
+              const made = await request<unknown>('POST', path, { body });
+              if (made.isOk) {
+                setOpen(false);
+                notice.value = t('{title}: done.', { title });
+                refresh();
+                await done();
+              }
+              return made;
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}

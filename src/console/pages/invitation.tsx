@@ -1,0 +1,113 @@
+/** The page that invitations lead to, `…/#/invitation/{uuid}/`: who has no account makes one, who has one accepts. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { fieldProblems, isItem, problemOf, textOf } from '../api/api.ts';
+import { configuration, readConfiguration } from '../api/configuration.ts';
+import { answered, api } from '../api/connection.ts';
+import { type FormField, plainField } from '../api/fields.ts';
+import { hrefOf, replace } from '../api/route.ts';
+import { enter } from '../api/session.ts';
+import { notice } from '../components/dialog.tsx';
+import { product } from '../components/focus.ts';
+import { Form } from '../components/form.tsx';
+import { t } from '../i18n/words.ts';
+
+const gone = (): string => t('This invitation is unknown, or does not work any more. Ask for another one.');
+
+/** The invitation that a secret is of. */
+const named = (secret: string) => ({ params: { path: { key: secret } } });
+
+/** What an account is made with. */
+const fields = (policy: string | undefined): readonly FormField[] => [
+  plainField('username', t('Username'), 'text'),
+  plainField('full_name', t('Full name'), 'text', false),
+  plainField('password', t('Password'), 'secret'),
+  ...(policy === undefined
+    ? []
+    : [{ ...plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'), page: policy }]),
+];
+
+/** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
+export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly onSignIn: () => void }): JSX.Element {
+  const [email, setEmail] = useState<string>();
+  useEffect(() => {
+    const checked = api.POST('/api/user-invitations/{key}/check/', { ...named(secret), credentials: 'omit' });
+    void Promise.all([answered(checked), readConfiguration()]).then(([{ body, isOk }]) =>
+      setEmail(isOk ? body.email : ''),
+    );
+  }, [secret]);
+  const policy = configuration.value?.policy;
+  if (email === undefined) return <p aria-busy="true">{t('Loading…')}</p>;
+  if (email === '')
+    return (
+      <>
+        <h1>{t('Invitation')}</h1>
+        <p role="alert" class="problem">
+          {gone()}
+        </p>
+        <a href={hrefOf('/')}>{t('Sign in')}</a>
+      </>
+    );
+  return (
+    <>
+      <h1>{t('You are invited to {product}', { product })}</h1>
+      <p>{t('This invitation is for {email}.', { email })}</p>
+      <Form
+        fields={fields(policy)}
+        button={t('Make an account')}
+        send={async (given) => {
+          const typed = isItem(given) ? given : {};
+          const body = {
+            username: textOf(typed, 'username'),
+            password: textOf(typed, 'password'),
+            full_name: textOf(typed, 'full_name'),
+            agree_with_policy: policy === undefined || typed.agree_with_policy === true,
+          };
+          const accepted = api.POST('/api/user-invitations/{key}/accept/', {
+            ...named(secret),
+            body,
+            credentials: 'omit',
+          });
+          const made = await answered(accepted);
+          if (made.isOk) {
+            replace('/');
+            await enter(textOf(made.body, 'token'));
+          }
+          return made;
+        }}
+      />
+      <button type="button" class="secondary" onClick={onSignIn}>
+        {t('I have an account')}
+      </button>
+    </>
+  );
+}
+
+/** For who is signed in. */
+export function Acceptance({ secret }: { readonly secret: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <>
+      <h1 tabIndex={-1}>{t('Invitation')}</h1>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      <button
+        type="button"
+        onClick={async () => {
+          const accepted = api.POST('/api/user-invitations/{key}/accept/', named(secret));
+          const { body, isOk, status } = await answered(accepted);
+          if (isOk) {
+            replace('/');
+            requestAnimationFrame(() => (notice.value = problemOf(body)));
+          } else
+            setProblem(
+              status === 404 ? gone() : [problemOf(body), ...Object.values(fieldProblems(body))].join(' ').trim(),
+            );
+        }}
+      >
+        {t('Accept the invitation')}
+      </button>
+    </>
+  );
+}

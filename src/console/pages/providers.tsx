@@ -1,0 +1,271 @@
+/** Accounts at providers: what is wrong with one, what it serves, and a guide that adds one. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { type Answer, api } from '../api/connection.ts';
+import { type FormField, formFieldsOf } from '../api/fields.ts';
+import { useAnswer, useGet, useList, usePage } from '../api/reading.ts';
+import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { collections, isOperator, isStaff, roles } from '../api/session.ts';
+import { Creation, type Description } from '../components/creation.tsx';
+import { notice } from '../components/dialog.tsx';
+import { Form } from '../components/form.tsx';
+import { Icon } from '../components/icons.tsx';
+import { ListPage } from '../components/list.tsx';
+import { ObjectLink, Part, State } from '../components/shown.tsx';
+import { t, timeText, titleOf, told } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
+import { Listing } from './home.tsx';
+import { Usage } from './usage.tsx';
+
+/** What a guide adds accounts at: below `/add-provider/`. */
+export const guide = '/add-provider/';
+
+/** Credentials, of which a type uses some. */
+const credentials = new Set(['backend_url', 'username', 'password', 'token', 'certificate', 'domain']);
+
+/** The credentials that a type uses (providers.md 1.2); a type that is not here may use any. */
+const used: Readonly<Record<string, readonly string[]>> = {
+  OpenStack: ['backend_url', 'username', 'password', 'domain', 'certificate'],
+  DigitalOcean: ['backend_url', 'token'],
+  Amazon: ['backend_url', 'username', 'token'],
+  JIRA: ['backend_url', 'username', 'password', 'certificate'],
+  GitLab: ['backend_url', 'token', 'username', 'password', 'certificate'],
+  Oracle: ['backend_url', 'username', 'password', 'certificate'],
+};
+
+/** Addresses of public providers (providers.md 1.2). */
+const publicAddresses: Readonly<Record<string, string>> = {
+  DigitalOcean: 'https://api.digitalocean.com/v2',
+  Amazon: 'https://ec2.amazonaws.com',
+  GitLab: 'https://gitlab.com',
+};
+
+/** What vendors call the credentials of a type. */
+const calledBy = (type: string): Readonly<Record<string, string>> =>
+  type === 'Amazon' ? { username: t('Access key ID'), token: t('Secret access key') } : {};
+
+/** The first fields are what the account is called and whose it is. */
+const first = ['name', 'customer', 'project', 'available_for_all'];
+
+/** The fields of the guide for a type, in the order in which people think of them; the simulator needs no credentials. */
+function guided(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
+  const wanted = isSimulated ? [] : (ownValue(used, type) ?? [...credentials]);
+  const order = [...first, ...wanted];
+  const rank = ({ name }: FormField): number => {
+    const place = order.indexOf(name);
+    return place < 0 ? order.length : place;
+  };
+  const names = calledBy(type);
+  return fields
+    .filter(({ name }) => name !== 'settings' && (!credentials.has(name) || wanted.includes(name)))
+    .sort((a, b) => rank(a) - rank(b))
+    .map((field) => ({
+      ...field,
+      label: ownValue(names, field.name) ?? field.label,
+      isRequired: field.isRequired || field.name === 'backend_url',
+      isFolded: rank(field) === order.length,
+    }));
+}
+
+export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
+  const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
+  const types = answer?.isOk ? answer.body : {};
+  const chosen = ownValue(types, type);
+  const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
+  return (
+    <>
+      <nav aria-label={t('Where this is')} class="trail">
+        <a href={hrefOf('/service-settings/')}>{titleOf('service-settings')}</a>
+        {chosen && <a href={hrefOf(guide)}>{t('Another provider')}</a>}
+      </nav>
+      <h1 tabIndex={-1}>{chosen ? t('Add an account at {type}', { type }) : t('Add a provider account')}</h1>
+      {!answer && <p aria-busy="true">{t('Loading…')}</p>}
+      {!chosen && (
+        <ul class="cards">
+          {Object.keys(types).map((name) => (
+            <li key={name}>
+              <a href={hrefOf(`${guide}${name}/`, place.value.query)}>{name}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {list !== '' && <GuidedForm key={type} type={type} list={list} />}
+    </>
+  );
+}
+
+const rejection = (body: Item): Answer<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
+
+/** Without an address the server would take its simulator for the provider. */
+const noAddress = (): Answer<Item> => rejection({ backend_url: [told('This field is required.')] });
+
+const noSimulator = (): Answer<Item> => rejection({ detail: told('Simulation is switched off.') });
+
+function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
+  const path = `/api/${list}/`;
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const [isSimulated, setSimulated] = useState(false);
+  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
+  const post = answer.isOk ? answer.body.actions?.POST : undefined;
+  if (!post) return <p class="problem">{t('Accounts at providers are added by staff here.')}</p>;
+  const given = Object.fromEntries(
+    ['customer', 'project'].flatMap((name) => {
+      const link = place.value.query.get(name);
+      return link === null ? [] : [[name, link]];
+    }),
+  );
+  return (
+    <div class="narrow">
+      <fieldset>
+        <legend>{t('Where the resources are')}</legend>
+        <div class="boxes">
+          {[false, true].map((value) => (
+            <label key={String(value)}>
+              <input
+                type="radio"
+                name="is_simulated"
+                checked={isSimulated === value}
+                onInput={() => setSimulated(value)}
+              />
+              {value ? t('Simulator') : type}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <p>
+        {isSimulated
+          ? t('The simulator runs on this server and needs no credentials. Its resources cost nothing.')
+          : t('The credentials are checked before the account is stored.')}
+      </p>
+      <Form
+        fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
+        given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
+        button={isSimulated ? t('Add') : t('Try and add')}
+        send={async (body) => {
+          const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
+          if (!isSimulated && (address ?? '') === '') return noAddress();
+          const made = await request<Item>('POST', path, { body });
+          // A body without credentials is only rejected where the simulator is switched off.
+          if (problemOf(made.body) === told('Either service settings or credentials must be supplied.'))
+            return noSimulator();
+          if (made.isOk) {
+            notice.value = t('{name} was created.', { name: textOf(made.body, 'name') });
+            go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+          }
+          return made;
+        }}
+      />
+    </div>
+  );
+}
+
+/** The accounts at providers. Whoever owns a customer adds one by the guide; staff make those without a customer, too. */
+export function AccountsPage(): JSX.Element {
+  const list = 'service-settings';
+  const collection = collections.value.get(list);
+  return (
+    <ListPage path={`/${list}/`} title={titleOf(list)} collection={collection}>
+      <span class="buttons start">
+        {(isStaff.value || roles.value.has('owner')) && (
+          <button type="button" onClick={() => go(guide)}>
+            <Icon name="create" />
+            {t('Add a provider account')}
+          </button>
+        )}
+        {isStaff.value && collection && <Creation collection={collection} button={t('Create a shared account')} />}
+      </span>
+    </ListPage>
+  );
+}
+
+/** What people want to see first of an account: whether it works, and whom it serves. */
+export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
+  const uuid = textOf(settings, 'uuid');
+  return (
+    <>
+      <p class="states">
+        {settings.is_simulated === true && <State value={t('Simulated')} />}
+        {settings.shared === true && <State value={t('For all customers')} />}
+        <LastSync uuid={uuid} state={textOf(settings, 'state')} />
+      </p>
+      <div class="parts">
+        <Services uuid={uuid} />
+        {isOperator.value && <Usage uuid={uuid} />}
+        <Listing
+          title={t('Resources')}
+          path="/resources/"
+          query={`service_settings_uuid=${uuid}`}
+          empty={t('It has no resources yet.')}
+        />
+      </div>
+    </>
+  );
+}
+
+/** When an account was synchronised; read again when that may have changed. */
+function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
+  const { reload, value: answer } = useGet(
+    () => api.GET('/api/service-settings/{key}/sync/', { params: { path: { key: uuid } } }),
+    [uuid],
+  );
+  const seen = useRef(state);
+  useEffect(() => {
+    if (seen.current !== state) void reload();
+    seen.current = state;
+  }, [state, reload]);
+  const last = answer?.isOk ? textOf(answer.body, 'last_sync') : '';
+  if (last === '') return null;
+  return <span>{t('Synchronised last: {time}', { time: timeText(last) })}</span>;
+}
+
+/** The services through which customers use an account. */
+function Services({ uuid }: { readonly uuid: string }): JSX.Element {
+  const query = { settings_uuid: uuid, page_size: 10 };
+  const { value: page } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
+  return (
+    <Part
+      title={t('Customers and their projects')}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? t('Nobody uses it yet.') : undefined}
+      more={page && page.count > 10 ? hrefOf('/services/', { settings_uuid: uuid }) : undefined}
+    >
+      {page?.items.map((service) => (
+        <ServiceLinks key={textOf(service, 'url')} service={service} />
+      ))}
+    </Part>
+  );
+}
+
+/** The projects that a service is connected with, and a way to connect another. */
+export function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
+  const url = textOf(service, 'url');
+  const prefix = pathOf(url).split('/')[2] ?? '';
+  const list = `${prefix}-service-project-link`;
+  const { value: page } = usePage(`/api/${list}/?service_uuid=${textOf(service, 'uuid')}&page_size=50`);
+  const collection = collections.value.get(list);
+  return (
+    <section aria-label={textOf(service, 'customer_name')}>
+      <p class="buttons start">
+        <ObjectLink item={{ ...service, name: textOf(service, 'customer_name') }} />
+        {collection && (
+          <Creation
+            collection={collection}
+            given={{ service: url }}
+            button={t('Connect a project')}
+            isQuiet
+            onCreated={async () => undefined}
+          />
+        )}
+      </p>
+      <ul class="lines beside">
+        {page?.items.map((link) => (
+          <li key={textOf(link, 'url')}>
+            <ObjectLink item={{ ...link, name: textOf(link, 'project_name') }} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,268 @@
+/** What there was over time: quotas, machines, alerts, and what was made. */
+import type { JSX } from 'preact';
+import { type Item, isItem, textOf } from '../api/api.ts';
+import { api } from '../api/connection.ts';
+import { useGet, useList } from '../api/reading.ts';
+import { Behind, Chart, daysAsked, Lengths, Ranges, span } from '../components/chart.tsx';
+import { ObjectLink, Part, Quota, State, Time } from '../components/shown.tsx';
+import { numberText, t, titleOf } from '../i18n/words.ts';
+import { EventCounts } from './events.tsx';
+
+const numberOf = (item: Item, name: string): number | undefined => {
+  const value = item[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** A limit as charts have it: -1 stands for none. */
+const limitOf = (item: Item, name: string): number | undefined => {
+  const value = numberOf(item, name);
+  return value === undefined || value < 0 ? undefined : value;
+};
+
+/** How a quota was used, over the days that the address asks for. */
+export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
+  const { from, to } = span();
+  const key = textOf(quota, 'uuid');
+  const params = { path: { key }, query: { start: from, end: to, points_count: 61 } };
+  const { value: answer } = useGet(() => api.GET('/api/quotas/{key}/history/', { params }), [key, from, to]);
+  const points = answer?.isOk ? answer.body : [];
+  const objects = points.map(({ object }) => (isItem(object) ? object : {}));
+  return (
+    <Part title={t('Use over time')} isLoading={!answer}>
+      <Ranges />
+      <ul class="quotas">
+        <Quota quota={{ ...quota, url: '' }} />
+      </ul>
+      {points.length > 0 && (
+        <Chart
+          title={titleOf(textOf(quota, 'name'))}
+          times={points.map(({ point }) => Number(point))}
+          series={[
+            { name: t('Usage'), values: objects.map((object) => numberOf(object, 'usage')) },
+            { name: t('Limit'), values: objects.map((object) => limitOf(object, 'limit')), isLimit: true },
+          ]}
+        />
+      )}
+    </Part>
+  );
+}
+
+/** Cores, memory and storage over time: of everything, or of the customer or project with a uuid. */
+export function Timeline({
+  aggregate,
+  uuid,
+}: {
+  readonly aggregate: 'customer' | 'project';
+  readonly uuid?: string;
+}): JSX.Element {
+  const { from, to } = span();
+  const days = daysAsked();
+  const interval = days > 200 ? 'week' : 'day';
+  const query = { from, to, interval, aggregate, ...(uuid && { uuid }) };
+  const { value: answer } = useGet(
+    () => api.GET('/api/stats/quota/timeline/', { params: { query } }),
+    [from, to, aggregate, uuid ?? ''],
+  );
+  const rows = answer?.isOk ? answer.body : [];
+  const known = ['vcpu', 'ram', 'storage'].filter((name) =>
+    rows.some((row) => numberOf(row, `${name}_usage`) !== undefined),
+  );
+  return (
+    <Part
+      title={t('Cores, memory and storage')}
+      isLoading={!answer}
+      empty={answer && known.length === 0 ? t('Nothing was used in this time.') : undefined}
+    >
+      <div class="charts">
+        {known.map((name) => (
+          <Chart
+            key={name}
+            title={name === 'vcpu' ? titleOf(name) : t('{title}, MiB', { title: titleOf(name) })}
+            times={rows.map((row) => Number(row.from))}
+            series={[
+              { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
+              { name: t('Limit'), values: rows.map((row) => limitOf(row, `${name}_limit`)), isLimit: true },
+            ]}
+          />
+        ))}
+      </div>
+    </Part>
+  );
+}
+
+/** How many customers or projects were made. */
+function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
+  const { from, to } = span();
+  const params = { query: { type, from, to, datapoints: 30 } };
+  const { value: answer } = useGet(() => api.GET('/api/stats/creation-time/', { params }), [type, from, to]);
+  const rows = answer?.isOk ? answer.body : [];
+  const values = rows.map(({ value }) => value ?? 0);
+  return (
+    <Part title={title} isLoading={!answer}>
+      {rows.length > 0 && (
+        <Chart
+          title={title}
+          caption={t('{count} in all', { count: values.reduce((sum, value) => sum + value, 0) })}
+          times={rows.map((row) => Number(row.from))}
+          series={[{ name: t('Count'), values }]}
+          isCount
+        />
+      )}
+    </Part>
+  );
+}
+
+/** The sums of all quotas that the user sees. */
+function Sums(): JSX.Element {
+  const { value: answer } = useGet(() => api.GET('/api/stats/quota/'));
+  const sums = answer?.isOk ? answer.body : {};
+  const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
+  return (
+    <Part
+      title={t('Quotas')}
+      isLoading={!answer}
+      empty={answer && names.length === 0 ? t('Nothing was used in this time.') : undefined}
+    >
+      <ul class="quotas">
+        {names.map((name) => (
+          <Quota key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** The alerts of a time as bars from when they were raised to when they were closed. */
+function AlertsOverTime(): JSX.Element {
+  const { from, to } = span();
+  const params = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
+  const { value: page } = useList(() => api.GET('/api/stats/alerts/', { params }), [from, to]);
+  const alerts = page?.items ?? [];
+  const at = (text: string): number => (text === '' ? to : Date.parse(text) / 1000);
+  const rows = alerts.map((alert) => ({
+    start: at(textOf(alert, 'created')),
+    end: at(textOf(alert, 'closed')),
+    token: { Error: '--bad', Warning: '--line1' }[textOf(alert, 'severity')] ?? '--line0',
+  }));
+  return (
+    <Part
+      title={t('Alerts over time')}
+      problem={page?.problem}
+      isLoading={!page}
+      empty={page?.count === 0 ? t('There was no alert in this time.') : undefined}
+    >
+      {alerts.length > 0 && (
+        <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
+          <Behind
+            title={t('Alerts over time')}
+            heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
+          >
+            {alerts.map((alert) => (
+              <tr key={textOf(alert, 'url')}>
+                <td>
+                  <ObjectLink item={alert} />
+                </td>
+                <td>
+                  <State value={textOf(alert, 'severity')} />
+                </td>
+                <td>
+                  <Time value={textOf(alert, 'created')} />
+                </td>
+                <td>{textOf(alert, 'closed') === '' ? '–' : <Time value={textOf(alert, 'closed')} />}</td>
+              </tr>
+            ))}
+          </Behind>
+        </Lengths>
+      )}
+    </Part>
+  );
+}
+
+export function StatisticsPage(): JSX.Element {
+  const { from, to } = span();
+  return (
+    <>
+      <h1 tabIndex={-1}>{titleOf('statistics')}</h1>
+      <Ranges />
+      <div class="parts">
+        <Made type="customer" title={t('New customers')} />
+        <Made type="project" title={t('New projects')} />
+        <Sums />
+        <AlertsOverTime />
+      </div>
+      <Timeline aggregate="customer" />
+      <Part title={t('Events')}>
+        <EventCounts from={from} to={to} />
+      </Part>
+    </>
+  );
+}
+
+/** What was measured at a resource, where anything was: how available it was by month, and its latest values. */
+export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
+  const scope = textOf(resource, 'url');
+  const params = { query: { scope, page_size: 24 } };
+  const { value: months } = useList(() => api.GET('/api/resource-sla/', { params }), [scope]);
+  const { value: items } = useList(() => api.GET('/api/monitoring-items/', { params }), [scope]);
+  const rows = [...(months?.items ?? [])].filter(({ period }) => period.includes('-')).reverse();
+  const reached = rows.map((row) => numberOf(row, 'value'));
+  const agreed = rows.map((row) => numberOf(row, 'agreed_value'));
+  return (
+    <>
+      {rows.length > 1 && (
+        <Part title={t('Availability by month')}>
+          <Chart
+            title={t('Availability, %')}
+            times={rows.map((row) => Date.parse(row.period) / 1000)}
+            series={[
+              { name: t('Reached'), values: reached },
+              { name: t('Agreed'), values: agreed, isLimit: true },
+            ]}
+            // Close to all of the time the difference would not be seen from 0 on.
+            least={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
+          />
+        </Part>
+      )}
+      <MonitoringHistory scope={scope} />
+      {items && items.count > 0 && (
+        <Part title={t('Monitoring')}>
+          <dl class="counters">
+            {items.items.map((item) => (
+              <div key={textOf(item, 'name')}>
+                <dt>{titleOf(textOf(item, 'name'))}</dt>
+                <dd>{numberText(Number(item.value))}</dd>
+              </div>
+            ))}
+          </dl>
+        </Part>
+      )}
+    </>
+  );
+}
+
+/** So far back, and so many times, monitoring items are shown: a week, by two hours. */
+const watched = 7 * 24 * 3600;
+const watchedPoints = 85;
+
+/** What the monitoring items of a resource were, each in a chart of its own: they are measured in different units. */
+function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
+  const end = Math.ceil(Date.now() / 3_600_000) * 3600;
+  const params = { query: { scope, start: end - watched, end, points_count: watchedPoints } };
+  const { value: answer } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
+  return (
+    <>
+      {(answer?.isOk ? answer.body : [])
+        .filter(({ history }) => history.some(({ value }) => value !== undefined))
+        .map(({ history, name }) => (
+          <Part key={name} title={t('{name}, the last week', { name })}>
+            <Chart
+              title={name}
+              times={history.map(({ point }) => point)}
+              series={[{ name, values: history.map(({ value }) => value) }]}
+              least={Math.min(0, ...history.map(({ value }) => value ?? 0))}
+            />
+          </Part>
+        ))}
+    </>
+  );
+}
