@@ -17,7 +17,7 @@ interface Mode {
 const isTestOfTime = (text: string): boolean => /\bclock\.(set|advance)\(|\.later\(|\bEventReader\b/.test(text);
 
 /** Where time decides what happens. The drivers of vendors and attacks use the same code, and take as long as all of these. */
-const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|worker)|kernel\/access)\//;
+const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|operations)|kernel\/(cache|security|threads))\//;
 
 /** Where each kind of write is made, and where something outside of the database counts or changes with a write. */
 const writes =
