@@ -5,8 +5,8 @@
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { englishOf } from '../../src/console/i18n/english.ts';
-import { estonian } from '../../src/console/i18n/et.ts';
-import { lookupIn } from '../../src/console/i18n/lookup.ts';
+import words from '../../src/console/i18n/et.json' with { type: 'json' };
+import { lookupIn, type Words } from '../../src/console/i18n/lookup.ts';
 import { newPublicKey } from '../app/rights/situation.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
@@ -18,6 +18,7 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('the console as everybody');
 const browser = chromium ? tests : tests.skip;
+const estonian: Words = words;
 const inEstonian = lookupIn(estonian);
 let people: Personas;
 const clients = new Map<string, Client>();

@@ -6,13 +6,14 @@ import ts from 'typescript';
 import * as assert from 'uvu/assert';
 import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.ts';
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
-import { estonian } from '../../src/console/i18n/et.ts';
-import { lookupIn, partsOf } from '../../src/console/i18n/lookup.ts';
+import words from '../../src/console/i18n/et.json' with { type: 'json' };
+import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
 import { serverWords, tellerOf } from '../../src/console/i18n/told.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: told, fixture } = suiteWithServer('what the server says, in the console', { seed: 'demo' });
+const estonian: Words = words;
 const inEstonian = lookupIn(estonian);
 const tell = tellerOf(serverWords, (text) => inEstonian(text) ?? text);
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import * as assert from 'uvu/assert';
 import { englishOf } from '../../src/console/i18n/english.ts';
-import { estonian } from '../../src/console/i18n/et.ts';
-import { lookupIn, partsOf } from '../../src/console/i18n/lookup.ts';
+import translations from '../../src/console/i18n/et.json' with { type: 'json' };
+import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
 import type { Json } from '../support/fixture.ts';
 import { personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: words, fixture } = suiteWithServer('the words of the console');
+const estonian: Words = translations;
 const inEstonian = lookupIn(estonian);
 const folder = fileURLToPath(new URL('../../src/console/', import.meta.url));
 

@@ -1,13 +1,15 @@
-/** What the server says, which speaks English: help, refusals, and messages of events, by texts and by templates. */
-import { messages } from './et-events.ts';
-import { filterHelps } from './et-filters.ts';
-import { helps } from './et-helps.ts';
-import { refusals } from './et-refusals.ts';
-import { cloudRefusals } from './et-refusals-cloud.ts';
+/** Translates texts of the server, which are in English: help, errors and messages of events. */
+import words from './et-server.json' with { type: 'json' };
 import { partsOf, type Words } from './lookup.ts';
 
-/** Everything that the server says, in Estonian: templates, whose values stand for any text. */
-export const serverWords: Words = { ...helps, ...filterHelps, ...refusals, ...cloudRefusals, ...messages };
+/** Texts of the server with their Estonian translations. Each is a template: `{name}` stands for any text. */
+export const serverWords: Words = {
+  ...words.helps,
+  ...words.filters,
+  ...words.rejections,
+  ...words.cloudRejections,
+  ...words.events,
+};
 
 /** Values that are words of the API by themselves, or several of them. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);

@@ -1,13 +1,13 @@
 /**
- * The language of the pages. Whatever is said in them is said by `t`, whose texts are English, and the dictionaries in
- * et.ts have the same in Estonian: a part of the console that grows may bring a dictionary of its own.
+ * The language of the pages. `t` translates every text of the console: the source is in English, `et.json` has the Estonian
+ * translations. Texts of the server are in `et-server.json`.
  */
 import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ownValue } from '../own.ts';
 import { browserLanguages } from './browser-languages.ts';
 import { englishOf } from './english.ts';
-import { estonian } from './et.ts';
+import estonian from './et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Values } from './lookup.ts';
 import { serverWords, tellerOf } from './told.ts';
 
