@@ -38,7 +38,7 @@ export async function demo(app: App, seed = defaultSeed): Promise<string> {
     db.write(() => fillFrom(snapshot, app, hash));
     db.store();
   } else await seedByHistory(app, hash, seed);
-  log.info({ source: snapshot ? 'snapshot' : 'history' }, 'sample data stored');
+  log.debug({ source: snapshot ? 'snapshot' : 'history' }, 'sample data stored');
   return demoReport(app, seed);
 }
 

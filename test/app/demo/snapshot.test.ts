@@ -90,7 +90,7 @@ async function sourceOf(options: ServerOptions): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-demo-'));
   const log_file = join(folder, 'log');
   try {
-    const server = await open('2020-01-01T00:00:00Z', { log_file, log_level: 'info', ...options });
+    const server = await open('2020-01-01T00:00:00Z', { log_file, log_level: 'debug', ...options });
     await server.close();
     return /"source":"(\w+)"/.exec(readFileSync(log_file, 'utf8'))?.[1];
   } finally {
