@@ -63,6 +63,9 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 
 const maxLines = 450;
 
+/** Files that the declaration of a small collection, that of SSH keys, may import, with what these import. */
+const maxFilesOfCollection = 64;
+
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** Every file of the program by its path below src, with its text. */
@@ -170,6 +173,12 @@ test('modules form no cycle', () => {
   const modules = circular(between.map(({ from, to }) => ({ from: moduleOf(from), to: moduleOf(to) })));
   const found = new Set(modules.map(({ from, to }) => `${from} > ${to}`));
   assert.is(lines(between.filter(({ from, to }) => found.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
+});
+
+test(`a small collection draws in at most ${maxFilesOfCollection} files`, () => {
+  const drawn = new Set([join('accounts', 'keys', 'keys.ts')]);
+  for (const file of drawn) for (const { from, to } of imports) if (from === file) drawn.add(to);
+  assert.ok(drawn.size <= maxFilesOfCollection, `${drawn.size} files`);
 });
 
 test(`no file is longer than ${maxLines} lines`, () => {

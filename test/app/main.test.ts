@@ -20,8 +20,8 @@ import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
 import { demoPassword } from '../../src/app/demo/demo.ts';
 import { settingNames } from '../../src/app/settings.ts';
-import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { builtProgram, failed, nativeCache, Program, type Serving } from '../support/program.ts';
 
 let program: Program;
@@ -618,7 +618,7 @@ cli('a database of another program is refused and stays as it is', async () => {
   const file = join(folder, 'data/tenantry.db');
   mkdirSync(join(folder, 'data'));
   for (const script of ['CREATE TABLE t (a)', 'PRAGMA application_id = 7']) {
-    const db = Database.open(file);
+    const db = SqliteDatabase.open(file);
     db.script(script);
     db.close();
     const before = readFileSync(file);
@@ -634,7 +634,7 @@ cli('a database of another program is refused and stays as it is', async () => {
 cli('a database of a newer version is refused and stays as it is', async () => {
   const file = join(folder, 'data/tenantry.db');
   assert.is((await run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
-  const db = Database.open(file);
+  const db = SqliteDatabase.open(file);
   const version = Number(db.value(sql`PRAGMA user_version`));
   db.script('PRAGMA user_version = 99');
   db.close();

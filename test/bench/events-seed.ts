@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countryName } from '../../src/accounts/customers/countries.ts';
 import { indexAll } from '../../src/activity/events/search.ts';
-import { Database } from '../../src/kernel/db/database.ts';
+import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { type Size, seed, seedDigest } from './seed.ts';
 
 /** So many events of so many customers: what the targets are set for. */
@@ -35,7 +35,7 @@ export async function seedLog(file: string, count = events): Promise<void> {
   await seed(world, size);
   copyFileSync(world, partial);
   rmSync(world);
-  const db = Database.open(partial);
+  const db = SqliteDatabase.open(partial);
   db.define('country_name', countryName);
   // Nobody needs a half-written log: it is renamed when it is whole.
   for (const pragma of ['synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);

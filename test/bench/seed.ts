@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countryName } from '../../src/accounts/customers/countries.ts';
 import { quotaNames } from '../../src/activity/quotas/names.ts';
-import { Database } from '../../src/kernel/db/database.ts';
 import { migrate } from '../../src/kernel/db/migrate.ts';
+import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { PasswordHasher } from '../../src/kernel/security/passwords.ts';
 
 /** How much a world holds; each customer has three projects. */
@@ -59,8 +59,8 @@ export async function seed(file: string, size: Size): Promise<void> {
   renameSync(partial, file);
 }
 
-function opened(file: string): Database {
-  const db = Database.open(file);
+function opened(file: string): SqliteDatabase {
+  const db = SqliteDatabase.open(file);
   db.define('country_name', countryName);
   migrate(db);
   return db;

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { takeSnapshot } from '../../src/kernel/durability/snapshot.ts';
 import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
@@ -52,7 +52,7 @@ async function run(given: Work): Promise<void> {
     process.kill(process.pid, 'SIGKILL');
   }
   if (part === 'first') make(file, folder);
-  const worker = new Worker(given, Database.open(file));
+  const worker = new Worker(given, SqliteDatabase.open(file));
   if (part === 'first') await worker.doAll();
   else await worker.writeSome();
   clearInterval(alive);
@@ -80,7 +80,7 @@ class Worker {
 
   constructor(
     private readonly work: Work,
-    private readonly db: Database,
+    private readonly db: SqliteDatabase,
   ) {}
 
   /** Every step that a log has: its first pages, the start of the thread, a checkpoint in it, a new beginning, one that is in part. */

@@ -7,8 +7,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
 import { compiled } from '../support/compiled.ts';
 import { contentOf, marksOf, reactions, type Work } from './each-sync-work.ts';
@@ -148,10 +148,10 @@ const pick = <T>(choices: readonly T[]): T => choices[Math.floor(choices.length 
 /** What a database lacks after the power came back. */
 function missing(file: string, notes: readonly Note[]): { what: string; isDamage: boolean } | undefined {
   if (notes.length === 0) return undefined;
-  let db: Database | undefined;
+  let db: SqliteDatabase | undefined;
   try {
     rejectHeadless(`${file}-wal`);
-    db = Database.open(file);
+    db = SqliteDatabase.open(file);
     db.pragma('synchronous = OFF');
     const check = String(db.pragma('integrity_check(1)'));
     if (check !== 'ok') return { what: check, isDamage: true };

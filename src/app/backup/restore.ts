@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { Database } from '../../kernel/db/database.ts';
 import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
+import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/durability/snapshot.ts';
 import { unpackBackupInThread } from '../../kernel/durability/snapshots.ts';
@@ -93,7 +93,7 @@ async function fill(
 async function made(make: MakeDatabase, stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
   const carried = await make(stream, copy, addon);
   if (carried.keys === null) return carried;
-  const db = Database.open(copy, addon);
+  const db = SqliteDatabase.open(copy, addon);
   try {
     if (!areKeysOf(db, secretsOf(carried.keys, randomBytes)))
       throw new Error('The encryption keys in it are not those of its database');

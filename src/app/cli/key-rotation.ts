@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../../kernel/config/config.ts';
-import { Database } from '../../kernel/db/database.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { requireCurrent } from '../../kernel/db/migrate.ts';
+import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { systemRandom } from '../../kernel/random.ts';
 import { unopened } from '../../kernel/security/key-check.ts';
 import { sealAnew } from '../../kernel/security/rotation.ts';
@@ -32,7 +33,7 @@ export function pruneKeys(config: Config, folder: string): number {
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
   try {
-    const db = Database.open(join(folder, databaseFile), addon);
+    const db = SqliteDatabase.open(join(folder, databaseFile), addon);
     try {
       requireCurrent(db);
       requireOpening(db, newestKey(folder, systemRandom()));

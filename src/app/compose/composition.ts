@@ -18,8 +18,8 @@ import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import type { Database } from '../../kernel/db/database.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
+import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import { etagOf } from '../../kernel/http/etag.ts';
 import { IncomingRequest } from '../../kernel/http/incoming-request.ts';
@@ -217,7 +217,7 @@ export async function withDeployment(
   }
 }
 
-function rejectUnknownTypes(db: Database, catalogue: Catalogue): void {
+function rejectUnknownTypes(db: SqliteDatabase, catalogue: Catalogue): void {
   const [unknown] = unknownTypes(db, catalogue);
   if (unknown !== undefined)
     throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
@@ -228,7 +228,7 @@ function openKeys(
   { encryption_keys }: Config,
   { folder, purpose }: Opening,
   random: (bytes: number) => Buffer,
-  db: Database,
+  db: SqliteDatabase,
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && isUnsealed(db));
   if (folder !== undefined && purpose === 'serve') clearDrafts(folder);

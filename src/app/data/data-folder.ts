@@ -3,9 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { countryName } from '../../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { Database } from '../../kernel/db/database.ts';
 import { emptyDatabase, migrate, requireCurrent } from '../../kernel/db/migrate.ts';
 import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
+import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { watchFile } from '../../kernel/durability/file-watch.ts';
 import { takeLock } from '../../kernel/durability/lock.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
@@ -208,7 +208,7 @@ export function openData(
   { folder, isCopy, memory }: DataSource,
   purpose: Purpose,
   log: Log,
-): { db: Database; watch: () => void; release: () => void } {
+): { db: SqliteDatabase; watch: () => void; release: () => void } {
   const addon = prepareFolder(config, folder);
   const serves = purpose === 'serve';
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
@@ -223,7 +223,11 @@ export function openData(
       }
     }
     const report = storageReport(folder, log);
-    const db = Database.open(folder === undefined ? (memory?.database ?? emptyDatabase(addon)) : file, addon, report);
+    const db = SqliteDatabase.open(
+      folder === undefined ? (memory?.database ?? emptyDatabase(addon)) : file,
+      addon,
+      report,
+    );
     if (isCopy) requireOwnSchema(db, addon);
     db.define('country_name', countryName);
     // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages

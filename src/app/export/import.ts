@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import type SQLite from 'better-sqlite3';
 import { parseDatetime } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { Database } from '../../kernel/db/database.ts';
 import { migrate } from '../../kernel/db/migrate.ts';
+import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { rejectNewer } from '../../kernel/durability/schema-number.ts';
 import type { Carried } from '../../kernel/durability/snapshot.ts';
@@ -115,7 +115,7 @@ class Filling {
   ) {
     const { schema } = head;
     rejectNewer(schema, embeddedMigrations().length);
-    const db = Database.open(file, addon);
+    const db = SqliteDatabase.open(file, addon);
     migrate(db, schema);
     db.close();
     this.#handle = openHandle(file, addon);

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
-import type { Database } from '../../kernel/db/database.ts';
+import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -65,7 +65,7 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
 }
 
 /** Whether changes can be stored. The database itself tries again, every second, what the disk did not let happen. */
-async function writing(db: Database): Promise<string> {
+async function writing(db: SqliteDatabase): Promise<string> {
   for (const until = performance.now() + patience; ; await sleep(pause)) {
     const trouble = db.trouble ?? troubleOfWriting(db);
     if (trouble === undefined) return 'ok';
@@ -75,7 +75,7 @@ async function writing(db: Database): Promise<string> {
 }
 
 /** Takes the place of the writer for a moment, which changes nothing. */
-function troubleOfWriting(db: Database): unknown {
+function troubleOfWriting(db: SqliteDatabase): unknown {
   try {
     db.write(() => undefined);
     return undefined;
@@ -84,7 +84,7 @@ function troubleOfWriting(db: Database): unknown {
   }
 }
 
-function migrated(db: Database): string {
+function migrated(db: SqliteDatabase): string {
   const [schema, ours] = [Number(db.pragma('user_version')), embeddedMigrations().length];
   return schema === ours ? 'ok' : `the database has schema ${schema}, and this version has ${ours}`;
 }

@@ -1,10 +1,10 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../kernel/config/config.ts';
-import { Database } from '../../kernel/db/database.ts';
 import { migrate } from '../../kernel/db/migrate.ts';
 import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { syncFolder } from '../../kernel/place.ts';
 import { present } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
@@ -27,7 +27,7 @@ export async function promote(config: Config, source: string | undefined): Promi
     const copy = copies.newest;
     if (copy === undefined) throw new Error(`there is no copy in ${folder}: serve --follow makes one`);
     const file = join(copy, databaseFile);
-    const db = Database.open(file, addon);
+    const db = SqliteDatabase.open(file, addon);
     try {
       requireOwnSchema(db, addon);
       migrate(db);

@@ -3,7 +3,7 @@ import type { App } from '../../kernel/app.ts';
 import { CacheBudget } from '../../kernel/cache/generational-cache.ts';
 import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import { allowed, type Endpoint, metadata, type Operation } from '../../kernel/collection/endpoint.ts';
-import type { Database } from '../../kernel/db/database.ts';
+import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { HttpError, invalid } from '../../kernel/http/error.ts';
@@ -146,7 +146,7 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
  * Runs a handler that writes: without a savepoint, where the request can be answered again. An operation that has failed after
  * a change, which takes back what others have changed, has one from then on.
  */
-function changer(db: Database): (operation: Operation, request: Request, work: () => Reply) => Reply {
+function changer(db: SqliteDatabase): (operation: Operation, request: Request, work: () => Reply) => Reply {
   const failing = new WeakSet<Operation>();
   return (operation, { incoming }, work) => {
     const isPrepared = operation.prepare !== undefined || incoming.isMultipart;
@@ -158,7 +158,7 @@ function changer(db: Database): (operation: Operation, request: Request, work: (
 }
 
 /** Runs work that is to be run again, and takes it back: what it leaves outside of the database counts twice then. */
-function rehearse(db: Database, work: () => unknown): void {
+function rehearse(db: SqliteDatabase, work: () => unknown): void {
   try {
     db.trial(() => db.write(work));
   } catch {

@@ -1,12 +1,12 @@
 import { type Json, linkOfPath } from '../../kernel/collection/representation.ts';
-import type { Database } from '../../kernel/db/database.ts';
+import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /**
  * Defines the SQL functions service_path(type) and kind_path(kind): the segments behind /api/ of the services of a type and of
  * the resources of a kind. The texts of representations are made before a catalogue is, also on floors that know of none.
  */
-export function definePaths(db: Database, catalogue: Catalogue): void {
+export function definePaths(db: SqliteDatabase, catalogue: Catalogue): void {
   db.define('service_path', (type) => catalogue.type(type).prefix);
   db.define('kind_path', (kind) => catalogue.kind(kind).kind.path);
 }

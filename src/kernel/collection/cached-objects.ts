@@ -104,7 +104,7 @@ export class CachedObjects {
   }
 
   #describe(request: Request): CachedCollection {
-    const { db } = request;
+    const { db } = request.app;
     const viewer = { ...request.caller, isStaff: false, isSupport: false };
     const found = this.#found(request, '', viewer);
     return {

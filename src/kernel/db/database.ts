@@ -1,86 +1,65 @@
-import type SQLite from 'better-sqlite3';
-import { Checkpoints } from '../durability/checkpoints.ts';
-import { openOwnHandle } from '../durability/handle.ts';
-import { LogRepair } from '../durability/log-repair.ts';
-import { endProcess, type StorageReport } from '../durability/storage-report.ts';
-import type { Addon } from '../native/native.ts';
-import { foldedEmail } from './email-address.ts';
-import { caseFold } from './sql.ts';
-import { Writer } from './writer.ts';
+import type { Sql, Value } from './sql.ts';
 
-declare module '../app.ts' {
-  interface App {
-    readonly db: Database;
-  }
-}
+/**
+ * Queries and changes, as modules use them; the implementation is `SqliteDatabase`. A method with a type parameter for rows
+ * trusts the caller about the type: the text of the query decides it.
+ */
+export interface Database {
+  /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
+  readonly rollbackCount: number;
 
-/** The database: its file, what it answers, and what changes it. */
-export class Database extends Writer {
-  private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {
-    const log = new LogRepair(handle, addon, report);
-    log.mendFound();
-    super(handle, log, handle.memory ? undefined : new Checkpoints(handle, log), report);
-  }
+  /** Why the last commit failed; undefined once one has succeeded that wrote. */
+  readonly trouble: Error | undefined;
 
-  /**
-   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old, the file another
-   * program's, or the disk fails. `report` is told when it does later; without it the process ends where nothing can be stored safely.
-   */
-  static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): Database {
-    const db = new Database(openOwnHandle(file, addon), addon, report);
-    db.define('fold', caseFold);
-    db.define('fold_email', foldedEmail);
-    return db;
-  }
+  /** Returns all rows. */
+  all<Row = Record<string, Value>>(query: Sql): Row[];
+  /** Returns the first row, or undefined. */
+  get<Row = Record<string, Value>>(query: Sql): Row | undefined;
+  /** Returns the only row. Throws when there is none. */
+  one<Row = Record<string, Value>>(query: Sql): Row;
+  /** Returns the first column of the first row, or undefined. */
+  value<T = Value>(query: Sql): T | undefined;
+  /** Returns the first column of the first row. Throws when there is none. */
+  scalar<T = Value>(query: Sql): T;
+  /** Returns the first column of every row. */
+  values<T = Value>(query: Sql): T[];
+  /** Like `all`; runs on the reader thread where it takes long. Throws DeferredRead. */
+  deferrableAll<Row = Record<string, Value>>(query: Sql): Row[];
+  /** Like `values`; runs on the reader thread where it takes long. Throws DeferredRead. */
+  deferrableValues<T = Value>(query: Sql): T[];
+  /** Like `values`, with a fixed text that has `@name` parameters. */
+  named<T = Value>(text: string, values: Readonly<Record<string, Value>>): T[];
+  /** Returns the number of a counting query; cached while its tables stay the same. `also` are deferred with it. Throws DeferredRead. */
+  count(query: Sql, also?: () => readonly Sql[]): number;
+  /** Returns the numbers of a query; cached like `count`. `visits` is how many rows it reads where it need not sort. */
+  remembered(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[];
+  /** Returns how many rows a table has. */
+  rowsIn(table: string): number;
+  /** Returns the ids that still fulfil a condition; it checks only when a deferred read is outdated. */
+  remaining(ids: readonly number[], table: string, alias: string, condition: Sql): readonly number[];
+  /** Calls `make` for ids in steps that yield the event loop. Throws DeferredRead. */
+  inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[];
+  /** Defers these queries for numbers together when one of them takes long. Throws DeferredRead. */
+  deferTogether(queries: readonly Sql[]): void;
+  /** Runs writes that stay although the handler runs again: reads after it are still deferrable. */
+  withoutDeferral<T>(work: () => T): T;
+  /** Yields the first column of every row: rows before an error are not lost. */
+  each<T = Value>(query: Sql): Iterable<T>;
 
-  /** From now on a thread moves the log, until `stopCheckpoints`. `failed` is told when none can, and commits do it as before. */
-  checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.checkpoints?.useThread(addon, failed);
-  }
-
-  /** From now on commits do not move the log: another program does, or whoever closes the database last. */
-  leaveLog(): void {
-    this.checkpoints?.leave();
-  }
-
-  /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
-  async checkpointed(): Promise<void> {
-    await this.checkpoints?.idle();
-  }
-
-  /** Resolves when the thread has ended. */
-  async stopCheckpoints(): Promise<void> {
-    await this.checkpoints?.stop();
-  }
-
-  /** Milliseconds to wait inside SQLite for another process that writes; then work throws StorageError and may be tried again. */
-  waitFor(milliseconds: number): void {
-    if (this.handle.open) this.handle.pragma(`busy_timeout = ${milliseconds}`);
-  }
-
-  /** Runs a script of statements, such as a migration. Not part of any batch. */
-  script(text: string): void {
-    this.handle.exec(text);
-    this.statements.forgetSchema();
-    this.forget();
-    if (!this.handle.inTransaction) this.checkpoints?.committed(true);
-  }
-
-  /** Reads or sets a pragma that answers one value. */
-  pragma(text: string): unknown {
-    return this.handle.pragma(text, { simple: true });
-  }
-
-  /** The whole database as bytes; commits what is pending first. */
-  serialize(): Buffer {
-    this.commit();
-    return this.handle.serialize();
-  }
-
-  /** Commits what is pending and closes; who is last moves the log into the file. Throws StorageError where the log stays, as it may have a hole. */
-  close(): void {
-    if (!this.handle.open) return;
-    this.commit();
-    this.log.close();
-  }
+  /** Makes a change; only inside `write`. Returns the id of a new row and the number of changed rows. */
+  run(change: Sql): { id: number; changes: number };
+  /** Inserts a row and returns its id. Table and column names must come from this program. */
+  insert(table: string, row: Readonly<Record<string, Value | undefined>>): number;
+  /** Updates columns of the row with this id; does nothing for an empty change. */
+  update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void;
+  /** Runs work in a savepoint: all of its changes happen, or, when it throws, none. */
+  write<T>(work: () => T): T;
+  /** Commits pending changes now instead of at the end of the turn. */
+  commit(): void;
+  /** Commits pending changes now. Throws why that failed. */
+  store(): void;
+  /** Calls back when all changes until now are on disk, with the error when they could not be stored. */
+  afterCommit(callback: (error?: unknown) => void): void;
+  /** Calls back when the current work is on disk, and never when it fails. */
+  onceStored(callback: () => void): void;
 }

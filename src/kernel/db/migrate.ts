@@ -5,14 +5,14 @@ import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
 import { tellProgress } from '../progress.ts';
-import { Database } from './database.ts';
 import { sql } from './sql.ts';
+import { SqliteDatabase } from './sqlite-database.ts';
 
 /**
  * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction. Returns their names. Throws for a
  * database of another program, of a newer version, or with changed migrations.
  */
-export function migrate(db: Database, newest = embeddedMigrations().length): readonly string[] {
+export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
   const version = Number(db.pragma('user_version'));
   const owner = Number(db.pragma('application_id'));
@@ -37,7 +37,7 @@ let image: Buffer | undefined;
  */
 export function emptyDatabase(addon: Addon | undefined): Buffer {
   if (image !== undefined) return image;
-  const db = Database.open(':memory:', addon);
+  const db = SqliteDatabase.open(':memory:', addon);
   // Most tables and indexes are empty and take one page each, so small pages save two thirds.
   db.pragma('page_size = 1024');
   migrate(db);
@@ -47,7 +47,7 @@ export function emptyDatabase(addon: Addon | undefined): Buffer {
 }
 
 /** Throws with a sentence when the schema is not the one of this version. */
-export function requireCurrent(db: Database): void {
+export function requireCurrent(db: SqliteDatabase): void {
   const newest = embeddedMigrations().length;
   const version = Number(db.pragma('user_version'));
   if (Number(db.pragma('application_id')) !== applicationId) throw new Error('The database belongs to another program');
@@ -60,7 +60,7 @@ export function requireCurrent(db: Database): void {
 }
 
 /** Throws with a sentence when an applied migration differs from the one of this version: later ones could damage data. */
-function rejectChanged(db: Database, migrations: readonly Migration[]): void {
+function rejectChanged(db: SqliteDatabase, migrations: readonly Migration[]): void {
   if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'migration'`) === undefined) return;
   for (const { name, number, sha256 } of db.all<{ number: number; name: string; sha256: string }>(
     sql`SELECT number, name, sha256 FROM migration ORDER BY number`,
@@ -82,7 +82,7 @@ function recordOf(migration: Migration, number: number): string {
   return `${migrationTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
 }
 
-function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {
+function applyNext(db: SqliteDatabase, migrations: readonly Migration[], applied: string[]): void {
   db.script('BEGIN IMMEDIATE');
   // Read again under the lock: another process may have migrated first.
   const version = Number(db.pragma('user_version'));
@@ -101,7 +101,7 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
 }
 
 /** Rolls back, unless a full or failing disk has already ended the transaction. */
-function rollBack(db: Database): void {
+function rollBack(db: SqliteDatabase): void {
   try {
     db.script('ROLLBACK');
   } catch {

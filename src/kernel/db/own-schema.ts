@@ -6,9 +6,9 @@ import type SQLite from 'better-sqlite3';
 import { backupTable } from '../durability/snapshot.ts';
 import { embeddedMigrations } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
-import { Database } from './database.ts';
 import { emptyDatabase, migrate } from './migrate.ts';
 import { raw } from './sql.ts';
+import { SqliteDatabase } from './sqlite-database.ts';
 
 interface SchemaObject {
   readonly type: string;
@@ -36,7 +36,7 @@ function expectedSchema(version: number, addon: Addon | undefined): readonly Sch
   const known = expected.get(version);
   if (known) return known;
   const isNewest = version === embeddedMigrations().length;
-  const db = Database.open(isNewest ? emptyDatabase(addon) : ':memory:', addon);
+  const db = SqliteDatabase.open(isNewest ? emptyDatabase(addon) : ':memory:', addon);
   if (!isNewest) migrate(db, version);
   const objects = db.all<SchemaObject>(raw(query));
   db.close();
@@ -45,12 +45,12 @@ function expectedSchema(version: number, addon: Addon | undefined): readonly Sch
 }
 
 /** Returns the differences from the schema with the same version, one line each; none for an unknown version. */
-export function schemaProblems(db: Database, addon?: Addon): string[] {
+export function schemaProblems(db: SqliteDatabase, addon?: Addon): string[] {
   return differences(db.all<SchemaObject>(raw(query)), Number(db.pragma('user_version')), addon);
 }
 
 /** Throws with a sentence when the schema of a database differs from the one with the same version. */
-export function requireOwnSchema(db: Database, addon: Addon | undefined): void {
+export function requireOwnSchema(db: SqliteDatabase, addon: Addon | undefined): void {
   reject(schemaProblems(db, addon));
 }
 

@@ -1,6 +1,6 @@
 /** Has a thread answer what takes long to read. See src/decisions/reading-thread.md. */
-import type { Database } from '../db/database.ts';
 import type { DeferredQuery, DeferredReads, ReadResult } from '../db/deferred-reads.ts';
+import type { SqliteDatabase } from '../db/sqlite-database.ts';
 import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
 import type { Log } from '../log.ts';
 import { embeddedThread } from '../native/embedded.ts';
@@ -28,7 +28,7 @@ export class ReadingThread {
   readonly #thread: TaskThread;
 
   constructor(
-    private readonly db: Database,
+    private readonly db: SqliteDatabase,
     private readonly log: Log,
     file: string,
     addon: Addon | undefined,
@@ -44,7 +44,7 @@ export class ReadingThread {
   async answer(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
     if (!(await committed(db))) return reads.resolve(queries);
-    let bases: ReturnType<Database['basisOf']>[] = [];
+    let bases: ReturnType<SqliteDatabase['basisOf']>[] = [];
     const isWanted = (): boolean => {
       // The client did not wait.
       if (isGone()) throw readTooLong();
@@ -83,5 +83,5 @@ export class ReadingThread {
 }
 
 /** Resolves when what is pending is committed, as the thread sees nothing else; whether it could be. */
-const committed = (db: Database): Promise<boolean> =>
+const committed = (db: SqliteDatabase): Promise<boolean> =>
   new Promise((resolve) => db.afterCommit((error) => resolve(error === undefined)));

@@ -1,10 +1,10 @@
 /** Internationalised domains of email addresses: both forms are one address (core.md 4.1). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { emailForms, foldedEmail } from '../../../src/kernel/db/email-address.ts';
 import { migrate } from '../../../src/kernel/db/migrate.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
@@ -77,7 +77,7 @@ forms('only the true form of a domain is replaced by the other', () => {
 });
 
 forms('users from before are found by either form; two who hold both forms stay', () => {
-  const db = Database.open(':memory:');
+  const db = SqliteDatabase.open(':memory:');
   db.define('country_name', (code) => code);
   migrate(
     db,

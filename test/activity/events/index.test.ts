@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { indexAll, indexSome, phrasesOf } from '../../../src/activity/events/search.ts';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { migrate } from '../../../src/kernel/db/migrate.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
@@ -131,7 +131,7 @@ test('what had not been entered is at the next start', async () => {
 });
 
 test('a log from before the volumes is entered anew', () => {
-  const db = Database.open(':memory:');
+  const db = SqliteDatabase.open(':memory:');
   db.define('country_name', (code) => code);
   const migrations = embeddedMigrations();
   const last = migrations.findIndex(({ name }) => name.endsWith('_event_search'));

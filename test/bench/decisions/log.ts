@@ -14,8 +14,8 @@ import {
 import { visibleEvents } from '../../../src/activity/events/visibility.ts';
 import type { Caller } from '../../../src/kernel/access/caller.ts';
 import type { App } from '../../../src/kernel/app.ts';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { all, raw, sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { logFile, seedLog } from '../events-seed.ts';
 import { median } from '../report.ts';
 import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
@@ -86,8 +86,8 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
 }
 
 /** An index of words as migration 0015 makes it, in a file of its own. */
-function openIndex(file: string, options = ''): Database {
-  const db = Database.open(file);
+function openIndex(file: string, options = ''): SqliteDatabase {
+  const db = SqliteDatabase.open(file);
   db.pragma('synchronous = OFF');
   db.script(
     `CREATE VIRTUAL TABLE entry USING fts5 (words, content = ''${options}, tokenize = "ascii tokenchars '_|'");
@@ -150,7 +150,7 @@ async function entering(file: string): Promise<Comparison[]> {
 /** The longest of many steps that each remove 40 events, by their words and by their ids alone. */
 function removal(file: string): Comparison[] {
   const present = 100_000;
-  const longest = (name: string, options: string, remove: (db: Database, event: number) => void): number => {
+  const longest = (name: string, options: string, remove: (db: SqliteDatabase, event: number) => void): number => {
     const db = openIndex(file + name, options);
     for (let event = 1; event <= present; )
       db.write(() => {

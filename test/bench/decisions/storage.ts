@@ -9,8 +9,8 @@ import { quotaNames } from '../../../src/activity/quotas/names.ts';
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
 import { systemContext } from '../../../src/kernel/access/context.ts';
 import { type App, newUuids } from '../../../src/kernel/app.ts';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { median } from '../report.ts';
 import { type Comparison, inTurns, type Measure, turn, used } from './comparison.ts';
 
@@ -41,9 +41,9 @@ export const storage: Measure = async (folder) => {
   }
 };
 
-function open(folder: string, name: string): Database {
+function open(folder: string, name: string): SqliteDatabase {
   mkdirSync(folder, { recursive: true });
-  const db = Database.open(join(folder, `${name}.db`));
+  const db = SqliteDatabase.open(join(folder, `${name}.db`));
   db.script(filled);
   return db;
 }
@@ -58,7 +58,7 @@ async function withServer<T>(data: string, work: (server: { app: App }) => Promi
   }
 }
 
-const insert = (db: Database): unknown =>
+const insert = (db: SqliteDatabase): unknown =>
   db.run(sql`INSERT INTO item (key, body) VALUES (${randomBytes(16).toString('hex')}, 'One more.')`);
 
 function failed(error: unknown): void {
@@ -66,7 +66,7 @@ function failed(error: unknown): void {
 }
 
 /** The 99th percentile of commits in milliseconds, and how many there are a second. */
-async function commits(db: Database, count: number): Promise<{ slow: number; rate: number }> {
+async function commits(db: SqliteDatabase, count: number): Promise<{ slow: number; rate: number }> {
   const taken: number[] = [];
   const started = performance.now();
   for (let i = 0; i < count; i++) {
@@ -231,7 +231,8 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
   ];
 }
 
-const logged = (db: Database): number => (db.get(raw('PRAGMA wal_checkpoint(NOOP)')) as unknown as { log: number }).log;
+const logged = (db: SqliteDatabase): number =>
+  (db.get(raw('PRAGMA wal_checkpoint(NOOP)')) as unknown as { log: number }).log;
 
 function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 
 const watches = suite('Rows that are watched');
 
 /** Books with pages, and the ids of the books that were told of. */
 function shelf() {
-  const db = Database.open(':memory:');
+  const db = SqliteDatabase.open(':memory:');
   db.script(`
     CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE page (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, book_id INTEGER NOT NULL REFERENCES book ON DELETE CASCADE, text TEXT NOT NULL);

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { partOf } from '../../../src/kernel/cache/access.ts';
 import { VersionedCache } from '../../../src/kernel/cache/versioned-cache.ts';
 import { Versions } from '../../../src/kernel/cache/versions.ts';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('What is remembered until it changes');
@@ -49,7 +49,7 @@ test('of values that outgrow the bound those go that were not asked for, and one
 
 test('what another process commits is noticed a quarter of a millisecond later', async () => {
   const file = join(folder, 'shared.db');
-  const [ours, theirs] = [Database.open(file), Database.open(file)];
+  const [ours, theirs] = [SqliteDatabase.open(file), SqliteDatabase.open(file)];
   ours.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
   const count = () => ours.count(sql`SELECT count(*) FROM thing`);
   ours.catchUp();
@@ -64,7 +64,7 @@ test('what another process commits is noticed a quarter of a millisecond later',
 });
 
 test('a change that changes nothing leaves everything remembered', () => {
-  const db = Database.open(':memory:');
+  const db = SqliteDatabase.open(':memory:');
   db.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
   const before = db.versions.changes;
   db.write(() => db.run(sql`DELETE FROM thing`));

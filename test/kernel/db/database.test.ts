@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { TakenBack } from '../../../src/kernel/taken-back.ts';
 
 const database = suite('database');
 let folder: string;
-let db: Database;
+let db: SqliteDatabase;
 /** Another connection: it sees what is committed. */
 let outside: SQLite.Database;
 
 database.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-db-'));
-  db = Database.open(join(folder, 'test.db'));
+  db = SqliteDatabase.open(join(folder, 'test.db'));
   db.script('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT');
   outside = new SQLite(join(folder, 'test.db'));
 });

@@ -2,16 +2,16 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { hashOf, migrate } from '../../../src/kernel/db/migrate.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 
 const migrations = suite('migrations');
-let db: Database;
+let db: SqliteDatabase;
 
 migrations.before.each(() => {
-  db = Database.open(':memory:');
+  db = SqliteDatabase.open(':memory:');
 });
 migrations.after.each(() => db.close());
 

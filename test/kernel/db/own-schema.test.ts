@@ -1,9 +1,9 @@
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { emptyDatabase, migrate } from '../../../src/kernel/db/migrate.ts';
 import { requireOwnSchemaOf, schemaProblems } from '../../../src/kernel/db/own-schema.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { openHandle } from '../../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 
@@ -83,7 +83,7 @@ test('rejects whatever was added, changed or removed', () => {
 test('a database of an older schema is compared with that, and one that was brought up to date with this', () => {
   const newest = embeddedMigrations().length;
   for (const version of [1, 8, 14, 22, 31]) {
-    const db = Database.open(':memory:');
+    const db = SqliteDatabase.open(':memory:');
     migrate(db, version);
     assert.equal(schemaProblems(db), [], `schema ${version}`);
     migrate(db);

@@ -1,11 +1,11 @@
 /** Composing SQL. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { all, among, any, caseFold, contains, join, raw, sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 
 const composing = suite('sql');
-const db = Database.open(':memory:');
+const db = SqliteDatabase.open(':memory:');
 composing.after(() => db.close());
 
 composing('an interpolated value becomes a parameter, a piece of SQL is spliced in', () => {

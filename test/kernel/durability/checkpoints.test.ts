@@ -8,17 +8,17 @@ import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { compiled } from '../../support/compiled.ts';
 
 const checkpoints = suite('checkpoints');
 let folder: string;
-let db: Database;
+let db: SqliteDatabase;
 
 checkpoints.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-checkpoints-'));
-  db = Database.open(join(folder, 'test.db'));
+  db = SqliteDatabase.open(join(folder, 'test.db'));
   db.script('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
 });
 checkpoints.after.each(async () => {
@@ -193,8 +193,8 @@ checkpoints(
   'a disk that is too full for the log to be moved keeps no database from being closed, and nothing is lost',
   () => {
     const program = `
-    import { Database } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
-    const db = Database.open(process.argv[1]);
+    import { SqliteDatabase } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
+    const db = SqliteDatabase.open(process.argv[1]);
     db.script('CREATE TABLE thing (text TEXT)');
     const add = () => (db.write(() => db.run({ text: 'INSERT INTO thing VALUES (?)', values: ['x'.repeat(900_000)] })), db.commit());
     add();
@@ -222,8 +222,8 @@ checkpoints(
 
 checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
   const program = `
-    import { Database } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
-    const db = Database.open(process.argv[1]);
+    import { SqliteDatabase } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
+    const db = SqliteDatabase.open(process.argv[1]);
     db.script('CREATE TABLE thing (text TEXT)');
     db.checkpointInThread(undefined, console.error);
     db.write(() => { for (let i = 0; i < 2000; i++) db.run({ text: 'INSERT INTO thing VALUES (?)', values: ['x'.repeat(4000)] }); });

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/kernel/db/database.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { applicationId } from '../../../src/kernel/durability/handle.ts';
 import { present } from '../../../src/kernel/present.ts';
 import { failEachSync } from '../../chaos/each-sync.ts';
@@ -98,7 +98,7 @@ syncs('a log that is written again stays locked: who opens the database then doe
   elsewhere(
     `db.pragma('journal_mode = WAL'); db.exec('CREATE TABLE item (id INTEGER); PRAGMA application_id = ${applicationId}')`,
   );
-  const db = Database.open(file);
+  const db = SqliteDatabase.open(file);
   db.write(() => db.insert('item', { id: 1 }));
   db.commit();
   db.pragma('wal_checkpoint(PASSIVE)');
@@ -128,9 +128,9 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
   );
   const kept = (): readonly [boolean, Buffer] => [existsSync(`${file}-wal`), readFileSync(file)];
   const before = kept();
-  const open = `import { Database } from '${compiled(new URL('opened-elsewhere.ts', import.meta.url))}';
+  const open = `import { SqliteDatabase } from '${compiled(new URL('opened-elsewhere.ts', import.meta.url))}';
     let message = '';
-    try { Database.open('${file}'); } catch (error) { message = error.message; }
+    try { SqliteDatabase.open('${file}'); } catch (error) { message = error.message; }
     console.log(message);
     if (message === '') process.exit();`;
   // What a process has not closed is closed at its end.

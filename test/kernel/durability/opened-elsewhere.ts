@@ -1,2 +1,2 @@
 /** What programs in other processes import: they cannot load TypeScript. */
-export { Database } from '../../../src/kernel/db/database.ts';
+export { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';

@@ -1,0 +1,88 @@
+import type SQLite from 'better-sqlite3';
+import { Checkpoints } from '../durability/checkpoints.ts';
+import { openOwnHandle } from '../durability/handle.ts';
+import { LogRepair } from '../durability/log-repair.ts';
+import { endProcess, type StorageReport } from '../durability/storage-report.ts';
+import type { Addon } from '../native/native.ts';
+import type { Database } from './database.ts';
+import { foldedEmail } from './email-address.ts';
+import { caseFold } from './sql.ts';
+import { Writer } from './writer.ts';
+
+declare module '../app.ts' {
+  interface App {
+    /** The open database. Modules that only query and write take the interface Database. */
+    readonly db: SqliteDatabase;
+  }
+}
+
+/** A database of SQLite: its file, queries, and the transactions that change it. */
+export class SqliteDatabase extends Writer implements Database {
+  private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {
+    const log = new LogRepair(handle, addon, report);
+    log.mendFound();
+    super(handle, log, handle.memory ? undefined : new Checkpoints(handle, log), report);
+  }
+
+  /**
+   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old, the file another
+   * program's, or the disk fails. `report` is told when it does later; without it the process ends where nothing can be stored safely.
+   */
+  static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): SqliteDatabase {
+    const db = new SqliteDatabase(openOwnHandle(file, addon), addon, report);
+    db.define('fold', caseFold);
+    db.define('fold_email', foldedEmail);
+    return db;
+  }
+
+  /** From now on a thread moves the log, until `stopCheckpoints`. `failed` is told when none can, and commits do it as before. */
+  checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
+    this.checkpoints?.useThread(addon, failed);
+  }
+
+  /** From now on commits do not move the log: another program does, or whoever closes the database last. */
+  leaveLog(): void {
+    this.checkpoints?.leave();
+  }
+
+  /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
+  async checkpointed(): Promise<void> {
+    await this.checkpoints?.idle();
+  }
+
+  /** Resolves when the thread has ended. */
+  async stopCheckpoints(): Promise<void> {
+    await this.checkpoints?.stop();
+  }
+
+  /** Milliseconds to wait inside SQLite for another process that writes; then work throws StorageError and may be tried again. */
+  waitFor(milliseconds: number): void {
+    if (this.handle.open) this.handle.pragma(`busy_timeout = ${milliseconds}`);
+  }
+
+  /** Runs a script of statements, such as a migration. Not part of any batch. */
+  script(text: string): void {
+    this.handle.exec(text);
+    this.statements.forgetSchema();
+    this.forget();
+    if (!this.handle.inTransaction) this.checkpoints?.committed(true);
+  }
+
+  /** Reads or sets a pragma that answers one value. */
+  pragma(text: string): unknown {
+    return this.handle.pragma(text, { simple: true });
+  }
+
+  /** The whole database as bytes; commits what is pending first. */
+  serialize(): Buffer {
+    this.commit();
+    return this.handle.serialize();
+  }
+
+  /** Commits what is pending and closes; who is last moves the log into the file. Throws StorageError where the log stays, as it may have a hole. */
+  close(): void {
+    if (!this.handle.open) return;
+    this.commit();
+    this.log.close();
+  }
+}
