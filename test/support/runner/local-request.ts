@@ -6,13 +6,14 @@ const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
 /** What `fetch` sends by itself, but for the encodings: compression costs time on both sides. */
 const usualHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' };
 
-/** Whether `sendLocally` does the same as `fetch`: no stream, nothing to abort, and no redirect to follow. */
-export const canSendLocally = (url: URL, { body, redirect, signal }: RequestInit): boolean =>
+/** Whether `sendLocally` does the same as `fetch`: no stream, no abort signal, no redirect to follow, no body to decompress. */
+export const canSendLocally = (url: URL, { body, headers, redirect, signal }: RequestInit): boolean =>
   url.protocol === 'http:' &&
   url.username === '' &&
   !url.pathname.endsWith('/stream/') &&
   redirect === 'manual' &&
   !signal &&
+  !new Headers(headers).has('accept-encoding') &&
   (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array);
 
 /** Sends a request. Rejects as `fetch` does. */
