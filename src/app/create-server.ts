@@ -2,12 +2,11 @@ import { join, resolve } from 'node:path';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import type { App } from '../kernel/app.ts';
 import { isSettable, runningClock } from '../kernel/clock.ts';
-import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
+import { authorityOf } from '../kernel/config/address.ts';
 import { localOrigins } from '../kernel/http/cors.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
-import { errorOf } from '../kernel/present.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Replacements } from './compose/composition.ts';
@@ -21,14 +20,14 @@ import { requireFit } from './fixture/replacements.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
 import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
-import { AdminListener } from './operation/admin-listener.ts';
+import { type AdminAccess, openAdmin } from './operation/admin-listener.ts';
 import type { Surroundings } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { instanceOf } from './operation/instance.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
-import type { Reading } from './operation/samples.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type Following } from './replication/follower.ts';
+import { Ending } from './server/ending.ts';
 import { type Engine, startEngine } from './server/engine.ts';
 import type { GivenSettings } from './settings.ts';
 import { loadConfig } from './settings.ts';
@@ -76,6 +75,11 @@ export interface Server extends FixtureHandle {
   reload(): void;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
+  /**
+   * Resolves after `close`. Rejects if pending work cannot be saved, and within a second after a failed write or sync of the
+   * database: the server stores nothing more and closes by itself. The start of the next one repairs the write-ahead log.
+   */
+  readonly closed: Promise<void>;
 }
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
@@ -116,6 +120,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     ...(resolver && { resolve: resolver }),
   };
   const metrics = new Metrics();
+  const ending = new Ending();
   const surroundings: Surroundings = {
     ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
     ...(ephemeral &&
@@ -123,12 +128,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       isSettable(replacements.clock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
   };
   const open = (memory?: Memory): Promise<Engine> =>
-    startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings });
+    startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings, stop: ending.fail });
   const rest = (copy: string): Promise<Engine> =>
     startEngine(
       // The native module is loaded once, not from every copy.
       { ...config, native_cache: config.native_cache ?? join(folder ?? copy, nativeFolder) },
-      { ...replacements, folder: copy, log, metrics, surroundings },
+      { ...replacements, folder: copy, log, metrics, surroundings, stop: ending.fail },
       true,
     );
   const certificate = await orCloseLog(Promise.resolve().then(() => ServedCertificate.of(config, log)));
@@ -190,19 +195,18 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     }),
   );
   const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
-  let closing: Promise<void> | undefined;
   // The event loop waits for nobody.
   stage.engine.app.db.waitFor(0);
-  let admin: Listening | undefined;
+  let admin: AdminAccess | undefined;
   const closeServing = async (): Promise<void> => {
     try {
       // The listener waits for what is being answered.
       stage.engine.app.eventStreams.close();
-      await listener.close();
+      await listener.close(ending.graceMs);
       await admin?.close();
       await follower?.close();
       await fence?.close();
-      await stage.close();
+      await stage.close(ending.graceMs);
     } finally {
       closeLog();
     }
@@ -220,17 +224,18 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     instance: folder === undefined ? undefined : instanceOf(folder),
     follower,
     quiet: () => stage.engine.quiet(),
-    isClosing: () => closing !== undefined,
+    isClosing: () => ending.hasBegun,
   };
   admin = await orClose(openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []));
   const seeded = await orClose(grow(stage.engine, seed, url));
   // Before what resets go back to.
   const token = ephemeral ? stage.engine.issueToken() : undefined;
   const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
-  const closeAll = async (): Promise<void> => {
+  if (ending.failure) await orClose(Promise.reject(ending.failure));
+  ending.begin(async () => {
     await fixture.close();
     await closeServing();
-  };
+  });
   const { advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
   return {
     url,
@@ -252,7 +257,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
         'the log file': reopenLog,
         'the certificate': certificate && (() => certificate.renew(listener)),
       }),
-    close: () => (closing ??= closeAll()),
+    close: ending.close,
+    closed: ending.closed,
   };
 }
 
@@ -260,37 +266,4 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 async function grow(engine: Engine, seed: ServerOptions['seed'], url: string): Promise<ReadonlyMap<string, Seeded>> {
   if (seed === 'demo') await demo(engine.app);
   return seed === undefined || seed === 'demo' ? new Map() : sow(engine, seed, url);
-}
-
-/** Somebody who listens, and where, without a trailing slash. */
-interface Listening {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-/**
- * Listens for the operator where the settings say so; else, for the program, at the usual address, unless somebody else does.
- * Rejects with a sentence.
- */
-async function openAdmin(
-  vitals: Vitals,
-  isUsual: boolean,
-  further: readonly Reading[],
-): Promise<Listening | undefined> {
-  const { config, log } = vitals.app;
-  const given = config.admin_listen;
-  const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
-  if (!address) return undefined;
-  const admin = new AdminListener(vitals, further);
-  try {
-    const port = await admin.listen(address);
-    return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };
-  } catch (error) {
-    await admin.close();
-    if (given !== null) throw error;
-    log.warn(
-      `${errorOf(error).message}: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off`,
-    );
-    return undefined;
-  }
 }

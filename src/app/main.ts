@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
 import { ConfigError } from '../kernel/config/config.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
-import { StorageLost } from '../kernel/durability/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
@@ -192,12 +191,16 @@ async function serve({ config: written, flags, sources }: Arguments): Promise<vo
     manager?.stopping();
     void Promise.all([control?.close(), server.close()]).then(
       () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`tenantry: what was left could not be saved: ${errorOf(error).message}\n`);
-        process.exit(1);
-      },
+      // `closed` rejects as well.
+      () => undefined,
     );
   };
+  server.closed.catch((error: unknown) => {
+    const { message } = errorOf(error);
+    if (isClosing) process.stderr.write(`tenantry: what was left could not be saved: ${message}\n`);
+    else if (process.stderr.isTTY) process.stderr.write(`tenantry: ${message}\n`);
+    process.exit(1);
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // At a terminal it says that this has gone.
@@ -205,9 +208,8 @@ async function serve({ config: written, flags, sources }: Arguments): Promise<vo
   tellReady({ server, control, config, ephemeral, hasDemo });
   manager?.ready();
   process.on('uncaughtException', (error) => {
-    const isTold = error instanceof StorageLost;
-    if (!isTold) server.app.log.fatal({ err: error }, 'uncaught exception');
-    if (process.stderr.isTTY) process.stderr.write(isTold ? `tenantry: ${error.message}\n` : `${error.stack}\n`);
+    server.app.log.fatal({ err: error }, 'uncaught exception');
+    if (process.stderr.isTTY) process.stderr.write(`${error.stack}\n`);
     process.exit(1);
   });
 }

@@ -68,7 +68,10 @@ test('proxies call the server where it listens, by the name that clients use', a
 test('the Dockerfile takes the current Node.js, and says how to get the first password', async () => {
   const file = await example('docker', '--port', '8181');
   assert.match(file, '\nENV TENANTRY_DATA=/data TENANTRY_HOST=0.0.0.0 TENANTRY_PORT=8181\n');
-  assert.match(file, '# docker run --name tenantry --init -d -p 8181:8181 -v tenantry:/data tenantry\n');
+  assert.match(
+    file,
+    '# docker run --name tenantry --init --restart unless-stopped -d -p 8181:8181 -v tenantry:/data tenantry\n',
+  );
   assert.match(file, '# docker exec tenantry cat /data/initial-password\n');
   const isForThisNode = Number(process.versions.node.split('.')[0]) >= 24;
   assert.match(file, '\nFROM node:24-bookworm-slim\n');

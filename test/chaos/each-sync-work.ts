@@ -13,17 +13,20 @@ import { takeSnapshot } from '../../src/kernel/durability/snapshot.ts';
 import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 
-/** What is done when a sync has failed: nothing, or what takes the knowledge of it away or works without it. A backup is made after a kill. */
-export const reactions = ['none', 'kill', 'close', 'beside', 'backup'] as const;
+/**
+ * What happens after a failed sync. The process notices it, stops and is started again; or it is killed, or closes, or another
+ * process writes beside it before it has noticed. A backup is made after a kill.
+ */
+export const reactions = ['restart', 'kill', 'close', 'beside', 'backup'] as const;
 
 export interface Work {
-  /** The first process makes the database and does all; one after it, or beside it, writes a little, or makes a backup. */
-  readonly part: 'first' | 'after' | 'beside' | 'backup';
+  /** The first process makes the database and does all; one after it does all again, writes a little, or makes a backup. */
+  readonly part: 'first' | 'again' | 'after' | 'beside' | 'backup';
   readonly folder: string;
   readonly trace: string;
   /** Where the number of what is stored is noted, with the length of the trace then. */
   readonly notes: string;
-  readonly reaction: (typeof reactions)[number];
+  readonly reaction: (typeof reactions)[number] | 'none';
 }
 
 /** This file, compiled. */
@@ -53,7 +56,7 @@ async function run(given: Work): Promise<void> {
   }
   if (part === 'first') make(file, folder);
   const worker = new Worker(given, SqliteDatabase.open(file));
-  if (part === 'first') await worker.doAll();
+  if (part === 'first' || part === 'again') await worker.doAll();
   else await worker.writeSome();
   clearInterval(alive);
   if (part === 'beside') worker.close();
@@ -75,7 +78,6 @@ function make(file: string, folder: string): void {
 }
 
 class Worker {
-  #failures = 0;
   #hasReacted = false;
 
   constructor(
@@ -112,20 +114,17 @@ class Worker {
     this.db.close();
   }
 
-  /** Stores something of so many pages, however often that fails, after housekeeping that nobody waits for. */
+  /** Stores something of so many pages, after housekeeping that nobody waits for; stops as a server does when the disk has failed. */
   async #write(pages: number): Promise<void> {
     await this.#react();
     this.#keepHouse();
-    for (;;) {
-      const id = this.#store(pages);
-      if (id !== undefined) {
-        appendFileSync(this.work.notes, `${statSync(this.work.trace).size} ${id}\n`);
-        break;
-      }
-      if (++this.#failures > 60) throw new Error('It does not recover');
+    const id = this.#store(pages);
+    if (id === undefined) {
+      if (!hasSyncFailed()) throw new Error('It stops though no sync has failed');
       await this.#react();
-      await this.#wait();
+      await this.#stop();
     }
+    appendFileSync(this.work.notes, `${statSync(this.work.trace).size} ${id}\n`);
     // The thread is heard.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -159,26 +158,23 @@ class Worker {
     }
   }
 
-  /** The thread is heard, and as much time passes as there is between two attempts. */
-  async #wait(): Promise<void> {
-    await this.db.checkpointed();
-    const real = performance.now.bind(performance);
-    performance.now = () => real() + 101;
+  async #stop(): Promise<never> {
+    await this.db.stopCheckpoints();
+    try {
+      this.db.close();
+    } finally {
+      process.kill(process.pid, 'SIGKILL');
+    }
+    throw new Error('It runs after SIGKILL');
   }
 
   async #react(): Promise<void> {
     const { reaction } = this.work;
-    if (this.#hasReacted || reaction === 'none' || !hasSyncFailed()) return;
+    if (this.#hasReacted || reaction === 'none' || reaction === 'restart' || !hasSyncFailed()) return;
     this.#hasReacted = true;
     if (reaction === 'kill' || reaction === 'backup') process.kill(process.pid, 'SIGKILL');
-    else if (reaction === 'close') {
-      await this.db.stopCheckpoints();
-      try {
-        this.db.close();
-      } finally {
-        process.kill(process.pid, 'SIGKILL');
-      }
-    } else {
+    else if (reaction === 'close') await this.#stop();
+    else {
       const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
       // One that is refused has written nothing that counts.
       spawnSync(process.execPath, [self, JSON.stringify(work)]);

@@ -1,7 +1,7 @@
 /**
  * Lets each sync of a piece of work fail, one after the other and some at a time, and cuts the power after it: at each sync,
  * whenever something was acknowledged, and in between. The work, in each-sync-work.ts, has every step of a log. What happens
- * when the sync has failed is said too: the process goes on, is killed, closes the database, or another one writes beside it.
+ * after the failed sync varies, too: the process is started again, killed, closes the database, or another one writes beside it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -84,7 +84,7 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
   run(disk, { ...given, part: 'first' });
   const syncs = disk.syncs;
   if (reaction === 'backup' && existsSync(file)) run(disk, { ...given, part: 'backup', reaction: 'none' });
-  run(disk, { ...given, part: 'after', reaction: 'none' });
+  run(disk, { ...given, part: reaction === 'restart' ? 'again' : 'after', reaction: 'none' });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return {
     syncs,

@@ -79,15 +79,15 @@ export function* recordsOf(trace: string): Generator<Done> {
   for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) yield recordAt(bytes, at);
 }
 
-export type RecordEnd = Pick<Done, 'operation' | 'hasFailed' | 'path'> & { readonly at: number };
+export type RecordEnd = Pick<Done, 'operation' | 'hasFailed' | 'path' | 'offset'> & { readonly at: number };
 
 /** Where each record ends, and what it was. */
 export function recordEnds(trace: string): RecordEnd[] {
   const bytes = readFileSync(trace);
   const ends = [];
   for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) {
-    const { hasFailed, operation, path } = recordAt(bytes, at);
-    ends.push({ operation, hasFailed, path, at: end(bytes, at) });
+    const { hasFailed, offset, operation, path } = recordAt(bytes, at);
+    ends.push({ operation, hasFailed, path, offset, at: end(bytes, at) });
   }
   return ends;
 }

@@ -18,9 +18,10 @@ import type { Part } from './part.ts';
 /** What the cuts came to. */
 export interface PowerFigures {
   readonly cuts: number;
-  /** Servers that were there, one after the other: each is killed, or told to end. */
+  /** Servers that ran, one after the other: each is killed or told to end, or ends by itself after a failed sync. */
   readonly servers: number;
-  /** Writes that were acknowledged, and those that were answered 5xx, with starts that were refused. */
+  readonly ended: number;
+  /** Writes that were acknowledged, and those that were not, with starts that failed. */
   readonly writes: number;
   readonly refused: number;
   /** Times at which syncs failed for a while. */
@@ -31,9 +32,9 @@ export interface PowerFigures {
 }
 
 const writers = 4;
-/** Milliseconds for which syncs fail, and between two such times; both at most. */
+/** Milliseconds for which syncs fail, which ends a server, and between two such times; both at most. */
 const failing = 60;
-const working = 400;
+const working = 1500;
 /** Milliseconds for which a server is there, at most: its first steps fall into times at which syncs fail, too. */
 const longest = 5000;
 
@@ -48,7 +49,7 @@ export async function losePower(
 ): Promise<PowerFigures> {
   const disk = new FaultyDisk();
   const written: Written[] = [];
-  const count = { servers: 0, refused: 0, windows: 0 };
+  const count = { servers: 0, ended: 0, refused: 0, windows: 0 };
   try {
     let server: Serving | undefined = await serveOn(disk, program);
     const began = disk.position;
@@ -68,6 +69,7 @@ export async function losePower(
           written,
           Math.min(end, performance.now() + longest * Math.random()),
         );
+        if (server.child.exitCode === 1) count.ended++;
       }
       server = undefined;
     }
@@ -95,15 +97,16 @@ interface Written {
   readonly at: number;
 }
 
-/** Writes until then, or until the server gives up, and ends it. Answers how many writes were refused. */
+/** Writes until then, or until the server ends, and ends it. Returns how many writes were not acknowledged. */
 async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
   const { child, token, url } = server;
   let refused = 0;
   const write = async (): Promise<void> => {
     while (performance.now() < end && child.exitCode === null) {
-      const answer = await post(url, token, '/api/customers/', { name: 'Customer' });
+      const answer = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
       const at = disk.position;
-      if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
+      if (!answer) refused++;
+      else if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
       else if (answer.status >= 500) refused++;
       else throw new Error(`A write was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     }
@@ -114,6 +117,17 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
     await (Math.random() < 0.5 ? killed(server) : stopped(server));
   }
   return refused;
+}
+
+/** Resolves to undefined where the server has ended and does not answer. */
+export async function unlessGone<T>(response: Promise<T>): Promise<T | undefined> {
+  try {
+    return await response;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    await pause(20);
+    return undefined;
+  }
 }
 
 async function killed(server: Serving | undefined): Promise<void> {

@@ -20,6 +20,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
+import type { StorageError } from '../../kernel/durability/storage-error.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import { etagOf } from '../../kernel/http/etag.ts';
 import { IncomingRequest } from '../../kernel/http/incoming-request.ts';
@@ -80,6 +81,8 @@ export interface Opening extends Replacements {
   readonly purpose?: Purpose;
   /** Whether the files come from another program, so that their schema is compared before anything else is done. */
   readonly isCopy?: boolean;
+  /** Stops the server after a failed write or sync of the database; default: only the writes fail. */
+  readonly stop?: (error: StorageError) => void;
   readonly wakeOutbox?: App['wakeOutbox'];
   /** What a server knows of what is around it; default: nothing. */
   readonly surroundings?: Surroundings;
@@ -93,7 +96,7 @@ export interface Opened {
   readonly router: Router<Endpoint>;
   readonly log: Log;
   readonly issueToken: (username: string) => string;
-  /** Ends the process when the file of the database is not what it was. */
+  /** Stops the server if the file of the database was replaced or truncated. */
   readonly watchData: () => void;
   readonly close: () => void;
 }

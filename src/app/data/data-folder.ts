@@ -9,7 +9,7 @@ import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { watchFile } from '../../kernel/durability/file-watch.ts';
 import { takeLock } from '../../kernel/durability/lock.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
-import { StorageLost, type StorageReport } from '../../kernel/durability/storage-report.ts';
+import type { StorageReport } from '../../kernel/durability/storage-report.ts';
 import { breakOf, rejectHeadless } from '../../kernel/durability/write-ahead-log.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../../kernel/native/native.ts';
@@ -146,11 +146,10 @@ export const neededRoom = 100_000_000;
 /** Milliseconds between two lines of the log that say the same. */
 const silence = 60_000;
 
-/** Tells the operator what becomes of the storage; that nothing can be stored, once a minute. */
-function storageReport(folder: string | undefined, log: Log): StorageReport {
+/** Logs at most once a minute that nothing can be stored, and stops a server whose disk has failed. */
+function storageReport(folder: string | undefined, file: string, log: Log, stop: DataSource['stop']): StorageReport {
   let told = Number.NEGATIVE_INFINITY;
   return {
-    mended: (message) => log.warn(message),
     failed: (error) => {
       if (performance.now() - told < silence) return;
       told = performance.now();
@@ -161,12 +160,11 @@ function storageReport(folder: string | undefined, log: Log): StorageReport {
         'nothing can be stored: requests that write are refused, deliveries and jobs wait',
       );
     },
-    lost: (error) => {
-      log.fatal({ err: error }, 'nothing can be stored safely');
-      // Nobody catches it: the process ends.
-      setImmediate(() => {
-        throw new StorageLost(error.message, { cause: error });
-      });
+    lost: (error, advice) => {
+      // A command fails with the error instead.
+      if (!stop) return;
+      log.fatal({ file, err: error }, `the server stops: ${advice}`);
+      stop(error);
     },
   };
 }
@@ -197,6 +195,17 @@ interface DataSource {
   readonly memory?: { readonly database: Buffer } | undefined;
   /** Whether the files come from another program: a foreign schema is rejected. */
   readonly isCopy?: boolean;
+  /** Stops the server: nothing is stored until the database is opened again. Default: only the writes fail. */
+  readonly stop?: (error: StorageError) => void;
+}
+
+/** Closes a database that cannot be used; why it cannot is the error to report. */
+function closeQuietly(db: SqliteDatabase | undefined): void {
+  try {
+    db?.close();
+  } catch {
+    // After a failed write or sync the log stays as it is.
+  }
 }
 
 /**
@@ -205,7 +214,7 @@ interface DataSource {
  */
 export function openData(
   config: Config,
-  { folder, isCopy, memory }: DataSource,
+  { folder, isCopy, memory, stop }: DataSource,
   purpose: Purpose,
   log: Log,
 ): { db: SqliteDatabase; watch: () => void; release: () => void } {
@@ -213,6 +222,7 @@ export function openData(
   const serves = purpose === 'serve';
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
+  let opened: SqliteDatabase | undefined;
   try {
     if (folder !== undefined) {
       rejectRemains(folder);
@@ -222,16 +232,17 @@ export function openData(
         tellBreak(`${file}-wal`, log);
       }
     }
-    const report = storageReport(folder, log);
+    const report = storageReport(folder, file, log, stop);
     const db = SqliteDatabase.open(
       folder === undefined ? (memory?.database ?? emptyDatabase(addon)) : file,
       addon,
       report,
     );
+    opened = db;
     if (isCopy) requireOwnSchema(db, addon);
     db.define('country_name', countryName);
-    // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages
-    // then. Only one that moves all of it knows which of it was not synced: beside a command that is the server.
+    // Two programs that move the log at the same time obstruct each other, and SQLite before 3.51.3, which the other may have, then
+    // loses pages. Only the server moves it, because only the program that moves all of it knows what it has not synced.
     if (config.replicated || !serves) db.leaveLog();
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
@@ -246,8 +257,10 @@ export function openData(
         unlock?.();
       }
     };
-    return { db, watch: serves && folder !== undefined ? watchFile(file, report) : () => undefined, release };
+    const fail = (error: StorageError, advice: string): void => db.fail(error, advice);
+    return { db, watch: serves && folder !== undefined ? watchFile(file, fail) : () => undefined, release };
   } catch (error) {
+    closeQuietly(opened);
     unlock?.();
     throw new Error(`${file}: ${plainReason(error, file)}`, { cause: error });
   }

@@ -51,7 +51,7 @@ export function dockerfile({ config, program: started }: Setup): string {
   const { before, image, program, steps } = installation(basename(started.at(-1) ?? ''));
   const words = (...more: readonly string[]): string => JSON.stringify([...program, ...more]).replaceAll(',', ', ');
   return `# ${before}docker build -t tenantry .
-# docker run --name tenantry --init -d -p ${port}:${port} -v tenantry:/data tenantry
+# docker run --name tenantry --init --restart unless-stopped -d -p ${port}:${port} -v tenantry:/data tenantry
 # The first password: open the link that the start prints as first_login, within 30 minutes, in a browser of this machine:
 # docker logs tenantry
 # Or read the password of the user admin:

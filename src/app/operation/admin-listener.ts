@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import type { Address } from '../../kernel/config/address.ts';
+import { type Address, addressOf, authorityOf, usualAdminAddress } from '../../kernel/config/address.ts';
 import { listenOn } from '../../kernel/http/listen.ts';
-import { present } from '../../kernel/present.ts';
+import { errorOf, present } from '../../kernel/present.ts';
 import { openExposition } from './exposition.ts';
 import { examineHealth, type Health, type Vitals } from './health.ts';
 import { readings } from './readings.ts';
@@ -153,4 +153,37 @@ function shared<T>(ask: () => Promise<T>, milliseconds = 0): () => Promise<T> {
     asked.answer.then(end, end);
     return asked.answer;
   };
+}
+
+/** An admin listener and its URL, without a trailing slash. */
+export interface AdminAccess {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens at `admin_listen`; without it, the program listens at the usual address, unless another process does. Rejects with a
+ * sentence.
+ */
+export async function openAdmin(
+  vitals: Vitals,
+  isUsual: boolean,
+  further: readonly Reading[],
+): Promise<AdminAccess | undefined> {
+  const { config, log } = vitals.app;
+  const given = config.admin_listen;
+  const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
+  if (!address) return undefined;
+  const admin = new AdminListener(vitals, further);
+  try {
+    const port = await admin.listen(address);
+    return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };
+  } catch (error) {
+    await admin.close();
+    if (given !== null) throw error;
+    log.warn(
+      `${errorOf(error).message}: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off`,
+    );
+    return undefined;
+  }
 }

@@ -36,8 +36,8 @@ export interface Engine {
   settled(): Promise<void>;
   /** Begins nothing more, breaks off what is sent, and answers still; resolves when no provider is being called. */
   rest(): Promise<void>;
-  /** Begins nothing more, waits a moment for what is under way, saves and closes everything. */
-  close(): Promise<void>;
+  /** Begins nothing more, gives work in progress `graceMs` (default: a second), saves and closes everything. */
+  close(graceMs?: number): Promise<void>;
   /** Begins nothing more, breaks off what is sent, and closes everything when no provider is being called. */
   abandon(): Promise<void>;
 }
@@ -120,13 +120,13 @@ export async function startEngine(
       await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
-    close: async () => {
+    close: async (graceMs) => {
       db.waitFor(busyTimeout);
       app.eventStreams.close();
       timer.stop();
       refresher.close();
-      await worker.stop();
-      await Promise.all(deliverers.map((deliverer) => deliverer.close()));
+      await worker.stop(graceMs);
+      await Promise.all(deliverers.map((deliverer) => deliverer.close(graceMs)));
       await closeData();
     },
     rest,

@@ -2,7 +2,8 @@ import type SQLite from 'better-sqlite3';
 import { Checkpoints } from '../durability/checkpoints.ts';
 import { openOwnHandle } from '../durability/handle.ts';
 import { LogRepair } from '../durability/log-repair.ts';
-import { endProcess, type StorageReport } from '../durability/storage-report.ts';
+import { type StorageError, storageError } from '../durability/storage-error.ts';
+import { noReport, type StorageReport } from '../durability/storage-report.ts';
 import type { Addon } from '../native/native.ts';
 import type { Database } from './database.ts';
 import { foldedEmail } from './email-address.ts';
@@ -20,15 +21,15 @@ declare module '../app.ts' {
 export class SqliteDatabase extends Writer implements Database {
   private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {
     const log = new LogRepair(handle, addon, report);
-    log.mendFound();
+    log.repair();
     super(handle, log, handle.memory ? undefined : new Checkpoints(handle, log), report);
   }
 
   /**
    * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old, the file another
-   * program's, or the disk fails. `report` is told when it does later; without it the process ends where nothing can be stored safely.
+   * program's, or the disk fails. `report` receives later failures; every write throws them as well.
    */
-  static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): SqliteDatabase {
+  static open(file: string | Buffer, addon?: Addon, report: StorageReport = noReport): SqliteDatabase {
     const db = new SqliteDatabase(openOwnHandle(file, addon), addon, report);
     db.define('fold', caseFold);
     db.define('fold_email', foldedEmail);
@@ -62,7 +63,12 @@ export class SqliteDatabase extends Writer implements Database {
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */
   script(text: string): void {
-    this.handle.exec(text);
+    try {
+      this.handle.exec(text);
+    } catch (error) {
+      this.stopAfter(storageError(error));
+      throw error;
+    }
     this.statements.forgetSchema();
     this.forget();
     if (!this.handle.inTransaction) this.checkpoints?.committed(true);
@@ -79,7 +85,12 @@ export class SqliteDatabase extends Writer implements Database {
     return this.handle.serialize();
   }
 
-  /** Commits what is pending and closes; who is last moves the log into the file. Throws StorageError where the log stays, as it may have a hole. */
+  /** Stores nothing from now on, for example because the file was replaced. */
+  fail(error: StorageError, advice: string): void {
+    this.log.fail(error, advice);
+  }
+
+  /** Commits pending changes and closes; the last process to close moves the log into the file. Throws StorageError after a failed write or sync: the log then stays as it is. */
   close(): void {
     if (!this.handle.open) return;
     this.commit();

@@ -1,7 +1,7 @@
 import type SQLite from 'better-sqlite3';
 import type { Checkpoints } from '../durability/checkpoints.ts';
 import type { LogRepair } from '../durability/log-repair.ts';
-import { StorageError, storageError } from '../durability/storage-error.ts';
+import { isFailedWrite, StorageError, storageError } from '../durability/storage-error.ts';
 import type { StorageReport } from '../durability/storage-report.ts';
 import { CommitCounts } from '../metrics/commits.ts';
 import { TakenBack } from '../taken-back.ts';
@@ -19,14 +19,13 @@ import type { Sql } from './sql.ts';
 export abstract class Writer extends Rows {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
   rollbackCount = 0;
-  /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
-  trouble: StorageError | undefined;
   readonly commits = new CommitCounts();
+  #trouble: StorageError | undefined;
   #depth = 0;
   #batch: Batch | undefined;
   readonly #others: OtherWriters;
 
-  /** `log` has mended what was found; `checkpoints` are those of a file. */
+  /** `log` has been repaired; `checkpoints` are those of a file. */
   constructor(
     protected readonly handle: SQLite.Database,
     protected readonly log: LogRepair,
@@ -35,6 +34,11 @@ export abstract class Writer extends Rows {
   ) {
     super(handle);
     this.#others = new OtherWriters(handle, () => this.forget());
+  }
+
+  /** Why the last commit failed, until one that wrote succeeds; work that no request waits for is not tried meanwhile. */
+  get trouble(): StorageError | undefined {
+    return this.log.failure ?? this.#trouble;
   }
 
   /** Notices what other processes have written, as far as that is a quarter of a millisecond ago; to be called before anything is answered. */
@@ -180,10 +184,12 @@ export abstract class Writer extends Rows {
     let failure = batch.failure;
     if (failure === undefined) {
       try {
+        // A checkpoint may have failed since the batch began.
+        this.log.requireWhole();
         this.#commit(batch);
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
-        this.log.failed(failure);
+        this.stopAfter(failure);
         this.forget();
         if (this.handle.inTransaction) this.#exec('ROLLBACK');
       }
@@ -201,6 +207,11 @@ export abstract class Writer extends Rows {
     if (failure !== undefined) throw failure;
   }
 
+  /** Stops all writing if the error is a failed write or sync. */
+  protected stopAfter(error: unknown): void {
+    if (isFailedWrite(error)) this.log.fail(error);
+  }
+
   /** What was read before may no longer be so. */
   protected forget(): void {
     this.versions.changedAll();
@@ -210,7 +221,7 @@ export abstract class Writer extends Rows {
   #begin(): Batch {
     if (this.#batch) return this.#batch;
     try {
-      this.log.require(this.checkpoints?.isMoving ?? false);
+      this.log.requireWhole();
       this.#exec('BEGIN IMMEDIATE');
     } catch (error) {
       throw storageError(error);
@@ -238,7 +249,7 @@ export abstract class Writer extends Rows {
     }
     // A full disk or an I/O error ends the whole transaction: nobody in this batch may be told of success.
     batch.failure ??= storageError(error) ?? new Error('The transaction was lost');
-    this.log.failed(batch.failure);
+    this.stopAfter(batch.failure);
   }
 
   #takeBack(batch: Batch): void {
@@ -251,15 +262,16 @@ export abstract class Writer extends Rows {
     const started = performance.now();
     this.#exec('COMMIT');
     if (this.versions.changes === before) return;
-    this.trouble = undefined;
+    this.#trouble = undefined;
     this.commits.sizes.observe(size);
     this.commits.durations.observe((performance.now() - started) / 1000);
   }
 
   #note(failure: StorageError): void {
     this.commits.failures.add(failure.reason);
-    this.trouble = failure;
-    this.report.failed(failure);
+    this.#trouble = failure;
+    // A failed write or sync is reported already.
+    if (!this.log.failure) this.report.failed(failure);
   }
 
   #exec(text: string): void {

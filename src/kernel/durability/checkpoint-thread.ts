@@ -20,7 +20,7 @@ try {
   // Opens the log.
   handle.prepare('PRAGMA wal_checkpoint(NOOP)').get();
 } catch {
-  // The checkpoint tells of it.
+  // The checkpoint reports it.
 }
 port.postMessage('ready');
 const ending = setTimeout(end, patience);
@@ -35,7 +35,7 @@ function checkpoint(): LogState & { readonly code?: string } {
   try {
     return present(handle.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)').get());
   } catch (error) {
-    // A full or failing disk: the log stays as it is, grows, and is tried again; who writes hears of it.
+    // On a full disk the log grows until a checkpoint succeeds; any other failure stops the server.
     return { log: 0, checkpointed: 0, code: String(codeOf(error)) };
   }
 }

@@ -6,7 +6,7 @@ import type { Addon } from '../native/native.ts';
 import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
 import type { LogRepair } from './log-repair.ts';
-import { storageError } from './storage-error.ts';
+import { isFor, storageError } from './storage-error.ts';
 
 /** What the thread is given. */
 export interface CheckpointOrder {
@@ -35,7 +35,7 @@ const abandonedLag = 100_000;
  * Moves the write-ahead log into the file of the database, which takes 10 ms and more, and as long as the disk likes. A
  * checkpoint keeps no writer out, but the thread that makes it: in a database that stays open that is one of its own. It starts
  * when it is first needed, and ends after some seconds without writes. Else commits do it, and not those of SQLite, which
- * would not tell that a sync has failed.
+ * would not report a failed sync.
  *
  * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When it ends it is the thread that
  * moves all of it, however long the log is.
@@ -59,8 +59,8 @@ export class Checkpoints {
 
   constructor(
     private readonly handle: SQLite.Database,
-    /** Told of a checkpoint that the disk did not let happen; none is made while the log may have a hole. */
-    private readonly repair: Pick<LogRepair, 'failed' | 'isBroken'>,
+    /** No checkpoint is made after a failure: a power failure in the middle would leave the file half moved beside a log with a hole. */
+    private readonly log: Pick<LogRepair, 'fail' | 'failure'>,
   ) {
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
@@ -79,7 +79,7 @@ export class Checkpoints {
 
   /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
   committed(isDone: boolean): void {
-    if (this.#isBusy || this.repair.isBroken) return;
+    if (this.#isBusy || this.log.failure) return;
     try {
       const { checkpointed, log } = present(this.#look.get());
       const lag = log - checkpointed;
@@ -88,14 +88,8 @@ export class Checkpoints {
       } else if (this.#isLeft ? lag >= abandonedLag : !isDone || lag >= longLag || log >= longLog)
         this.#moveLog(log, lag, this.#order);
     } catch (error) {
-      // What was committed is, and the next commit tries again.
-      this.repair.failed(storageError(error));
+      this.#stopAfter(error);
     }
-  }
-
-  /** Whether the thread is moving the log, or is about to. */
-  get isMoving(): boolean {
-    return this.#isBusy;
   }
 
   /** Resolves when the thread has done what it was asked for so far. */
@@ -133,12 +127,11 @@ export class Checkpoints {
         workerData: order,
       });
       thread.on('message', (told: 'ready' | (LogState & { readonly code?: string })) => {
-        // A sync that fails from now on is told to the thread, too; of one that has failed it does not hear.
-        if (told === 'ready') return this.repair.isBroken ? this.#rest() : thread.postMessage('checkpoint');
+        // The kernel reports a sync that fails from now on to the thread as well, but not one that failed before.
+        if (told === 'ready') return this.log.failure ? this.#rest() : thread.postMessage('checkpoint');
         const { checkpointed, code, log } = told;
-        if (code !== undefined)
-          this.repair.failed(storageError(Object.assign(new Error('A checkpoint failed'), { code })));
-        // A checkpoint that failed does not tell how long the log is.
+        if (code !== undefined) this.#stopAfter(Object.assign(new Error('A checkpoint failed'), { code }));
+        // A failed checkpoint does not report how long the log is.
         this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
         this.#rest();
       });
@@ -158,6 +151,12 @@ export class Checkpoints {
       this.#giveUp(error);
       return undefined;
     }
+  }
+
+  /** Stops all writing unless the disk is full or another process holds a lock: then the next commit tries again. */
+  #stopAfter(error: unknown): void {
+    const failure = storageError(error);
+    if (isFor(failure, 'broken')) this.log.fail(failure);
   }
 
   #giveUp(error: unknown): void {

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import type { LogReport } from './log-repair.ts';
+import { StorageError } from './storage-error.ts';
 
 /**
- * What looks whether the file of an open database is still the one that was opened, and whole: SQLite goes on without a word
- * with one that was removed or replaced, and finds damage page by page in one that was cut. It never makes the file shorter
- * by itself. Reports what it finds as lost.
+ * Returns a function that checks whether the file of an open database is still the same and has not become shorter, and calls
+ * `fail` if not. SQLite continues silently with a file that was removed or replaced, and finds the damage of a truncated one
+ * page by page. It never truncates the file itself.
  */
-export function watchFile(file: string, report: Pick<LogReport, 'lost'>): () => void {
+export function watchFile(file: string, fail: (error: StorageError, advice: string) => void): () => void {
   let seen = statSync(file);
   return () => {
     const now = statSync(file, { throwIfNoEntry: false });
@@ -19,7 +19,10 @@ export function watchFile(file: string, report: Pick<LogReport, 'lost'>): () => 
             ? `cut from ${seen.size} to ${now.size} bytes`
             : undefined;
     if (now === undefined || change !== undefined)
-      report.lost(new Error(`${file} was ${change} while it was served: restore a backup`));
+      fail(
+        new StorageError('broken', `${file} was ${change} while it was served: restore a backup`),
+        'restore a backup',
+      );
     else seen = now;
   };
 }

@@ -42,11 +42,11 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   try {
     setUp(handle);
   } catch (error) {
-    // Of a log that is there nobody knows yet whether a sync of it has failed: it is mended by whoever opens it.
+    // A sync of the existing log may have failed: the next process that opens the database repairs it.
     try {
       if (!handle.memory) closeAsItIs(handle, addon);
     } catch {
-      // What made it fail is told already.
+      // The first error is thrown below.
     }
     throw error;
   }
@@ -56,7 +56,7 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
 function setUp(handle: SQLite.Database): void {
   enterWriteAheadLog(handle);
   for (const pragma of [
-    // SQLite would tell nobody that the disk has failed: see checkpoints.ts.
+    // SQLite would not report that the disk has failed: see checkpoints.ts.
     'wal_autocheckpoint = 0',
     `journal_size_limit = ${keptLog}`,
     'synchronous = FULL',

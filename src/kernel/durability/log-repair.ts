@@ -1,45 +1,36 @@
-/** The write-ahead log after a write or a sync of it has failed. See src/decisions/durability.md. */
+/** Repairs the write-ahead log at the start, and stops all writing after a failed sync. See src/decisions/durability.md. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
-import { errorOf, present } from '../present.ts';
+import { present } from '../present.ts';
 import { closeAsItIs } from './handle.ts';
-import { isFor, StorageError, storageError } from './storage-error.ts';
-import { LogIndex, upToPage, wholePages } from './write-ahead-log.ts';
+import { type StorageError, storageError } from './storage-error.ts';
+import type { StorageReport } from './storage-report.ts';
+import { cutLog, LogIndex, upToPage, wholePages } from './write-ahead-log.ts';
 
-/** How long, in milliseconds, the log may stay as it is. */
-const patience = 10_000;
-/** Milliseconds between two attempts. */
-const pause = 100;
-
-/** Told of what happens to the log: that it is whole again, and, as an error, that it cannot be made so. */
-export interface LogReport {
-  readonly mended: (message: string) => void;
-  /** What was acknowledged is safe; nothing more can be. */
-  readonly lost: (error: Error) => void;
-}
+/** What the operator does after a failed write or sync. */
+const advice = 'check the disk, then start the server again: the start repairs the write-ahead log';
 
 /**
- * After a failed sync the kernel takes the pages for written. What housekeeping wrote without waiting for the disk may then
- * be missing in the log, and all that is committed behind it, though synced, would be lost with the power. So nothing is
- * committed before all of the log has been written again and is synced. Its pages are moved into the file anew: what was moved
- * before, while somebody read, has not been synced since, and may be missing in the file for the same reason.
+ * After a failed sync the kernel regards the pages as written. What housekeeping wrote without waiting for the disk may then be
+ * missing from the log, and a power failure would lose every later commit, synced or not. So a database whose disk has failed
+ * stores nothing more, and the next process that opens it writes the log again before it commits anything.
  */
 export class LogRepair {
-  #broken: { readonly error: unknown; readonly since: number; tried: number } | undefined;
+  #failure: StorageError | undefined;
   #index: LogIndex | undefined;
 
   constructor(
     private readonly handle: SQLite.Database,
     private readonly addon: Addon | undefined,
-    private readonly report: LogReport,
+    private readonly report: Pick<StorageReport, 'lost'>,
   ) {}
 
   /**
-   * To be called when the database has been opened: of the log that is there nobody knows any more whether a sync of it has
-   * failed. Throws when it cannot be made whole.
+   * Writes the log of an earlier process over itself and syncs it; called right after opening, before anything is committed.
+   * Closes the database and throws StorageError if the disk fails.
    */
-  mendFound(): void {
+  repair(): void {
     const { handle } = this;
     if (handle.memory) return;
     try {
@@ -51,94 +42,80 @@ export class LogRepair {
     }
   }
 
-  /** Whether the log may have a hole: a checkpoint that the power cuts short would leave the file half moved beside it. */
-  get isBroken(): boolean {
-    return this.#broken !== undefined;
+  /** The error after which nothing is stored; undefined while the disk works. */
+  get failure(): StorageError | undefined {
+    return this.#failure;
   }
 
-  /** To be told of every error that a commit or a checkpoint ended with. A full disk leaves what is there. */
-  failed(error: unknown): void {
-    if (isFor(error, 'broken')) this.#broken ??= { error, since: performance.now(), tried: Number.NEGATIVE_INFINITY };
+  /** Stops all writing until the database is opened again, and reports the first error with advice to the operator. */
+  fail(error: StorageError, wayOn = advice): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    this.report.lost(error, wayOn);
   }
 
-  /**
-   * To be called before a transaction begins; `isMoving` while a thread is moving the log, which nothing else may touch then.
-   * Throws StorageError while the log cannot be made whole.
-   */
-  require(isMoving: boolean): void {
-    const broken = this.#broken;
-    if (!broken) return;
-    const now = performance.now();
-    let problem: unknown = broken.error;
-    if (!isMoving && now - broken.tried > pause) {
-      broken.tried = now;
-      try {
-        this.#mend();
-        this.#broken = undefined;
-        this.report.mended('the disk failed; the write-ahead log has been written again, and nothing is lost');
-        return;
-      } catch (error) {
-        problem = storageError(error);
-        // It ends by itself, and the disk may be well.
-        if (isFor(problem, 'busy')) throw problem;
-      }
-    }
-    const sentence = `the disk fails, nothing can be stored safely: ${errorOf(problem).message}`;
-    if (now - broken.since > patience) this.report.lost(new Error(sentence, { cause: problem }));
-    throw new StorageError('broken', sentence, problem);
+  /** Throws the error after which nothing is stored. Called before a transaction begins and before it is committed. */
+  requireWhole(): void {
+    if (this.#failure) throw this.#failure;
   }
 
-  /**
-   * Closes the database, of which no thread is moving the log any more. Where the log cannot be made whole before, nothing of
-   * it is moved into the file, and this throws StorageError: whoever opens the database next writes the log again.
-   */
+  /** Closes the database. After a failure it leaves the log to the next process that opens it, and throws StorageError. */
   close(): void {
-    try {
-      if (this.#broken) this.#broken.tried = Number.NEGATIVE_INFINITY;
-      this.require(false);
-    } catch (error) {
+    if (this.#failure) {
+      this.#cutUncommitted();
       this.#closeAsItIs();
-      throw error;
+      throw this.#failure;
     }
     this.handle.close();
     this.#index?.close();
   }
 
   #closeAsItIs(): void {
-    closeAsItIs(this.handle, this.addon);
-    this.#index?.close();
-  }
-
-  #mend(): void {
-    const { handle } = this;
-    if (handle.memory) return;
-    this.#writeAgain();
     try {
-      // What has failed is still to be told to this handle.
-      handle.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
-    } catch (error) {
-      // Where there is no room in the file the log stays, which is whole.
-      if (!isFor(storageError(error), 'full')) throw error;
+      closeAsItIs(this.handle, this.addon);
+      this.#index?.close();
+    } catch {
+      // The database stays open until the process ends: to close it would move the log.
     }
   }
 
+  /** Cuts off what a failed commit has written, which the next process would find in the log and count as committed. */
+  #cutUncommitted(): void {
+    try {
+      this.#withLog((log, index) => cutLog(log, index.pages));
+    } catch {
+      // On such a disk the next process may find it: a client cannot know whether a write that failed is stored.
+    }
+  }
+
+  /**
+   * Also marks every page as not yet moved into the file: an earlier checkpoint that a reader cut short has not synced the file,
+   * which may therefore have holes as well.
+   */
   #writeAgain(): void {
+    this.#withLog((log, index) => {
+      rewrite(log, index.pages);
+      index.forgetMoved();
+    });
+  }
+
+  /** Works on the file of the log with the write lock held, so that no other process writes to it meanwhile. */
+  #withLog(work: (log: string, index: LogIndex) => void): void {
     const { handle } = this;
     this.#index ??= new LogIndex(handle.name);
-    // Behind the lock: nobody else writes to the log meanwhile.
+    this.#index.requireKnownVersion();
     handle.exec('BEGIN IMMEDIATE');
     try {
-      rewrite(`${handle.name}-wal`, this.#index.pages);
-      this.#index.forgetMoved();
+      work(`${handle.name}-wal`, this.#index);
     } finally {
       handle.exec('ROLLBACK');
     }
   }
 }
 
-/** Writes so many pages of a log, all that count, over themselves and syncs them. Throws when they cannot be read back. */
+/** Writes the first pages of a log, as many as are valid, over themselves and syncs them. Throws if they cannot be read back. */
 function rewrite(file: string, pages: number): void {
-  // The next page has a head before it that is synced.
+  // Before the next first page, SQLite writes a header and syncs it.
   if (pages === 0) return;
   const content = upToPage(readFileSync(file), pages);
   if (wholePages(content) < pages) throw new Error(`${file} cannot be read back`);

@@ -46,7 +46,7 @@ export interface Carried {
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   try {
-    // A log that nobody else has open may have a hole, and stays for whoever serves the database: see log-repair.ts.
+    // The log may have a hole, and the process that serves the database next repairs it: see log-repair.ts.
     const options = { readonly: existsSync(`${file}-wal`) };
     using(
       file,

@@ -1,3 +1,5 @@
+import { codeOf } from '../present.ts';
+
 /** Why nothing can be stored just now. */
 type Reason =
   /** The disk is full. */
@@ -19,8 +21,15 @@ export class StorageError extends Error {
 }
 
 /** Whether it is that nothing can be stored, for this reason. */
-export const isFor = (error: unknown, reason: Reason): boolean =>
+export const isFor = (error: unknown, reason: Reason): error is StorageError =>
   error instanceof StorageError && error.reason === reason;
+
+/**
+ * Whether a write or sync failed, so that the log on the disk may have a hole. A full disk is no failed write, and a page that
+ * cannot be read leaves the log as it was.
+ */
+export const isFailedWrite = (error: unknown): error is StorageError =>
+  error instanceof StorageError && /^SQLITE_IOERR(?!_(SHORT_)?READ)/.test(String(codeOf(error.cause)));
 
 const reasons: readonly (readonly [RegExp, Reason, string])[] = [
   [/^SQLITE_FULL/, 'full', 'the disk is full'],

@@ -1,21 +1,12 @@
-import type { LogReport } from './log-repair.ts';
 import type { StorageError } from './storage-error.ts';
 
-/** Nothing can be stored any more, which has been told: nobody catches it, and the process ends. */
-export class StorageLost extends Error {}
-
-/** Told of what happens to the storage. */
-export interface StorageReport extends LogReport {
-  /** A commit failed. */
+/** Receives what happens to the storage. */
+export interface StorageReport {
+  /** A commit failed; a later one may succeed. */
   readonly failed: (error: StorageError) => void;
+  /** Nothing is stored until the database is opened again; `advice` tells the operator what to do. Called once. */
+  readonly lost: (error: StorageError, advice: string) => void;
 }
 
-/** As an exception that nobody catches: who runs the process says how it ends. */
-export const endProcess: StorageReport = {
-  mended: () => undefined,
-  failed: () => undefined,
-  lost: (error) =>
-    void setImmediate(() => {
-      throw error;
-    }),
-};
+/** Reports nothing: every write throws the error anyway. */
+export const noReport: StorageReport = { failed: () => undefined, lost: () => undefined };

@@ -2,7 +2,7 @@
  * The files of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat) and of its index in memory
  * (https://www.sqlite.org/walformat.html#walidxfmt).
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { codeOf, present } from '../present.ts';
 
 const headerBytes = 32;
@@ -72,13 +72,16 @@ function readBreak(file: string): Break | undefined {
   return transactions === 0 ? undefined : { pages, transactions };
 }
 
-/** Where the index has the number of pages of the log that count, and of those that checkpoints have moved. */
+/** The only version of the index that SQLite has had since 3.7.0. */
+const indexVersion = 3_007_000;
+/** Offsets in the index: its version, the number of valid pages of the log, and of those that checkpoints have moved. */
+const versionAt = 0;
 const pagesAt = 16;
 const movedAt = 96;
 
 /**
- * The index of a log. Every process has it mapped, and sees at once what is written here. It is to be closed when the process
- * uses the database no more: who closes a file gives up all locks of his process on it, and this one has those of SQLite.
+ * The index of a log. Every process has it mapped and sees at once what is written here. Closed only after the database: to
+ * close a file gives up all locks of the process on it, here those of SQLite.
  */
 export class LogIndex {
   readonly #descriptor: number;
@@ -87,16 +90,23 @@ export class LogIndex {
     this.#descriptor = openSync(`${database}-shm`, 'r+');
   }
 
-  /** Pages of the log that count; to be asked behind the lock of who writes. */
+  /** Throws with a sentence if another version of SQLite has given the index a different form. */
+  requireKnownVersion(): void {
+    const version = this.#read(versionAt);
+    if (version !== indexVersion)
+      throw new Error(
+        `The index of the write-ahead log has version ${version}, this program knows only ${indexVersion}`,
+      );
+  }
+
+  /** Number of valid pages of the log. Called with the write lock held. */
   get pages(): number {
-    const number = new Uint32Array(1);
-    readSync(this.#descriptor, number, 0, number.byteLength, pagesAt);
-    return present(number[0]);
+    return this.#read(pagesAt);
   }
 
   /**
-   * Has the next checkpoint move every page of the log, unless one is going on that began before. SQLite counts what
-   * checkpoints have moved, and too little does no harm: after a recovery it is 0. To be called behind the lock of who writes.
+   * Makes the next checkpoint move every page of the log, unless one is already running. SQLite counts what checkpoints have
+   * moved, and a lower count does no harm: after a recovery it is 0. Called with the write lock held.
    */
   forgetMoved(): void {
     writeSync(this.#descriptor, new Uint32Array(1), 0, 4, movedAt);
@@ -104,6 +114,12 @@ export class LogIndex {
 
   close(): void {
     closeSync(this.#descriptor);
+  }
+
+  #read(at: number): number {
+    const number = new Uint32Array(1);
+    readSync(this.#descriptor, number, 0, number.byteLength, at);
+    return present(number[0]);
   }
 }
 
@@ -116,8 +132,16 @@ export function wholePages(content: Buffer): number {
 }
 
 /** The beginning of a log, up to a page. */
-export const upToPage = (content: Buffer, pages: number): Buffer =>
-  content.subarray(0, headerBytes + pages * (frameHeaderBytes + content.readUInt32BE(8)));
+export const upToPage = (content: Buffer, pages: number): Buffer => content.subarray(0, endOf(content, pages));
+
+/** Removes everything behind a page from the file of a log. Called with the write lock held. */
+export function cutLog(file: string, pages: number): void {
+  const head = headOf(file);
+  if (head && statSync(file).size > endOf(head, pages)) truncateSync(file, endOf(head, pages));
+}
+
+/** Bytes of a log with so many pages; `head` is its beginning. */
+const endOf = (head: Buffer, pages: number): number => headerBytes + pages * (frameHeaderBytes + head.readUInt32BE(8));
 
 /** Each checksum goes on from the one before. */
 class Checksums {

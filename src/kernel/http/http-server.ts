@@ -94,12 +94,12 @@ export class HttpServer {
     return (await listenOn(this.#server, { host, port })).port;
   }
 
-  /** Stops accepting, lets running requests finish within a bound, then closes every connection. */
-  close(): Promise<void> {
+  /** Stops accepting connections, waits `graceMs` for running requests, then closes every connection. */
+  close(graceMs = shutdownPatience): Promise<void> {
     this.#stopping = true;
     return new Promise((resolve) => {
       if (!this.#server.listening) return resolve();
-      const patience = setTimeout(() => this.#server.closeAllConnections(), shutdownPatience);
+      const patience = setTimeout(() => this.#server.closeAllConnections(), graceMs);
       this.#server.close(() => {
         clearTimeout(patience);
         resolve();

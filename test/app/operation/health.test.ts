@@ -1,6 +1,6 @@
 /** Whether a server can do its work, and what keeps it from that (core.md 14.1). */
 
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -103,32 +103,40 @@ test('a server that is about to end is not ready while it finishes what runs', a
   await ended;
 });
 
-test('a disk that takes nothing more is told', async () => {
-  // No file may grow beyond 4 MB.
-  const limited = await program.serve(['--data', 'limited', '--admin-listen', '0', '--log-level', 'silent'], {
-    shell: 'trap "" XFSZ; ulimit -f 8000',
-  });
-  const { admin, url } = limited.told as { admin: string; url: string };
-  const ready = await fetch(`${admin}/readyz`);
-  assert.equal([ready.status, withoutInstance(await ready.json())], [200, { status: 'ready', checks }]);
-  const { stdout: token } = await program.run(['token', 'admin', '--data', 'limited']);
-  const headers = { Authorization: `Token ${token.trim()}`, 'Content-Type': 'application/json' };
+test('a full disk is not ready, and is counted', async () => {
+  const { db } = server.app;
+  const pages = Number(db.pragma('page_count'));
+  db.pragma(`max_page_count = ${pages + 4}`);
+  const headers = { Authorization: `Token ${server.issueToken()}`, 'Content-Type': 'application/json' };
   const body = JSON.stringify({ name: 'x'.repeat(150) });
-  const create = () => fetch(`${url}/api/customers/`, { method: 'POST', headers, body });
-  // The log is begun anew when it takes nothing more; then the database itself grows.
-  let told: Response;
-  do {
-    await Promise.all(Array.from({ length: 20 }, create));
-    told = await fetch(`${admin}/readyz`);
-  } while (told.status === 200);
-  const { checks: found } = (await told.json()) as { checks: { database: string } };
-  assert.is(told.status, 503);
-  assert.match(found.database, /^the disk fails/);
+  let status = 201;
+  while (status === 201)
+    status = (await fetch(`${server.url}/api/customers/`, { method: 'POST', headers, body })).status;
+  const database = 'the disk is full (SQLITE_FULL)';
+  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: { ...checks, database } } });
   assert.match(
-    await (await fetch(`${admin}/metrics`)).text(),
-    /^tenantry_commit_failures_total\{reason="broken"\} [1-9]/m,
+    await (await fetch(`${server.adminUrl}/metrics`)).text(),
+    /^tenantry_commit_failures_total\{reason="full"\} [1-9]/m,
   );
-  await limited.kill();
+  db.pragma(`max_page_count = ${pages + 10_000}`);
+});
+
+test('a server whose database file was removed is not ready, closes, and rejects closed', async () => {
+  const folder = join(program.folder, 'removed');
+  const other = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  const file = join(folder, 'tenantry.db');
+  rmSync(file);
+  other.tick();
+  const vitals = { app: other.app, folder, instance: undefined, quiet: () => 0, isClosing: () => false };
+  const { checks: found, isReady } = await examineHealth(vitals);
+  const database = `${file} was removed while it was served: restore a backup`;
+  assert.equal([isReady, found], [false, { ...checks, database }]);
+  const failure = await other.closed.catch((error: Error) => error.message);
+  assert.is(failure, database);
+  await fetch(other.url).then(
+    () => assert.unreachable('it still listens'),
+    () => undefined,
+  );
 });
 
 test('healthcheck says in one line whether the server is ready, and ends with 0 or 1', async () => {

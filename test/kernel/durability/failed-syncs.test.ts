@@ -1,10 +1,11 @@
-/** What is safe after a sync has failed: the short form of the part `syncs` of `npm run chaos`, and what goes on. `npm test` built the program before. */
+/** What happens after a failed sync: the short form of the part `syncs` of `npm run chaos`, and how servers stop. `npm test` built the program before. */
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
@@ -12,11 +13,12 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { applicationId } from '../../../src/kernel/durability/handle.ts';
+import { isFailedWrite, StorageError, storageError } from '../../../src/kernel/durability/storage-error.ts';
 import { present } from '../../../src/kernel/present.ts';
 import { failEachSync } from '../../chaos/each-sync.ts';
 import { reactions } from '../../chaos/each-sync-work.ts';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
-import { post, serveOn } from '../../chaos/power.ts';
+import { post, serveOn, unlessGone } from '../../chaos/power.ts';
 import { compiled } from '../../support/compiled.ts';
 import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 
@@ -25,7 +27,7 @@ const syncs = suite('failed syncs');
 const onFaultyDisk = canFail ? syncs : syncs.skip;
 
 onFaultyDisk(
-  'nothing is lost when the server goes on after a failed sync, is killed, is ended, or a command writes beside it',
+  'nothing is lost after a failed sync when the server is started again, killed, or closed, or a command writes beside it',
   () => {
     const told: string[] = [];
     const { acknowledged, cuts } = failEachSync(
@@ -37,29 +39,45 @@ onFaultyDisk(
   },
 );
 
-/** Serves on a disk, writes, lets a sync fail, and answers what becomes of that write and of four more, before which something is done. */
+/** Statuses of writes until the server has ended with 1 after a failed sync; 0 is a write without a response. */
+async function writeUntilEnded({ child, token, url }: Awaited<ReturnType<typeof serveOn>>): Promise<number[]> {
+  const ended = once(child, 'close');
+  const statuses: number[] = [];
+  while (child.exitCode === null)
+    statuses.push((await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' })))?.status ?? 0);
+  assert.equal(await ended, [1, null]);
+  return statuses;
+}
+
+/** Serves on a disk whose sync fails, and serves again; returns the statuses of writes to the second server. */
 async function afterFailedSync(
   prepare: (disk: FaultyDisk, write: () => Promise<number>) => Promise<void>,
-  meanwhile: (disk: FaultyDisk) => void = () => undefined,
 ): Promise<number[]> {
   const disk = new FaultyDisk();
-  const { child, token, url } = await serveOn(disk, [builtProgram]);
+  const first = await serveOn(disk, [builtProgram]);
+  let second: typeof first | undefined;
   try {
-    const write = async (): Promise<number> => (await post(url, token, '/api/customers/', { name: 'Customer' })).status;
-    await prepare(disk, write);
+    const writeTo = async ({ url }: typeof first): Promise<number> =>
+      (await post(url, first.token, '/api/customers/', { name: 'Customer' })).status;
+    await prepare(disk, () => writeTo(first));
     disk.failSyncs(disk.syncs, 1);
-    const statuses = [await write()];
-    meanwhile(disk);
-    for (let i = 0; i < 4; i++) statuses.push(await write());
-    return statuses;
+    const statuses = await writeUntilEnded(first);
+    assert.equal(
+      statuses.filter((status) => status !== 500 && status !== 0),
+      [],
+      'nothing is acknowledged after a failed sync',
+    );
+    second = await serveOn(disk, [builtProgram]);
+    const next = [];
+    for (let i = 0; i < 4; i++) next.push(await writeTo(second));
+    return next;
   } finally {
-    child.kill('SIGKILL');
-    await once(child, 'close');
+    for (const child of [first.child, second?.child]) if (child?.kill('SIGKILL')) await once(child, 'close');
     disk.remove();
   }
 }
 
-onFaultyDisk('somebody who reads, as a backup does, keeps nothing from being stored after a failed sync', async () => {
+onFaultyDisk('a reader that stays open, such as a backup, does not keep the next start from repairing', async () => {
   let reader: SQLite.Database | undefined;
   const statuses = await afterFailedSync(async (disk, write) => {
     await write();
@@ -68,23 +86,126 @@ onFaultyDisk('somebody who reads, as a backup does, keeps nothing from being sto
     await write();
   });
   reader?.close();
-  assert.equal(statuses, [500, 201, 201, 201, 201]);
+  assert.equal(statuses, [201, 201, 201, 201]);
 });
 
-onFaultyDisk('a disk that is full after a failed sync is full, and answers so', async () => {
-  const [first, ...next] = await afterFailedSync(
-    async (_disk, write) => {
-      // More pages in the log than the file has, which cannot grow.
-      for (let i = 0; i < 60; i++) await write();
-    },
-    (disk) => disk.set('room', true),
+onFaultyDisk(
+  'after a failed sync the command logs one fatal line, exits with 1, and the next start has everything',
+  async () => {
+    const disk = new FaultyDisk();
+    const server = await serveOn(disk, [builtProgram]);
+    let again: typeof server | undefined;
+    try {
+      const acknowledged = [];
+      for (let i = 0; i < 5; i++) {
+        const { body, status } = await post(server.url, server.token, '/api/customers/', { name: `Customer ${i}` });
+        assert.is(status, 201);
+        acknowledged.push(body.uuid);
+      }
+      disk.failSyncs(disk.syncs, 1);
+      await writeUntilEnded(server);
+      const fatal = server
+        .errors()
+        .split('\n')
+        .filter((line) => line.includes('"level":60'))
+        .map((line) => JSON.parse(line));
+      assert.equal(
+        fatal.map(({ err, file, msg }) => [file, err.message.split(':', 1)[0], msg]),
+        [
+          [
+            join(disk.folder, 'tenantry.db'),
+            'the disk fails (SQLITE_IOERR_FSYNC)',
+            'the server stops: check the disk, then start the server again: the start repairs the write-ahead log',
+          ],
+        ],
+      );
+      assert.not.match(server.errors(), 'nothing can be stored', 'the fatal line is the only one about it');
+      again = await serveOn(disk, [builtProgram]);
+      for (const uuid of acknowledged) {
+        const response = await fetch(`${again.url}/api/customers/${uuid}/`, {
+          headers: { Authorization: `Token ${server.token}` },
+        });
+        assert.is(response.status, 200);
+      }
+    } finally {
+      for (const child of [server.child, again?.child]) if (child?.kill('SIGKILL')) await once(child, 'close');
+      disk.remove();
+    }
+  },
+);
+
+onFaultyDisk(
+  'an embedded server closes after a failed sync and rejects closed, and another one on the same folder has everything',
+  async () => {
+    const disk = new FaultyDisk();
+    const file = fileURLToPath(new URL('failing-embedded.mjs', import.meta.url));
+    const native = `${disk.folder}-native`;
+    const child = spawn(process.execPath, [file, builtProgram, disk.folder, native], {
+      env: { PATH: process.env.PATH, ...disk.environment },
+    });
+    let errors = '';
+    child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
+    try {
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      const next = async (): Promise<unknown> => JSON.parse((await lines.next()).value ?? 'null');
+      const acknowledged = await next();
+      disk.failSyncs(disk.syncs, 1);
+      child.stdin.write('go on\n');
+      assert.equal(await next(), { message: 'the disk fails (SQLITE_IOERR_FSYNC)', reason: 'broken' });
+      assert.equal(await next(), { url: 'closed', close: 'the disk fails (SQLITE_IOERR_FSYNC)' });
+      assert.equal(await next(), acknowledged);
+      assert.equal(await once(child, 'close'), [0, null], errors);
+      assert.not.match(errors, /Unhandled|unhandled/);
+    } finally {
+      child.kill('SIGKILL');
+      disk.remove();
+    }
+  },
+);
+
+syncs('a failed write or sync stops all writing, a full disk or an unreadable page does not', () => {
+  const isFailed = (code: string): boolean => isFailedWrite(storageError(Object.assign(new Error(code), { code })));
+  for (const code of ['IOERR_FSYNC', 'IOERR_DIR_FSYNC', 'IOERR_WRITE', 'IOERR_TRUNCATE', 'IOERR'])
+    assert.ok(isFailed(`SQLITE_${code}`), code);
+  for (const code of ['FULL', 'BUSY', 'IOERR_READ', 'IOERR_SHORT_READ', 'CORRUPT', 'READONLY', 'CONSTRAINT'])
+    assert.not(isFailed(`SQLITE_${code}`), code);
+});
+
+syncs('a database that has failed commits nothing that was begun before, reports once, and leaves its log', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-stopped-'));
+  const file = join(folder, 'test.db');
+  const lost: string[] = [];
+  const db = SqliteDatabase.open(file, undefined, {
+    failed: () => undefined,
+    lost: (error) => lost.push(error.message),
+  });
+  db.script(`PRAGMA application_id = ${applicationId}; CREATE TABLE item (id INTEGER)`);
+  db.write(() => db.insert('item', { id: 1 }));
+  db.store();
+  const failure = new StorageError('broken', 'the disk fails');
+  db.write(() => db.insert('item', { id: 2 }));
+  db.fail(failure, 'check the disk');
+  db.fail(new StorageError('broken', 'once more'), 'check the disk');
+  const outcomes: unknown[] = [];
+  db.afterCommit((error) => outcomes.push(error));
+  db.commit();
+  assert.equal([outcomes[0] === failure, db.trouble === failure, lost], [true, true, ['the disk fails']]);
+  assert.throws(
+    () => db.write(() => db.insert('item', { id: 3 })),
+    (error: unknown) => error === failure,
   );
-  assert.is(first, 500);
-  assert.ok(next.includes(507), String(next));
+  assert.throws(
+    () => db.close(),
+    (error: unknown) => error === failure,
+  );
+  assert.ok(existsSync(`${file}-wal`));
+  const again = SqliteDatabase.open(file);
   assert.equal(
-    next.filter((status) => status !== 201 && status !== 507),
-    [],
+    again.all<{ id: number }>(sql`SELECT id FROM item`).map(({ id }) => id),
+    [1],
   );
+  again.close();
+  rmSync(folder, { recursive: true });
 });
 
 syncs('a log that is written again stays locked: who opens the database then does not begin its index anew', () => {

@@ -44,7 +44,7 @@ for (const [title, spoil, told] of spoiled)
     const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
     assert.equal(
       fatal.map(({ err, msg }) => [msg, err.message]),
-      [['nothing can be stored safely', `${file()} was ${told(size)} while it was served: restore a backup`]],
+      [['the server stops: restore a backup', `${file()} was ${told(size)} while it was served: restore a backup`]],
     );
   });
 

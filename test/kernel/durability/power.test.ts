@@ -6,8 +6,8 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
-import { lostPower, recordsOf } from '../../chaos/lost-power.ts';
-import { losePower, post, serveOn, survivors } from '../../chaos/power.ts';
+import { lostPower, recordEnds, recordsOf } from '../../chaos/lost-power.ts';
+import { losePower, post, serveOn, survivors, unlessGone } from '../../chaos/power.ts';
 import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 import { Receiver } from '../../support/receiver.ts';
 
@@ -26,16 +26,19 @@ onFaultyDisk(
 );
 
 onFaultyDisk(
-  'pages that were moved without a sync, and lost by one that failed later, are on the disk before the log begins anew',
+  'pages that were moved without a sync, and lost by one that failed later, are moved again by the next server',
   async () => {
     const disk = new FaultyDisk();
-    const { child, token, url } = await serveOn(disk, [builtProgram]);
+    let server = await serveOn(disk, [builtProgram]);
+    const { token } = server;
+    let reader: SQLite.Database | undefined;
     try {
       const written: string[] = [];
       const isWritten = async (): Promise<boolean> => {
-        const { body, status } = await post(url, token, '/api/customers/', { name: 'Customer' });
-        if (status === 201) written.push(String(body.uuid));
-        return status === 201;
+        const response = await unlessGone(post(server.url, token, '/api/customers/', { name: 'Customer' }));
+        if (response?.status !== 201) return false;
+        written.push(String(response.body.uuid));
+        return true;
       };
       const file = join(disk.folder, 'tenantry.db');
       /** What the thread has done to the file: moved pages, synced them in vain. */
@@ -48,21 +51,37 @@ onFaultyDisk(
         assert.ok(isOver());
       };
       // Somebody who reads an older state keeps the thread from moving all, and what it moves in part it does not sync.
-      const reader = new SQLite(file, { readonly: true });
+      reader = new SQLite(file, { readonly: true });
       await writeUntil(() => written.length >= 100);
       reader.exec('BEGIN');
       reader.prepare('SELECT count(*) FROM customer').get();
       const [moved, synced] = [done('W'), done('S')];
       await writeUntil(() => done('W') > moved);
       assert.is(done('S'), synced);
-      reader.close();
+      // It stays open, and keeps the index of the log through the restart.
+      reader.exec('COMMIT');
+      const ended = once(server.child, 'close');
       disk.set('file', true);
       await writeUntil(() => done('S', true) > 0);
+      assert.equal(await ended, [1, null]);
+      assert.match(server.errors(), /the server stops: check the disk/);
       disk.set('file', false);
-      for (let i = 0; i < 100 && !(await isWritten()); i++) await pause(50);
-      assert.ok(await isWritten());
-      child.kill('SIGKILL');
-      await once(child, 'close');
+      const restarted = disk.position;
+      server = await serveOn(disk, [builtProgram]);
+      // The first page of the log is written again once all pages are moved.
+      const log = `${file}-wal`;
+      const hasBegunAgain = (): boolean => {
+        const syncedFile = recordEnds(disk.trace).find(
+          ({ at, operation, path }) => at > restarted && operation === 'S' && path === file,
+        );
+        return recordEnds(disk.trace).some(
+          ({ at, offset, operation, path }) =>
+            at > (syncedFile?.at ?? Number.POSITIVE_INFINITY) && operation === 'W' && path === log && offset === 0,
+        );
+      };
+      await writeUntil(hasBegunAgain);
+      server.child.kill('SIGKILL');
+      await once(server.child, 'close');
       const folder = join(disk.folder, '../after');
       for (const _ of lostPower(disk.trace, [disk.position], folder)) {
         const present = survivors(join(folder, 'tenantry.db'));
@@ -72,7 +91,8 @@ onFaultyDisk(
         );
       }
     } finally {
-      child.kill('SIGKILL');
+      reader?.close();
+      server.child.kill('SIGKILL');
       disk.remove();
     }
   },
@@ -174,14 +194,17 @@ onFaultyDisk('what a first start makes has its name on the disk before anything 
   disk.remove();
 });
 
-onFaultyDisk('where the disk goes on failing, the process says why and ends with 1', async () => {
+onFaultyDisk('where the disk goes on failing, the process says why and ends with 1, and does not start', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   try {
     disk.set('sync', true);
-    assert.is((await post(url, token, '/api/customers/', { name: 'Customer' })).status, 500);
+    const response = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
+    assert.is(response?.status ?? 500, 500);
     assert.is(child.exitCode ?? (await once(child, 'close'))[0], 1);
-    assert.match(errors(), /nothing can be stored safely/);
+    assert.match(errors(), /the server stops: check the disk/);
+    const start = await serveOn(disk, [builtProgram]).catch((error: Error) => error.message);
+    assert.match(String(start), /^The server does not start: tenantry: [^\n]*(EIO|i\/o error)[^\n]*\n$/i);
   } finally {
     child.kill('SIGKILL');
     disk.remove();

@@ -1,10 +1,21 @@
 /** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is refused or told. */
-import fs, { copyFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { breakOf, rejectHeadless } from '../../../src/kernel/durability/write-ahead-log.ts';
+import { breakOf, cutLog, LogIndex, rejectHeadless } from '../../../src/kernel/durability/write-ahead-log.ts';
 import { failed, nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('a changed log');
@@ -82,5 +93,69 @@ test('one that another process removes as it closes the database is none', () =>
     syncBuiltinESMExports();
   }
 });
+
+const index = suite('the index of a log');
+
+index('has the version and the counts of the bundled SQLite, which checkpoints go by', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-index-'));
+  const file = join(folder, 'test.db');
+  const db = new SQLite(file);
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE item (text TEXT)');
+  const reader = new SQLite(file, { readonly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM item');
+  for (let i = 0; i < 20; i++) db.prepare('INSERT INTO item VALUES (?)').run('x'.repeat(4000));
+  db.pragma('wal_checkpoint(PASSIVE)');
+  const [state] = db.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[];
+  assert.ok(state && state.checkpointed > 0 && state.checkpointed < state.log, JSON.stringify(state));
+  const own = new LogIndex(file);
+  own.requireKnownVersion();
+  assert.is(own.pages, state.log);
+  assert.is(readFileSync(`${file}-shm`).readUInt32LE(96), state.checkpointed);
+  own.forgetMoved();
+  assert.equal(db.pragma('wal_checkpoint(NOOP)'), [{ busy: 0, log: state.log, checkpointed: 0 }]);
+  reader.close();
+  assert.equal(db.pragma('wal_checkpoint(PASSIVE)'), [{ busy: 0, log: state.log, checkpointed: state.log }]);
+  db.close();
+  own.close();
+  rmSync(folder, { recursive: true });
+});
+
+index('of another version is not written to', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-index-'));
+  const file = join(folder, 'test.db');
+  const bytes = Buffer.alloc(32_768);
+  bytes.writeUInt32LE(3_999_000);
+  writeFileSync(`${file}-shm`, bytes);
+  const other = new LogIndex(file);
+  assert.throws(() => other.requireKnownVersion(), /version 3999000, this program knows only 3007000/);
+  other.close();
+  rmSync(folder, { recursive: true });
+});
+
+index.run();
+
+const cut = suite('what a failed commit has written');
+
+cut('is cut off the log, which keeps everything before it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-cut-'));
+  const [file, copy] = [join(folder, 'test.db'), join(folder, 'copy.db')];
+  const db = new SQLite(file);
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE item (id INTEGER)');
+  db.exec('INSERT INTO item VALUES (1)');
+  const [before] = db.pragma('wal_checkpoint(NOOP)') as { log: number }[];
+  const size = statSync(`${file}-wal`).size;
+  db.exec('INSERT INTO item VALUES (2)');
+  for (const end of ['', '-wal']) copyFileSync(file + end, copy + end);
+  cutLog(`${copy}-wal`, before?.log ?? 0);
+  assert.is(statSync(`${copy}-wal`).size, size);
+  cutLog(`${copy}-wal`, 1000);
+  assert.is(statSync(`${copy}-wal`).size, size, 'a shorter log is not made longer');
+  const after = new SQLite(copy);
+  assert.equal(after.prepare('SELECT id FROM item').pluck().all(), [1]);
+  for (const handle of [after, db]) handle.close();
+  rmSync(folder, { recursive: true });
+});
+
+cut.run();
 
 test.run();
