@@ -50,12 +50,12 @@ export const lighthouse: ProviderType = {
       },
       quotaDeltas: () => ({ service: { lamp_count: 1 } }),
       actions: [
-        { name: 'start', runtimeStates: ['dark'], answer: { status: 'start was scheduled' } },
-        { name: 'stop', runtimeStates: ['lit'], answer: { status: 'stop was scheduled' } },
+        { name: 'start', runtimeStates: ['dark'], response: { status: 'start was scheduled' } },
+        { name: 'stop', runtimeStates: ['lit'], response: { status: 'stop was scheduled' } },
         {
           name: 'dim',
           fields: { watts: integer({ required: true, min: 1, max: 1000 }) },
-          answer: { status: 'dimming was scheduled' },
+          response: { status: 'dimming was scheduled' },
         },
       ],
       isImportable: true,

@@ -301,7 +301,7 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     const { app } = fixture.server;
     const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
     const settings = driverSettings(app, id);
-    const http = new VendorHttp({ resolve: app.resolve, allows: () => true, log: app.log, limits: { answer: 100 } });
+    const http = new VendorHttp({ resolve: app.resolve, allows: () => true, log: app.log, limits: { response: 100 } });
     const driver = settings && app.catalogue.type(settings.type).driver?.(settings, http);
     faulty.mishap(vendor.routes.ping, 'silence');
     const error: unknown = await driver?.ping().then(

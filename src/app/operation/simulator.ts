@@ -146,7 +146,7 @@ export const simulatorEndpoints: readonly Endpoint[] = [
       demandSimulator(request);
       const { kind, message = '', operation } = validate(failure, request, 'create');
       const { nextFailures } = request.app;
-      const refusal = nextFailures.refusal(kind, operation);
+      const refusal = nextFailures.rejection(kind, operation);
       if (refusal) throw invalid({ [refusal[0]]: [refusal[1]] });
       nextFailures.add(kind, operation, message || `Simulated failure of ${operation}`);
       return json(state(request));

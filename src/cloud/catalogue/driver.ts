@@ -70,7 +70,7 @@ export type Step =
       readonly kind: 'wait';
       readonly milliseconds: number;
       /** Whether there is nothing to wait for but that the memo is stored: the operation is called again at once. */
-      readonly goesOn?: boolean;
+      readonly isImmediate?: boolean;
       readonly memo: PlainValues;
       readonly values?: PlainValues;
       readonly changes?: readonly RowChange[];

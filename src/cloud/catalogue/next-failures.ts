@@ -24,7 +24,7 @@ export class NextFailures {
   }
 
   /** Why there is no such operation: the name of what is unknown, and the rule; undefined where there is. */
-  refusal(kind: string, operation: string): readonly ['kind' | 'operation', string] | undefined {
+  rejection(kind: string, operation: string): readonly ['kind' | 'operation', string] | undefined {
     const [typeName = '', name] = kind.split('.', 2);
     const type = this.catalogue.types.find((known) => known.name === typeName);
     const isKnown =

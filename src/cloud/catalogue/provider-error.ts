@@ -33,7 +33,7 @@ export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /** What the provider refuses a call with, once it has read it; undefined when it does not. */
-export async function refusalOf(call: () => Promise<unknown>): Promise<ProviderError | undefined> {
+export async function rejectionOf(call: () => Promise<unknown>): Promise<ProviderError | undefined> {
   try {
     await call();
     return undefined;

@@ -23,7 +23,7 @@ export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
   readonly id: (n: number, draw: Generator, values: PlainValues) => string;
   /** Why the provider refuses an operation, `create` among them, beside what it has already; undefined when it does not. */
-  readonly refuses?: Readonly<
+  readonly rejects?: Readonly<
     Record<
       string,
       (

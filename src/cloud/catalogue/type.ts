@@ -78,7 +78,7 @@ export interface PropertyKind {
   readonly filters: Filters;
   readonly orderings: Readonly<Record<string, string>>;
   /** Whether settings with these options keep a property of this name; absent: all. Global sets hold what any settings keep. */
-  readonly isKept?: (name: string, options: PlainValues) => boolean;
+  readonly isIncluded?: (name: string, options: PlainValues) => boolean;
 }
 
 /** What the body of every creation brings besides the fields of the kind itself. */
@@ -174,9 +174,9 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly usages?: readonly string[];
   readonly actions: readonly ResourceAction[];
   /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
-  readonly deletionRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Why it can neither be deleted nor unlinked now, whatever its state: the text of the 409, or undefined. */
-  readonly removalRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Who may delete, where it is not everybody who may change. */
   readonly deletionRight?: Right<ResourceRow>;
   /** Flags of a deletion, read from the query. */
@@ -274,7 +274,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   /** Whether it only reads from the provider, which is no event. */
   readonly isPull?: boolean;
   /** The body of the 202. */
-  readonly answer: Readonly<Record<string, string>>;
+  readonly response: Readonly<Record<string, string>>;
   /** The full name of the kind of which `make` makes a resource. */
   readonly makes?: string;
   /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */

@@ -19,11 +19,11 @@ import { parsedXml } from './xml.ts';
 /** Bounds of one call: milliseconds until it is connected, and until it is answered; bytes of the answer. */
 export interface CallLimits {
   readonly connect: number;
-  readonly answer: number;
+  readonly response: number;
   readonly bytes: number;
 }
 
-const usualLimits: CallLimits = { connect: 5000, answer: 30_000, bytes: 16 * 1024 * 1024 };
+const usualLimits: CallLimits = { connect: 5000, response: 30_000, bytes: 16 * 1024 * 1024 };
 
 export interface VendorCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
@@ -33,7 +33,7 @@ export interface VendorCall {
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
-export interface VendorAnswer {
+export interface VendorResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -44,13 +44,13 @@ export interface JsonCall extends VendorCall {
   readonly json?: unknown;
 }
 
-export interface JsonAnswer extends Omit<VendorAnswer, 'body'> {
+export interface JsonResponse extends Omit<VendorResponse, 'body'> {
   /** The parsed document; undefined when the answer is empty. */
   readonly body: unknown;
 }
 
 /** What the body of a refusal tells: the vendor's text, and a class where the status alone does not say it. */
-export interface Refusal {
+export interface Rejection {
   readonly text?: unknown;
   readonly type?: ErrorClass | undefined;
 }
@@ -91,55 +91,58 @@ export class VendorHttp {
   constructor(private readonly options: VendorHttpOptions) {
     const { allows, certificate = null, resolve, secrets = [] } = options;
     this.#secrets = new Set(secrets);
-    const { answer, bytes, connect } = { ...usualLimits, ...options.limits };
+    const { response, bytes, connect } = { ...usualLimits, ...options.limits };
     // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used, and
     // nobody knew whether the vendor has read it.
     this.#client = new HttpClient({
       resolve,
       allows,
       certificate,
-      timeout: answer,
+      timeout: response,
       connectTimeout: connect,
       maxBytes: bytes,
     });
   }
 
   /** Sends a call; answers of any status but redirects resolve. Rejects with `unavailable`, `malformed`, or `invalid` for a refused address. */
-  send(call: VendorCall): Promise<VendorAnswer> {
+  send(call: VendorCall): Promise<VendorResponse> {
     const turn = this.#last.then(() => this.#exchange(call));
     this.#last = turn.catch(() => undefined);
     return turn;
   }
 
   /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the document or the answer. */
-  async json(call: JsonCall, explain: (body: unknown, answer: VendorAnswer) => unknown): Promise<JsonAnswer> {
+  async json(call: JsonCall, explain: (body: unknown, response: VendorResponse) => unknown): Promise<JsonResponse> {
     const { json, ...rest } = call;
     const headers = {
       Accept: 'application/json',
       ...(json !== undefined && { 'Content-Type': 'application/json' }),
       ...call.headers,
     };
-    const answer = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
-    const body = parsed(answer.body);
-    if (!isGood(answer)) throw this.failure(answer, { text: explain(body, answer) });
-    if (body === undefined && answer.body.length > 0) throw malformed();
-    return { ...answer, body };
+    const response = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
+    const body = parsed(response.body);
+    if (!isGood(response)) throw this.failure(response, { text: explain(body, response) });
+    if (body === undefined && response.body.length > 0) throw malformed();
+    return { ...response, body };
   }
 
   /**
    * Sends and reads XML, in which the elements of lists are called `item`; see parsedXml. Rejects for every status but 2xx,
    * as `explain` says of the body.
    */
-  async xml(call: VendorCall, item: string, explain: (body: unknown) => Refusal): Promise<unknown> {
-    const answer = await this.send(call);
-    const body = await parsedXml(answer.body, item);
-    if (!isGood(answer)) throw this.failure(answer, explain(body));
+  async xml(call: VendorCall, item: string, explain: (body: unknown) => Rejection): Promise<unknown> {
+    const response = await this.send(call);
+    const body = await parsedXml(response.body, item);
+    if (!isGood(response)) throw this.failure(response, explain(body));
     if (body === undefined) throw malformed();
     return body;
   }
 
   /** What a refusal of the vendor means, with its text, if it gave one. */
-  failure({ headers, status }: Pick<VendorAnswer, 'status' | 'headers'>, { text, type: told }: Refusal): ProviderError {
+  failure(
+    { headers, status }: Pick<VendorResponse, 'status' | 'headers'>,
+    { text, type: told }: Rejection,
+  ): ProviderError {
     const type = told ?? classOf(status);
     if (type === 'unavailable')
       return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers));
@@ -163,12 +166,12 @@ export class VendorHttp {
     );
   }
 
-  async #exchange(call: VendorCall): Promise<VendorAnswer> {
+  async #exchange(call: VendorCall): Promise<VendorResponse> {
     try {
-      const { ending, ...answer } = await this.#client.send(call);
+      const { ending, ...response } = await this.#client.send(call);
       if (ending === 'cut short') throw new NoAnswerError('The answer was cut short.');
-      if (ending === 'too long' || (answer.status >= 300 && answer.status < 400)) throw malformed();
-      return answer;
+      if (ending === 'too long' || (response.status >= 300 && response.status < 400)) throw malformed();
+      return response;
     } catch (error) {
       const { method, url } = call;
       const cause = errorOf(errorOf(error).cause ?? error);
@@ -180,7 +183,7 @@ export class VendorHttp {
   }
 }
 
-const isGood = ({ status }: VendorAnswer): boolean => status >= 200 && status < 300;
+const isGood = ({ status }: VendorResponse): boolean => status >= 200 && status < 300;
 
 function parsed(body: Buffer): unknown {
   try {

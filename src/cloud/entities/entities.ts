@@ -11,7 +11,13 @@ import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { EntityKind } from '../catalogue/entity-kind.ts';
 import type { State } from '../catalogue/resource-row.ts';
 import { type Job, queueJob } from '../operations/jobs.ts';
-import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../operations/operation.ts';
+import {
+  maxFailureLength,
+  missingAtBackend,
+  operationHandler,
+  type Subject,
+  timeoutOf,
+} from '../operations/operation.ts';
 
 /*
  * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,
@@ -216,7 +222,11 @@ function finish(
   const { forced }: { forced?: boolean } = JSON.parse(job.parameters);
   if (job.operation === 'delete' && (step.kind === 'done' || forced)) remove(context, kind, row);
   else if (step.kind === 'done') store(context, kind, row, step.values ?? {}, ok);
-  else store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
+  else
+    store(context, kind, row, step.values ?? {}, {
+      state: 'Erred',
+      error_message: step.text.slice(0, maxFailureLength),
+    });
 }
 
 const remove = ({ app }: Context, { table }: EntityKind, { id }: EntityRow): void =>

@@ -26,10 +26,10 @@ export async function createOnce(call: DriverCall, { before, find, follow, make 
   return idempotentCall(call, {
     ask: async () => accepted(await make()),
     find: async () => {
-      const found = await find(seen);
-      return found === undefined ? undefined : accepted(found);
+      const existing = await find(seen);
+      return existing === undefined ? undefined : accepted(existing);
     },
-    patience: 0,
+    firstPollMs: 0,
   });
 }
 
@@ -44,8 +44,8 @@ export async function putOnce<T>(find: () => Promise<T | undefined>, put: () => 
     return await put();
   } catch (error) {
     const isRefused = error instanceof ProviderError && (error.type === 'invalid' || error.type === 'conflict');
-    const found = isRefused ? await find() : undefined;
-    if (found === undefined) throw error;
-    return found;
+    const existing = isRefused ? await find() : undefined;
+    if (existing === undefined) throw error;
+    return existing;
   }
 }

@@ -14,7 +14,7 @@ class Pause {
 }
 
 /** What the row and others get while an operation waits. */
-export interface Told {
+export interface RowUpdates {
   readonly values?: PlainValues;
   readonly changes?: readonly RowChange[];
 }
@@ -26,7 +26,7 @@ export interface Unique {
   /** Looks for what an earlier call without an answer may have made; answers its id. */
   readonly find: () => Promise<string | undefined>;
   /** What is stored together with its id. */
-  readonly told?: (id: string) => Told;
+  readonly updates?: (id: string) => RowUpdates;
 }
 
 /** Milliseconds between two looks at what a provider is busy with. */
@@ -46,10 +46,10 @@ export class Flow {
   }
 
   /** Makes something; answers its id. The id is stored before anything else is asked of the provider. */
-  async unique(stage: string, { ask, find, told }: Unique): Promise<string> {
+  async unique(stage: string, { ask, find, updates }: Unique): Promise<string> {
     const known = this.#memo[stage];
     if (typeof known === 'string') return known;
-    const accepted = (id: string) => ({ memo: { [stage]: id }, ...told?.(id) });
+    const accepted = (id: string) => ({ memo: { [stage]: id }, ...updates?.(id) });
     const step = await idempotentCall(
       { ...this.call, memo: this.#memo },
       {
@@ -58,7 +58,7 @@ export class Flow {
           const id = await find();
           return id === undefined ? undefined : accepted(id);
         },
-        patience: 0,
+        firstPollMs: 0,
       },
     );
     throw new Pause(step);
@@ -87,16 +87,16 @@ export class Flow {
   }
 
   /** Looks at the provider until it has done what it was asked for; what is told meanwhile is stored. */
-  async until(stage: string, look: () => Promise<'over' | Told>): Promise<void> {
+  async until(stage: string, look: () => Promise<'over' | RowUpdates>): Promise<void> {
     if (this.#memo[stage] === true) return;
-    const found = await look();
-    if (found !== 'over') this.pause(found, period);
+    const existing = await look();
+    if (existing !== 'over') this.pause(existing, period);
     this.#memo = { ...this.#memo, [stage]: true };
   }
 
   /** Ends this call of the driver; the next one comes here again. */
-  pause(told: Told, milliseconds: number): never {
-    throw new Pause({ kind: 'wait', milliseconds, goesOn: milliseconds === 0, memo: this.#memo, ...told });
+  pause(updates: RowUpdates, milliseconds: number): never {
+    throw new Pause({ kind: 'wait', milliseconds, isImmediate: milliseconds === 0, memo: this.#memo, ...updates });
   }
 
   /** Has what is remembered so far stored before anything else is done. */
@@ -119,7 +119,7 @@ export class Flow {
   }
 
   /** Does the work; where it fails for good, tidies up before the failure is told. */
-  async tidied(work: () => Promise<Told>, tidy: () => Promise<unknown>): Promise<Told> {
+  async tidied(work: () => Promise<RowUpdates>, tidy: () => Promise<unknown>): Promise<RowUpdates> {
     try {
       return await work();
     } catch (thrown) {
@@ -131,20 +131,20 @@ export class Flow {
   }
 
   /** Ends the operation as failed. */
-  fail(text: string, { changes, values }: Told = {}): never {
+  fail(text: string, { changes, values }: RowUpdates = {}): never {
     throw new Pause({ kind: 'fail', text, ...(values && { values }), ...(changes && { changes }) });
   }
 }
 
 /** The failure that ends an operation; undefined of what is repeated, or no failure. */
-function failureOf(thrown: unknown): (Told & { readonly text: string }) | undefined {
+function failureOf(thrown: unknown): (RowUpdates & { readonly text: string }) | undefined {
   if (thrown instanceof Pause) return thrown.step.kind === 'fail' ? thrown.step : undefined;
   const isFinal = thrown instanceof ProviderError && !['unavailable', 'limited'].includes(thrown.type);
   return isFinal ? { text: thrown.message } : undefined;
 }
 
 /** One call of an operation that consists of stages; `play` answers what it comes to when all of them are over. */
-export async function runFlow(call: DriverCall, play: (flow: Flow) => Promise<Told>): Promise<Step> {
+export async function runFlow(call: DriverCall, play: (flow: Flow) => Promise<RowUpdates>): Promise<Step> {
   try {
     return { kind: 'done', ...(await play(new Flow(call))) };
   } catch (thrown) {

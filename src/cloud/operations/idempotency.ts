@@ -16,7 +16,7 @@ export interface IdempotentRequest {
   /** Looks for what an earlier call without an answer may have brought about. */
   readonly find: () => Promise<Accepted | undefined>;
   /** Milliseconds until the first look at what was accepted; 0: the operation goes on. */
-  readonly patience: number;
+  readonly firstPollMs: number;
 }
 
 /** What the memo keeps besides: calls that got no answer, and whether the last of them is still to be looked for. */
@@ -30,8 +30,8 @@ interface UncertainState {
 /** Milliseconds that a provider gets to finish what it may have been asked for, before it is looked for. */
 const settling = 5000;
 /** Milliseconds that it gets at most where it asks for more. */
-const longestPause = 5 * 60_000;
-const mostCalls = 4;
+const maxPauseMs = 5 * 60_000;
+const maxCalls = 4;
 
 /**
  * Asks a provider for something once (providers.md 2 "Unknown outcome"). After a call that may or may not have reached it,
@@ -40,13 +40,13 @@ const mostCalls = 4;
  */
 export async function idempotentCall(
   { isRepeated, memo }: DriverCall,
-  { ask, find, patience }: IdempotentRequest,
+  { ask, find, firstPollMs }: IdempotentRequest,
 ): Promise<Step> {
   const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 }: UncertainState = memo;
   const accepted = (what: Accepted): Step => ({
     kind: 'wait',
-    milliseconds: patience,
-    ...(patience === 0 && { goesOn: true }),
+    milliseconds: firstPollMs,
+    ...(firstPollMs === 0 && { isImmediate: true }),
     // What was in doubt is so no more: what is asked for next begins anew.
     memo: { ...memo, lost: undefined, isInDoubt: undefined, failure: undefined, ...what.memo },
     ...(what.values && { values: what.values }),
@@ -54,13 +54,13 @@ export async function idempotentCall(
   });
   const doubt = (text: string, asked = 0): Step => ({
     kind: 'wait',
-    milliseconds: Math.max(settling, Math.min(asked, longestPause)),
+    milliseconds: Math.max(settling, Math.min(asked, maxPauseMs)),
     memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
   });
   if (isInDoubt) {
-    const found = await find();
-    if (found) return accepted(found);
-    if (lost >= mostCalls) return { kind: 'fail', text: failure };
+    const existing = await find();
+    if (existing) return accepted(existing);
+    if (lost >= maxCalls) return { kind: 'fail', text: failure };
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, isInDoubt: false } };
   }
   if (isRepeated) return doubt(failure);

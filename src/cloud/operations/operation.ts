@@ -15,7 +15,7 @@ import { dueAtOnce, type Job, postpone, removeJob } from './jobs.ts';
 export const missingAtBackend = 'Does not exist at backend.';
 
 /** Characters of a failure that are kept. */
-export const longestText = 2000;
+export const maxFailureLength = 2000;
 
 /** The object of an operation. */
 export interface Subject {
@@ -97,7 +97,7 @@ function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject):
     subjectOf(app, job)?.finish(context, { kind: 'fail', text: failure });
     return;
   }
-  const due = step.goesOn ? dueAtOnce : context.now + step.milliseconds * 1000;
+  const due = step.isImmediate ? dueAtOnce : context.now + step.milliseconds * 1000;
   postpone(app, job, due, { memo: step.memo, retries: 0 });
 }
 

@@ -10,7 +10,7 @@ import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from './drivers.ts';
 import type { JobHandler, Store, Stores } from './job-handler.ts';
 import { dueAtOnce, type Job, jobContext, postpone } from './jobs.ts';
-import { longestText } from './operation.ts';
+import { maxFailureLength } from './operation.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
@@ -19,7 +19,7 @@ const callsPerSettings = 4;
 const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
 const limitedRetries = 5;
 const limitedWait = 10_000;
-const longestWait = 5 * 60_000;
+const maxWaitMs = 5 * 60_000;
 /** Milliseconds until the result of a call is stored again that could not be. */
 const storePause = 1000;
 /** How long, in milliseconds, a shutdown waits for calls under way. */
@@ -27,7 +27,7 @@ const shutdownPatience = 1000;
 
 /** When jobs are due, are given up for lost, and were begun. */
 export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstants[] => [
-  { table: 'job', column: 'due', ahead: Math.max(delay, longestWait * 1000), isDue: true },
+  { table: 'job', column: 'due', ahead: Math.max(delay, maxWaitMs * 1000), isDue: true },
   { table: 'job', column: 'lease', ahead: leaseFor },
   { table: 'job', column: 'started', ahead: 0, countsRunning: true },
 ];
@@ -208,7 +208,7 @@ function ownTurns(): () => Promise<void> {
 
 /** Microseconds until a failed call is repeated; undefined when it is not. */
 function repeatAfter({ retries }: Job, { retryAfter, type }: ProviderError): number | undefined {
-  const asked = Math.min(retryAfter ?? 0, longestWait) * 1000;
+  const asked = Math.min(retryAfter ?? 0, maxWaitMs) * 1000;
   if (type === 'limited') {
     if (retries >= limitedRetries) return undefined;
     return retryAfter === undefined ? limitedWait * 1000 : asked;
@@ -220,5 +220,5 @@ function repeatAfter({ retries }: Job, { retryAfter, type }: ProviderError): num
 function failureText(error: ProviderError): string {
   if (error.type === 'unavailable') return 'Backend does not respond';
   if (error.type === 'malformed') return 'Unexpected answer of backend';
-  return error.message.slice(0, longestText);
+  return error.message.slice(0, maxFailureLength);
 }

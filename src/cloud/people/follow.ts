@@ -33,7 +33,7 @@ export const memberInstants: StoredInstants = {
 };
 
 /** How often roles and members are compared at least, where nothing has changed but the time. */
-const longestRest = minute;
+const maxRestMs = minute;
 
 /** Queues a job for every resource whose members differ from the roles. Compares some of them at a time, and nothing while all is as it was. */
 export function followMembers(): Task {
@@ -48,7 +48,7 @@ export function followMembers(): Task {
       const { versions } = app.db;
       const { now } = context;
       if (after === 0) {
-        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < longestRest) return false;
+        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < maxRestMs) return false;
         begun = now;
         reads = new Set();
       }

@@ -2,7 +2,7 @@ import { minute } from '../../kernel/clock.ts';
 import type { JobHandler } from '../operations/job-handler.ts';
 import { removeJob } from '../operations/jobs.ts';
 
-const mostCalls = 5;
+const maxCalls = 5;
 
 /** Takes an uploaded key away from a provider; one that cannot be reached is left with it after a few tries. */
 export const forgetKeyHandler: JobHandler = {
@@ -12,5 +12,5 @@ export const forgetKeyHandler: JobHandler = {
     return ({ app }) => removeJob(app.db, job.id);
   },
   fail: ({ app }, job) => removeJob(app.db, job.id),
-  repeatAfter: ({ retries }) => (retries + 1 < mostCalls ? minute : undefined),
+  repeatAfter: ({ retries }) => (retries + 1 < maxCalls ? minute : undefined),
 };

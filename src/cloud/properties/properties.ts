@@ -23,12 +23,12 @@ const bySettings = linked('st.id', 'service_settings', () => settingsTarget);
 /** Condition: such settings (alias `st`) use the property in alias `d`, and keep it. */
 function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
   const inSet = inSetOf(settingsCondition);
-  if (!kind.isKept) return inSet;
+  if (!kind.isIncluded) return inSet;
   const options = db
     .values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`)
     .map((text) => JSON.parse(text));
   const names = db.values<string>(sql`SELECT DISTINCT d.name FROM property d WHERE d.kind = ${name} AND ${inSet}`);
-  const kept = names.filter((each) => options.some((one) => kind.isKept?.(each, one)));
+  const kept = names.filter((each) => options.some((one) => kind.isIncluded?.(each, one)));
   return sql`${inSet} AND ${among('d.name', kept)}`;
 }
 

@@ -40,7 +40,7 @@ const isMaking = (own: ResourceAction): own is MakingAction => own.make !== unde
 const pull: ResourceAction = {
   name: 'pull',
   states: ['OK', 'Erred'],
-  answer: { detail: 'Pull operation was successfully scheduled.' },
+  response: { detail: 'Pull operation was successfully scheduled.' },
 };
 
 /** The text of the 409 that an action of a kind would get now; undefined when nothing is in its way. */
@@ -66,8 +66,10 @@ const unlinkersOf = ({ deletionRight }: ResourceKind): Right<ResourceRow> =>
       ? rightUnlessDenied(unlinkers, deletionRight.denialReason)
       : unlinkers;
 
-const answerShape = (answer: ResourceAction['answer']): JsonSchema =>
-  objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
+const answerShape = (response: ResourceAction['response']): JsonSchema =>
+  objectShape(
+    Object.fromEntries(Object.keys(response).map((key) => [key, { type: 'string', examples: [response[key]] }])),
+  );
 
 /** The part of a declaration that all actions on resources of a kind have in common. */
 const common = (on: Parent<ResourceRow>, name: string) => ({
@@ -91,10 +93,10 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
         ? (own.accept?.(request, row, values) ?? { parameters: values })
         : {},
     refusalReason: reasonOf,
-    output: { status: 202, shape: answerShape(own.answer) },
+    output: { status: 202, shape: answerShape(own.response) },
     run: (request, row, acceptance) => {
       schedule(request, own, row, acceptance);
-      return json(own.answer, 202);
+      return json(own.response, 202);
     },
   });
 }

@@ -55,7 +55,7 @@ const changeText = (label: string, before: string, after: string): string =>
 /** The text of the 409 that a deletion would get now, or undefined (services.md 8.2, 2.6). */
 function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined {
   // Rules of the kind's own speak before the common ones.
-  const own = kind.deletionRefusalReason?.(request, row) ?? kind.removalRefusalReason?.(request, row);
+  const own = kind.deletionDenialReason?.(request, row) ?? kind.removalDenialReason?.(request, row);
   if (own !== undefined) return own;
   return row.state === 'OK' || row.state === 'Erred'
     ? hostReason(request, row)
@@ -64,7 +64,7 @@ function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow)
 
 /** The text of the 409 that unlinking would get now, whatever the state (services.md 8.2, 8.5). */
 export const unlinkingReason = (request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined =>
-  kind.removalRefusalReason?.(request, row) ?? hostReason(request, row);
+  kind.removalDenialReason?.(request, row) ?? hostReason(request, row);
 
 /** Why a resource that hosts settings with resources stays, or undefined. */
 export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: ResourceRow): string | undefined {

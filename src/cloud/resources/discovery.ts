@@ -43,7 +43,7 @@ export function importParts(
           WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = ''
             AND r.parent_id = p.id AND r.state IN ('Creation Scheduled', 'Creating'))
       LIMIT ${atMost < 0 ? -1 : atMost - made}`);
-    for (const found of unknown) importDiscovered(context, found, found.parent);
+    for (const existing of unknown) importDiscovered(context, existing, existing.parent);
     made += unknown.length;
   }
   return made;

@@ -252,10 +252,10 @@ export function resourcePage(
   const from = sql`FROM resource r${order.joins} WHERE ${condition}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const found = db.deferrableValues<number>(
+  const existing = db.deferrableValues<number>(
     sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`,
   );
-  const ids = db.remaining(found, 'resource', 'r', condition);
+  const ids = db.remaining(existing, 'resource', 'r', condition);
   return document(
     `[${list.represent(ids).join(',')}]`,
     pageHeaders(page, total, request.url, query),

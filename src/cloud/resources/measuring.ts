@@ -7,7 +7,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler } from '../operations/job-handler.ts';
 import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
-import { takeUsages } from './told-usages.ts';
+import { takeUsages } from './backend-usages.ts';
 
 /* Usages of resources that providers tell only when they are asked for each by itself: asked for once an hour. */
 

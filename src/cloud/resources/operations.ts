@@ -9,7 +9,13 @@ import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import type { Job } from '../operations/jobs.ts';
-import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../operations/operation.ts';
+import {
+  maxFailureLength,
+  missingAtBackend,
+  operationHandler,
+  type Subject,
+  timeoutOf,
+} from '../operations/operation.ts';
 import type { Reserved } from './counting.ts';
 import { pushedNames, withLocalNames } from './local-names.ts';
 import { detailsOf, resourceContext, resourceOf } from './resource.ts';
@@ -77,7 +83,7 @@ function finishOperation(
     removeResource(context, resource, { deletion: parameters });
     return;
   }
-  const text = step.text.slice(0, longestText);
+  const text = step.text.slice(0, maxFailureLength);
   changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
   const erred = changeResource(context, resource, {
     ...withLocalNames(resource, step.values ?? {}),

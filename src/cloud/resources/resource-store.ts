@@ -9,12 +9,12 @@ import type { PlainValues, RowChange } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import { noteGone } from '../operations/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
+import { type Listing, takeUsages } from './backend-usages.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
 import { backendNames, withLocalNames } from './local-names.ts';
 import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
 import { startTime } from './start-time.ts';
-import { type Listing, takeUsages } from './told-usages.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
 const columns = new Set([

@@ -6,7 +6,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 
-const longestTag = 255;
+const maxTagLength = 255;
 
 /** The tags of a resource: a list, or a text holding a JSON list; the whole set is replaced (services.md 7.5). */
 export const tagsField: WritableField<readonly string[], false> = {
@@ -31,7 +31,7 @@ export const tagsField: WritableField<readonly string[], false> = {
 function cleanTags(list: readonly string[]): readonly string[] {
   const tags = list.map((item) => item.trim());
   if (tags.some((tag) => tag === '')) throw new FieldError([messages.blank]);
-  if (tags.some((tag) => [...tag].length > longestTag)) throw new FieldError([messages.tooLong(longestTag)]);
+  if (tags.some((tag) => [...tag].length > maxTagLength)) throw new FieldError([messages.tooLong(maxTagLength)]);
   if (tags.some((tag) => controls.test(tag))) throw new FieldError([messages.control]);
   return [...new Set(tags)].sort();
 }

@@ -35,8 +35,8 @@ function unlink(request: Request, service: ServiceRow): Reply {
   // Parts and children go before what they belong to; some take others along.
   for (const id of db.values<number>(sql`SELECT id FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) {
     const row = resourceOf(db, id);
-    const refusal = row && hostReason(request, row);
-    if (refusal !== undefined) throw conflict(refusal);
+    const rejection = row && hostReason(request, row);
+    if (rejection !== undefined) throw conflict(rejection);
     if (row) removeResource(request, row);
   }
   removeService(request, service.id);

@@ -49,14 +49,14 @@ export function* storing(app: App, id: number, inventory: Inventory, meanwhile: 
       if (quota) changeQuota(context, quota, { limit, usage });
     }
   };
-  const found = new Map<string, BackendObject>();
-  yield* storeInventory(app, settings, inventory.objects, found, meanwhile);
+  const listed = new Map<string, BackendObject>();
+  yield* storeInventory(app, settings, inventory.objects, listed, meanwhile);
   let made = resourcesAStep;
   while (made === resourcesAStep)
     yield (context) => {
       made = importParts(context, { settings: id }, resourcesAStep);
     };
-  yield* pullResources(app, settings, found, meanwhile);
+  yield* pullResources(app, settings, listed, meanwhile);
 }
 
 /** Pieces of a list, at most so long each. */
@@ -78,9 +78,9 @@ function* storeProperties(
   const isGlobal = (type.hasGlobalProperties || property?.isGlobal) && isSimulated(settings.backend_url);
   const place = isGlobal ? { settings_id: null, backend: '' } : { settings_id: settings.id, backend: null };
   const isOfSet = sql`kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`;
-  const users = property?.isKept ? optionsOfUsers(db, settings, place.backend) : [];
+  const users = property?.isIncluded ? optionsOfUsers(db, settings, place.backend) : [];
   const kept = set.filter(
-    (item) => !property?.isKept || users.some((options) => property.isKept?.(item.name, options)),
+    (item) => !property?.isIncluded || users.some((options) => property.isIncluded?.(item.name, options)),
   );
   for (const items of pieces(kept, rowsAStep))
     yield (context) => {
@@ -100,8 +100,10 @@ function* storeProperties(
         else if (known.name !== name || known.details !== details) db.update('property', known.id, { name, details });
       }
     };
-  const found = new Set(kept.map((item) => item.backend_id));
-  const lost = db.values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`).filter((id) => !found.has(id));
+  const presentIds = new Set(kept.map((item) => item.backend_id));
+  const lost = db
+    .values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`)
+    .filter((id) => !presentIds.has(id));
   yield* removing(db, lost, (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`);
 }
 
@@ -120,7 +122,7 @@ function* storeInventory(
   { db }: App,
   { id, type }: SettingsState,
   objects: readonly BackendObject[],
-  found: Map<string, BackendObject>,
+  listed: Map<string, BackendObject>,
   { gone }: Meanwhile,
 ): Generator<Store> {
   const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
@@ -133,7 +135,7 @@ function* storeInventory(
       const lost = gone();
       for (const object of some) {
         const { backend_id, kind, name, values } = object;
-        found.set(keyOf(object), object);
+        listed.set(keyOf(object), object);
         if (lost.has(keyOf(object))) continue;
         db.run(sql`INSERT INTO inventory (settings_id, kind, backend_id, name, "values")
           VALUES (${id}, ${`${type}.${kind}`}, ${backend_id}, ${name}, ${JSON.stringify(values)})
@@ -148,7 +150,7 @@ function* storeInventory(
       const rows = db.all<{ kind: string; backend_id: string }>(sql`SELECT kind, backend_id FROM inventory
         WHERE settings_id = ${id} AND (kind, backend_id) > (${last.kind}, ${last.backend_id})
         ORDER BY kind, backend_id LIMIT ${rowsAStep}`);
-      const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !found.has(key));
+      const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !listed.has(key));
       if (lost.length > 0)
         db.run(sql`DELETE FROM inventory WHERE settings_id = ${id} AND ${among("kind || ' ' || backend_id", lost)}`);
       isOver = rows.length < rowsAStep;
@@ -160,7 +162,7 @@ function* storeInventory(
 function* pullResources(
   { db }: App,
   settings: SettingsState,
-  found: ReadonlyMap<string, BackendObject>,
+  listed: ReadonlyMap<string, BackendObject>,
   { revisions }: Meanwhile,
 ): Generator<Store> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
@@ -174,7 +176,7 @@ function* pullResources(
       for (const row of rows) {
         const before = db.versions.changes;
         if (revisions.get(row.id) === row.revision)
-          pullResource(context, row, found.get(`${row.kind} ${row.backend_id}`), { found, revisions }, find);
+          pullResource(context, row, listed.get(`${row.kind} ${row.backend_id}`), { listed, revisions }, find);
         last = row;
         if (db.versions.changes !== before && ++changed === resourcesAStep) return;
       }
@@ -186,7 +188,7 @@ function pullResource(
   context: Context,
   row: ResourceRow,
   object: BackendObject | undefined,
-  listing: { readonly found: ReadonlyMap<string, BackendObject>; readonly revisions: Meanwhile['revisions'] },
+  listing: { readonly listed: ReadonlyMap<string, BackendObject>; readonly revisions: Meanwhile['revisions'] },
   find: ResourceFinder,
 ): void {
   if (!object) {

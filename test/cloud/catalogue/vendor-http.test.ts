@@ -151,13 +151,13 @@ test('a connection that is refused, reset or breaks off in the answer means that
   receiver.behaviour = 'reset';
   assert.equal(await failure(get(receiver.url)), unavailable);
   receiver.behaviour = { status: 200, headers: { 'Content-Length': '100', Connection: 'close' }, body: '{}' };
-  assert.equal(await failure(get(receiver.url, client({ limits: { answer: 300 } }))), unavailable);
+  assert.equal(await failure(get(receiver.url, client({ limits: { response: 300 } }))), unavailable);
   assert.equal(await failure(get('http://127.0.0.1:1/')), unavailable);
 });
 
 test('a backend that does not answer, or not finish connecting, in time does not respond', async () => {
   receiver.behaviour = 'silence';
-  assert.equal(await failure(get(receiver.url, client({ limits: { answer: 50 } }))), unavailable);
+  assert.equal(await failure(get(receiver.url, client({ limits: { response: 50 } }))), unavailable);
   const mute = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => mute.once('listening', resolve));
   const started = performance.now();

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import type { ListLimit } from '../../operations/paging.ts';
+import { type Credentials, filters, numbered, type Parameters, Query, tagged } from './query.ts';
 import {
   imageSchema,
   instanceTypeSchema,
@@ -15,8 +16,7 @@ import {
   type VendorVolume,
   volumeSchema,
   zoneSchema,
-} from './answers.ts';
-import { type Credentials, filters, numbered, type Parameters, Query, tagged } from './query.ts';
+} from './responses.ts';
 
 /* The calls of Amazon's EC2 API (providers.md 6.5). */
 
@@ -80,7 +80,7 @@ export class AmazonApi {
   async images(
     region: string,
     beginning: string,
-    isKept: (name: string) => boolean,
+    isIncluded: (name: string) => boolean,
     limit: ListLimit,
   ): Promise<VendorImage[]> {
     return this.#query.read(
@@ -100,7 +100,7 @@ export class AmazonApi {
       },
       'imagesSet',
       imageSchema,
-      (images) => images.filter(({ name }) => isKept(name)),
+      (images) => images.filter(({ name }) => isIncluded(name)),
       limit,
     );
   }

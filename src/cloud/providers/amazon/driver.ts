@@ -11,7 +11,7 @@ import type {
 import { beginningOf } from '../../catalogue/pattern.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { mostObjects } from '../../operations/paging.ts';
+import { maxObjects } from '../../operations/paging.ts';
 import { AmazonApi } from './api.ts';
 import { regions, sizes } from './catalogue.ts';
 import { Instances } from './instances.ts';
@@ -40,7 +40,7 @@ export class AmazonDriver implements Driver {
     const images: Inventory['properties'][string][number][] = [];
     const objects: BackendObject[] = [];
     for (const { backend_id: region } of regions) {
-      images.push(...(await this.#images(region, mostObjects - images.length)));
+      images.push(...(await this.#images(region, maxObjects - images.length)));
       objects.push(...(await this.#objects(region)));
     }
     const rank = ({ kind }: BackendObject): number => (kind === 'Instance' ? 0 : 1);
@@ -78,14 +78,14 @@ export class AmazonDriver implements Driver {
 
   /** The images of a region that the settings keep, at most so many. */
   async #images(region: string, most: number): Promise<Inventory['properties'][string]> {
-    const isKept = (name: string): boolean => image.isKept?.(name, this.#options) ?? true;
+    const isIncluded = (name: string): boolean => image.isIncluded?.(name, this.#options) ?? true;
     const exceeded = (): ProviderError =>
-      new ProviderError('invalid', `Backend offers more than ${mostObjects} images: set images_regex to keep fewer`);
+      new ProviderError('invalid', `Backend offers more than ${maxObjects} images: set images_regex to keep fewer`);
     const { images_regex: expression } = this.#options;
     // The vendor knows no regular expressions, but spares us what begins otherwise: it has some ten thousand images a region.
     const beginning = typeof expression === 'string' ? beginningOf(expression) : '';
-    const found = await this.#api.images(region, beginning, isKept, { most, exceeded });
-    return found.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
+    const existing = await this.#api.images(region, beginning, isIncluded, { most, exceeded });
+    return existing.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
   }
 
   /**
@@ -117,9 +117,9 @@ export class AmazonDriver implements Driver {
   /** Cores and memory of those of these types that are not in the table of sizes. */
   async #unusualTypes(region: string, types: ReadonlySet<string>): Promise<Map<string, PlainValues>> {
     const unusual = [...types].filter((type) => !dimensionsOf(type));
-    const found = unusual.length > 0 ? await this.#api.instanceTypes(region, unusual) : [];
+    const existing = unusual.length > 0 ? await this.#api.instanceTypes(region, unusual) : [];
     return new Map(
-      found.map(({ instanceType, memoryInfo, vCpuInfo }) => [
+      existing.map(({ instanceType, memoryInfo, vCpuInfo }) => [
         instanceType,
         { cores: vCpuInfo.defaultVCpus, ram: memoryInfo.sizeInMiB },
       ]),

@@ -47,7 +47,7 @@ function chosenImage(request: Request, values: NewInstance, settings: number): P
   const options: PlainValues = JSON.parse(
     request.db.scalar<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`),
   );
-  if (!imageKind.isKept?.(image.name, options))
+  if (!imageKind.isIncluded?.(image.name, options))
     throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   return image;
 }
@@ -122,15 +122,15 @@ export const instance = resourceKind({
     service: { instance_count: 1 },
   }),
   actions: [
-    { name: 'start', runtimeStates: ['stopped'], answer: { status: 'start was scheduled' } },
-    { name: 'stop', runtimeStates: ['running'], answer: { status: 'stop was scheduled' } },
-    { name: 'restart', runtimeStates: ['running'], answer: { status: 'restart was scheduled' } },
+    { name: 'start', runtimeStates: ['stopped'], response: { status: 'start was scheduled' } },
+    { name: 'stop', runtimeStates: ['running'], response: { status: 'stop was scheduled' } },
+    { name: 'restart', runtimeStates: ['running'], response: { status: 'restart was scheduled' } },
     resourceAction({
       name: 'resize',
       refusalReason: (_request, row) => rejectUnlessOffline(row),
       fields: resizeFields,
       accept: acceptResize,
-      answer: { status: 'resize was scheduled' },
+      response: { status: 'resize was scheduled' },
     }),
   ],
   limits: { delete: 25 },

@@ -3,8 +3,8 @@ import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/d
 import { ifThere } from '../../catalogue/provider-error.ts';
 import { putOnce } from '../../operations/creation.ts';
 import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
-import type { VendorInstance } from './answers.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
+import type { VendorInstance } from './responses.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
 import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
@@ -48,10 +48,10 @@ export class Instances {
     return idempotentCall(call, {
       ask: async () => accepted(await this.api.runInstance(region, wanted)),
       find: async () => {
-        const found = await this.api.instanceOf(region, wanted.token);
-        return found && accepted(found);
+        const existing = await this.api.instanceOf(region, wanted.token);
+        return existing && accepted(existing);
       },
-      patience: period,
+      firstPollMs: period,
     });
   }
 
@@ -65,8 +65,8 @@ export class Instances {
         blockDeviceMapping.flatMap(({ ebs }) => (ebs && ebs.deleteOnTermination === isGone ? [ebs.volumeId] : []));
       return further({ ...call.memo, volumes: { kept: ids(false), gone: ids(true) } });
     }
-    const found = await ifThere(this.api.instance(region, id));
-    const state = found?.instanceState.name ?? 'terminated';
+    const existing = await ifThere(this.api.instance(region, id));
+    const state = existing?.instanceState.name ?? 'terminated';
     if (state === 'terminated') {
       const changes = [
         ...volumes.gone.map((id): RowChange => ({ kind: volumeKind, action: 'remove', backend_id: id })),
@@ -98,8 +98,8 @@ export class Instances {
 
   /** Present values; undefined of an instance that was ended. */
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
-    const found = await this.api.instance(regionOf(call), idOf(call));
-    return found.instanceState.name === 'terminated' ? undefined : instanceValues(found, regionOf(call));
+    const existing = await this.api.instance(regionOf(call), idOf(call));
+    return existing.instanceState.name === 'terminated' ? undefined : instanceValues(existing, regionOf(call));
   }
 
   /** What a creation needs besides: the key, a zone, and the name of the image's root device. All of it may be done twice. */
@@ -129,14 +129,14 @@ export class Instances {
   /** Looks at a new instance until it runs; its root volume comes with it. */
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
-    const found = await ifThere(this.api.instance(region, id));
-    if (!found) return missed(call.memo);
-    const state = found.instanceState.name;
+    const existing = await ifThere(this.api.instance(region, id));
+    if (!existing) return missed(call.memo);
+    const state = existing.instanceState.name;
     if (gone.includes(state))
-      return { kind: 'fail', text: reasonOf(found), values: { backend_id: '', runtime_state: '' } };
-    const values = instanceValues(found, region);
+      return { kind: 'fail', text: reasonOf(existing), values: { backend_id: '', runtime_state: '' } };
+    const values = instanceValues(existing, region);
     if (state !== 'running') return again(call.memo, { runtime_state: state });
-    const root = rootVolumeOf(found);
+    const root = rootVolumeOf(existing);
     const volume = root === undefined ? undefined : await ifThere(this.api.volume(region, root));
     // The vendor may not list it yet.
     if (!volume) return missed(call.memo);
@@ -161,12 +161,12 @@ export class Instances {
       await this.api.order(region, order, id);
       return again({ ...call.memo, isOrdered: true }, { runtime_state: passing });
     }
-    const found = await this.api.instance(region, id);
-    const state = found.instanceState.name;
-    if (state === wanted) return { kind: 'done', values: instanceValues(found, region) };
-    const hasFailed = gone.includes(state) || (state === 'stopped' && !wantedStops.includes(found.stateReason.code));
+    const existing = await this.api.instance(region, id);
+    const state = existing.instanceState.name;
+    if (state === wanted) return { kind: 'done', values: instanceValues(existing, region) };
+    const hasFailed = gone.includes(state) || (state === 'stopped' && !wantedStops.includes(existing.stateReason.code));
     return hasFailed
-      ? { kind: 'fail', text: reasonOf(found), values: { runtime_state: state } }
+      ? { kind: 'fail', text: reasonOf(existing), values: { runtime_state: state } }
       : again(call.memo, { runtime_state: state });
   }
 
@@ -200,7 +200,7 @@ export class Instances {
         return growing;
       },
       find: async () => ((await this.api.growthOf(region, root))?.targetSize === disk ? growing : undefined),
-      patience: period,
+      firstPollMs: period,
     });
   }
 

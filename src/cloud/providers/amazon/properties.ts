@@ -48,7 +48,7 @@ export const image: PropertyKind = {
   },
   filters: { region: inRegion(isRegion) },
   orderings: {},
-  isKept: (name, { images_regex: expression }) => typeof expression !== 'string' || matches(expression, name),
+  isIncluded: (name, { images_regex: expression }) => typeof expression !== 'string' || matches(expression, name),
 };
 
 export const size: PropertyKind = {

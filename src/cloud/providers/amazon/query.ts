@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { ErrorClass } from '../../catalogue/provider-error.ts';
-import { decoded, malformed, type Refusal, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { allPages, type ListLimit, mostObjects } from '../../operations/paging.ts';
-import { refusalSchema, setOf } from './answers.ts';
+import { decoded, malformed, type Rejection, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { allPages, type ListLimit, maxObjects } from '../../operations/paging.ts';
+import { rejectionSchema, setOf } from './responses.ts';
 
 /* Amazon's Query protocol (providers.md 6.5): forms in, XML out, signed with Signature V4. */
 
@@ -43,7 +43,7 @@ export class Query {
     member: string,
     schema: v.GenericSchema<unknown, T>,
     made: (items: readonly T[]) => readonly Made[],
-    limit: ListLimit = { most: mostObjects, exceeded: malformed },
+    limit: ListLimit = { most: maxObjects, exceeded: malformed },
   ): Promise<Made[]> {
     return allPages(async (next) => {
       const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });
@@ -123,9 +123,9 @@ function classOf(code: string): ErrorClass | undefined {
   }
 }
 
-function explained(body: unknown): Refusal {
-  const refusal = v.safeParse(refusalSchema, body);
-  if (!refusal.success) return {};
-  const { Code: code, Message: text } = refusal.output.Response.Errors.Error;
+function explained(body: unknown): Rejection {
+  const rejection = v.safeParse(rejectionSchema, body);
+  if (!rejection.success) return {};
+  const { Code: code, Message: text } = rejection.output.Response.Errors.Error;
   return { text: text || code, type: classOf(code) };
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
-import type { VendorInstance, VendorVolume } from './answers.ts';
 import { regions, sizes } from './catalogue.ts';
+import type { VendorInstance, VendorVolume } from './responses.ts';
 
 /* What the vendor tells, under our names and in MiB. */
 
@@ -11,9 +11,9 @@ export const mebibytes = 1024;
 export const gibibytes = (size: unknown): number => Math.ceil(Number(size) / mebibytes);
 
 /** Characters of names that are made here. */
-const longestName = 150;
+const maxNameLength = 150;
 
-export const rootVolumeName = (instance: unknown): string => [...`volume-${instance}`].slice(0, longestName).join('');
+export const rootVolumeName = (instance: unknown): string => [...`volume-${instance}`].slice(0, maxNameLength).join('');
 
 const nameOf = ({ tagSet }: Pick<VendorInstance, 'tagSet'>): string =>
   tagSet.find(({ key }) => key === 'Name')?.value ?? '';

@@ -77,10 +77,10 @@ function acceptAttach(
   if (instance.link_id !== volume.link_id) throw invalid({ instance: ['Invalid hyperlink - Object does not exist.'] });
   if (detailsOf(instance).region !== detailsOf(volume).region)
     throw invalid({ instance: ['Instance is not within the same region.'] });
-  const refusal =
+  const rejection =
     rejectAttached(request, volume) ??
     (instance.state === 'OK' ? rejectUnlessOffline(instance) : rejectUnlessOffline({ runtime_state: '' }));
-  if (refusal !== undefined) throw conflict(refusal);
+  if (rejection !== undefined) throw conflict(rejection);
   return {
     parameters: { instance_backend_id: instance.backend_id, device, shown: { instance: instance.name, device } },
   };
@@ -129,11 +129,11 @@ export const volume = resourceKind({
       fields: attachFields,
       refusalReason: rejectAttached,
       accept: acceptAttach,
-      answer: { status: 'attach was scheduled' },
+      response: { status: 'attach was scheduled' },
     }),
-    { name: 'detach', refusalReason: rejectDetached, answer: { status: 'detach was scheduled' } },
+    { name: 'detach', refusalReason: rejectDetached, response: { status: 'detach was scheduled' } },
   ],
-  deletionRefusalReason: rejectAttached,
+  deletionDenialReason: rejectAttached,
   limits: { delete: 25 },
   isImportable: true,
   importFields: ['size', 'state', 'runtime_state', 'device', 'instance_id', 'volume_type'],

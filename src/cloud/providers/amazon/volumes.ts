@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
-import type { VendorVolume } from './answers.ts';
 import type { AmazonApi } from './api.ts';
+import type { VendorVolume } from './responses.ts';
 import { gibibytes, volumeValues } from './values.ts';
 import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
@@ -35,10 +35,10 @@ export class Volumes {
     return idempotentCall(call, {
       ask: async () => accepted(await this.api.createVolume(region, { ...wanted, iops: iopsOf(wanted) })),
       find: async () => {
-        const found = await this.api.volumeOf(region, call.uuid);
-        return found && accepted(found);
+        const existing = await this.api.volumeOf(region, call.uuid);
+        return existing && accepted(existing);
       },
-      patience: period,
+      firstPollMs: period,
     });
   }
 
@@ -49,10 +49,10 @@ export class Volumes {
       await this.api.deleteVolume(region, id);
       return again({ ...call.memo, isOrdered: true }, { runtime_state: 'deleting' });
     }
-    const found = await ifThere(this.api.volume(region, id));
-    return !found || found.status === 'deleted'
+    const existing = await ifThere(this.api.volume(region, id));
+    return !existing || existing.status === 'deleted'
       ? { kind: 'done' }
-      : again(call.memo, { runtime_state: volumeValues(found, region).runtime_state });
+      : again(call.memo, { runtime_state: volumeValues(existing, region).runtime_state });
   }
 
   async action(name: string, call: DriverCall): Promise<Step> {
@@ -68,16 +68,16 @@ export class Volumes {
 
   /** Present values; undefined of a volume that was deleted. */
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
-    const found = await this.api.volume(regionOf(call), idOf(call));
-    return found.status === 'deleted' ? undefined : volumeValues(found, regionOf(call));
+    const existing = await this.api.volume(regionOf(call), idOf(call));
+    return existing.status === 'deleted' ? undefined : volumeValues(existing, regionOf(call));
   }
 
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
-    const found = await ifThere(this.api.volume(region, id));
-    if (!found) return missed(call.memo);
-    const values = volumeValues(found, region);
-    return found.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
+    const existing = await ifThere(this.api.volume(region, id));
+    if (!existing) return missed(call.memo);
+    const values = volumeValues(existing, region);
+    return existing.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
   }
 
   #attach(call: DriverCall): Promise<Step> {
@@ -112,11 +112,11 @@ export class Volumes {
           return ordered;
         },
         find: async () => (isBegun(await this.api.volume(region, id)) ? ordered : undefined),
-        patience: period,
+        firstPollMs: period,
       });
-    const found = await this.api.volume(region, id);
-    const values = volumeValues(found, region);
-    return isOver(found)
+    const existing = await this.api.volume(region, id);
+    const values = volumeValues(existing, region);
+    return isOver(existing)
       ? { kind: 'done', values: { ...values, is_root: false } }
       : again(call.memo, withoutAttachment(values));
   }

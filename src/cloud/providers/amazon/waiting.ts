@@ -11,7 +11,7 @@ export const idOf = ({ values }: DriverCall): string => String(values.backend_id
 export const period = 5000;
 
 /** So many looks may miss what has just been made: the vendor's lists do not know it at once. */
-const mostMisses = 12;
+const maxMisses = 12;
 
 const memoSchema = v.object({ misses: v.optional(v.number(), 0) });
 
@@ -29,7 +29,7 @@ export const further = (memo: PlainValues): Step => ({ kind: 'wait', millisecond
 /** The step after a look that missed what has just been made. */
 export function missed(memo: PlainValues): Step {
   const { misses } = v.parse(memoSchema, memo);
-  return misses < mostMisses
+  return misses < maxMisses
     ? again({ ...memo, misses: misses + 1 })
     : { kind: 'fail', text: 'Does not exist at backend.', values: { backend_id: '', runtime_state: '' } };
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
-import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { linkedPages } from '../../operations/paging.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
@@ -107,8 +107,8 @@ export class DigitalOceanApi {
 
   /** Droplets of exactly this name. */
   async dropletsNamed(name: string): Promise<VendorDroplet[]> {
-    const found = await this.#list('/droplets', 'droplets', droplet, { name });
-    return found.filter((one) => one.name === name);
+    const existing = await this.#list('/droplets', 'droplets', droplet, { name });
+    return existing.filter((one) => one.name === name);
   }
 
   async droplet(dropletId: string | number): Promise<VendorDroplet> {
@@ -161,7 +161,7 @@ export class DigitalOceanApi {
     await this.#call('DELETE', `/account/keys/${keyId}`);
   }
 
-  #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
+  #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonResponse> {
     return this.http.json(
       { method, url: new URL(this.#base + path), headers: { Authorization: `Bearer ${this.token}` }, json },
       explained,

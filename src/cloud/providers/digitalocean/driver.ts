@@ -62,10 +62,12 @@ export class DigitalOceanDriver implements Driver {
         return accepted(created.droplet, created.action);
       },
       find: async () => {
-        const found = (await this.#api.dropletsNamed(String(call.values.name))).find(({ id }) => !before.includes(id));
-        return found && accepted(found, undefined);
+        const existing = (await this.#api.dropletsNamed(String(call.values.name))).find(
+          ({ id }) => !before.includes(id),
+        );
+        return existing && accepted(existing, undefined);
       },
-      patience: period,
+      firstPollMs: period,
     });
   }
 
@@ -95,7 +97,7 @@ export class DigitalOceanDriver implements Driver {
         );
         return begun && { memo: { action: begun.id } };
       },
-      patience: period,
+      firstPollMs: period,
     });
   }
 

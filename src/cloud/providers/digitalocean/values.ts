@@ -21,9 +21,9 @@ const imageName = ({ distribution, name }: { readonly distribution: string; read
 /** What a resource gets of its droplet. */
 export function dropletValues(droplet: VendorDroplet): PlainValues {
   const { disk, image, memory, name, networks, region, size_slug: size, status, vcpus } = droplet;
-  const found = [...(networks?.v4 ?? []), ...(networks?.v6 ?? [])];
+  const existing = [...(networks?.v4 ?? []), ...(networks?.v6 ?? [])];
   const addressesOf = (type: string): string[] =>
-    found.filter((address) => address.type === type).map((address) => address.ip_address);
+    existing.filter((address) => address.type === type).map((address) => address.ip_address);
   return {
     name,
     runtime_state: runtimeState(status),

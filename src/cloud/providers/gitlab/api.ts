@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
 import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
-import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { allPages } from '../../operations/paging.ts';
 
 /* The calls of GitLab's API v4 (providers.md 8), and of their answers what is used here. */
 
 const pageSize = 100;
 /** Commits that are counted where GitLab does not tell how many there are. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 const id = v.pipe(v.number(), v.integer());
 const text = v.nullish(v.string(), '');
@@ -66,11 +66,11 @@ export type Place = 'groups' | 'projects';
 /** Who calls: with a token, or as a user with a password. */
 export type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
 
-const refusal = v.object({ message: v.unknown(), error: v.unknown(), error_description: v.unknown() });
+const rejection = v.object({ message: v.unknown(), error: v.unknown(), error_description: v.unknown() });
 
 /** The vendor's text in the body of a refusal: a sentence, or sentences by the fields they are about. */
 function explained(body: unknown): unknown {
-  const { error, error_description: description, message } = v.is(v.partial(refusal), body) ? body : {};
+  const { error, error_description: description, message } = v.is(v.partial(rejection), body) ? body : {};
   return sentence(message) || sentence(description) || sentence(error);
 }
 
@@ -135,11 +135,11 @@ export class GitLabApi {
     if (typeof statistics?.commit_count === 'number') return statistics.commit_count;
     const path = `/projects/${projectId}/repository/commits`;
     let count = 0;
-    for (let page = '1'; page !== '' && count < mostCounted; ) {
-      const answer = await ifThere(this.#call('GET', `${path}?per_page=${pageSize}&page=${page}`));
-      if (!answer) break;
-      count += decoded(v.array(v.unknown()), answer.body).length;
-      page = nextPage(answer) ?? '';
+    for (let page = '1'; page !== '' && count < maxCounted; ) {
+      const response = await ifThere(this.#call('GET', `${path}?per_page=${pageSize}&page=${page}`));
+      if (!response) break;
+      count += decoded(v.array(v.unknown()), response.body).length;
+      page = nextPage(response) ?? '';
     }
     return count;
   }
@@ -175,9 +175,9 @@ export class GitLabApi {
   }
 
   /** A call as the account; a token that a password has brought and that has ended is replaced once. */
-  async #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
+  async #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonResponse> {
     const url = new URL(`${this.site}/api/v4${path}`);
-    const send = async (): Promise<JsonAnswer> => {
+    const send = async (): Promise<JsonResponse> => {
       this.#authorization ??= this.#authorize();
       return this.http.json({ method, url, headers: await this.#authorization, json }, explained);
     };
@@ -213,14 +213,14 @@ export class GitLabApi {
   ): Promise<T[]> {
     return allPages(async (page = '1') => {
       const query = new URLSearchParams({ ...filter, per_page: String(pageSize), page });
-      const answer = await this.#call('GET', `${path}?${query}`);
-      return { items: decoded(v.array(schema), answer.body), next: nextPage(answer) };
+      const response = await this.#call('GET', `${path}?${query}`);
+      return { items: decoded(v.array(schema), response.body), next: nextPage(response) };
     });
   }
 }
 
 /** The number of the next page; empty or absent on the last one. */
-function nextPage({ headers }: JsonAnswer): string | undefined {
+function nextPage({ headers }: JsonResponse): string | undefined {
   const next = headers['x-next-page'];
   return typeof next === 'string' && /^\d+$/.test(next) ? next : undefined;
 }

@@ -26,7 +26,9 @@ const memoSchema = v.object({ isLeaving: v.optional(v.boolean(), false) });
 interface Work {
   readonly place: Place;
   /** The object with an id, with its values. */
-  readonly find: (id: string) => Promise<{ readonly found: VendorGroup | VendorProject; readonly values: PlainValues }>;
+  readonly find: (
+    id: string,
+  ) => Promise<{ readonly existing: VendorGroup | VendorProject; readonly values: PlainValues }>;
   /** Objects that are what a creation makes. */
   readonly alike: (call: DriverCall) => Promise<readonly { readonly id: number }[]>;
   readonly make: (call: DriverCall) => Promise<{ readonly id: number }>;
@@ -87,7 +89,7 @@ export class GitLabDriver implements Driver {
     const id = String(values.backend_id);
     const { find, place } = this.#work(kind);
     const present = await ifThere(find(id));
-    if (!present || isLeaving(present.found)) return { kind: 'done' };
+    if (!present || isLeaving(present.existing)) return { kind: 'done' };
     if (!v.parse(memoSchema, memo).isLeaving) await this.#api.delete(place, id);
     return { kind: 'wait', milliseconds: period, memo: { ...memo, isLeaving: true } };
   }
@@ -98,8 +100,8 @@ export class GitLabDriver implements Driver {
 
   async pull({ kind, values }: DriverCall): Promise<PlainValues | undefined> {
     const id = String(values.backend_id);
-    const { found, values: told } = await this.#work(kind).find(id);
-    return isLeaving(found) ? undefined : { ...told, ...(await this.measure({ kind, backend_id: id })) };
+    const { existing, values: told } = await this.#work(kind).find(id);
+    return isLeaving(existing) ? undefined : { ...told, ...(await this.measure({ kind, backend_id: id })) };
   }
 
   async measure({ backend_id: id, kind }: BackendReference): Promise<PlainValues> {
@@ -114,8 +116,8 @@ export class GitLabDriver implements Driver {
 const groups = (api: GitLabApi): Work => ({
   place: 'groups',
   find: async (id) => {
-    const found = await api.group(id);
-    return { found, values: groupValues(found, api.site) };
+    const existing = await api.group(id);
+    return { existing, values: groupValues(existing, api.site) };
   },
   alike: async ({ values: { path } }) =>
     (await api.groups({ search: String(path) })).filter((group) => pathOf(group) === path),
@@ -127,8 +129,8 @@ const groups = (api: GitLabApi): Work => ({
 const projects = (api: GitLabApi): Work => ({
   place: 'projects',
   find: async (id) => {
-    const found = await api.project(id);
-    return { found, values: projectValues(found) };
+    const existing = await api.project(id);
+    return { existing, values: projectValues(existing) };
   },
   alike: async ({ parent, values: { name } }) =>
     (await api.projects({ search: String(name) })).filter(

@@ -62,7 +62,7 @@ function accept(
   { settings }: ResourceLocation,
 ): CreationPlan {
   // Nobody learns which groups there are where they see none.
-  const refusal = (what: 'name' | 'path', column: string, value: string): Readonly<Record<string, string[]>> => {
+  const rejection = (what: 'name' | 'path', column: string, value: string): Readonly<Record<string, string[]>> => {
     const isSeen = request.db.value<number>(sql`
       SELECT ${visibleResources(request.caller)} AS is_seen FROM resource r
       WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}
@@ -70,12 +70,12 @@ function accept(
     if (isSeen === undefined) return {};
     return { [what]: [isSeen ? `Group with this ${what} already exists.` : `${labels[what]} cannot be used.`] };
   };
-  const messages = { ...refusal('name', 'r.name', name), ...refusal('path', detail('path'), path) };
+  const messages = { ...rejection('name', 'r.name', name), ...rejection('path', detail('path'), path) };
   if (Object.keys(messages).length > 0) throw invalid(messages);
   return { row: { path } };
 }
 
-const deletionRefusalReason = ({ db }: Request, { id }: ResourceRow): string | undefined =>
+const deletionDenialReason = ({ db }: Request, { id }: ResourceRow): string | undefined =>
   db.value(sql`SELECT 1 FROM resource WHERE parent_id = ${id} AND kind = 'GitLab.Project'`) === undefined
     ? undefined
     : 'This group contains projects. Only empty group can be deleted.';
@@ -96,6 +96,6 @@ export const group = resourceKind({
   accept,
   quotaDeltas: () => ({ service: { group_count: 1 } }),
   actions: [],
-  deletionRefusalReason,
+  deletionDenialReason,
   isImportable: true,
 });

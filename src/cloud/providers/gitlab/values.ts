@@ -11,8 +11,8 @@ export const visibilityOf = (level: unknown): string => present(visibilities[Num
 
 /** The level of what GitLab calls it; undefined for one that nobody knows. */
 function levelOf(visibility: string): number | undefined {
-  const found = Object.entries(visibilities).find(([, name]) => name === visibility);
-  return found && Number(found[0]);
+  const existing = Object.entries(visibilities).find(([, name]) => name === visibility);
+  return existing && Number(existing[0]);
 }
 
 /** What a resource gets of its group at the GitLab of this address. */
@@ -53,5 +53,5 @@ export const projectObject = (project: VendorProject): BackendObject =>
   object('Project', project, projectValues(project));
 
 /** Whether it is there only until GitLab has deleted it for good. */
-export const isLeaving = (found: VendorGroup | VendorProject): boolean =>
-  Boolean(found.marked_for_deletion_on ?? ('marked_for_deletion_at' in found && found.marked_for_deletion_at));
+export const isLeaving = (existing: VendorGroup | VendorProject): boolean =>
+  Boolean(existing.marked_for_deletion_on ?? ('marked_for_deletion_at' in existing && existing.marked_for_deletion_at));

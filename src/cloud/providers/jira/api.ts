@@ -4,10 +4,10 @@ import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import {
   decoded,
-  type JsonAnswer,
-  type VendorAnswer,
+  type JsonResponse,
   type VendorCall,
   type VendorHttp,
+  type VendorResponse,
 } from '../../catalogue/vendor-http.ts';
 import { basicAuthorization } from '../../operations/basic.ts';
 import { allPages } from '../../operations/paging.ts';
@@ -16,7 +16,7 @@ import { allPages } from '../../operations/paging.ts';
 
 const pageSize = 100;
 /** After so many numbers without an issue there is none behind: some may have been deleted. */
-const mostMissing = 3;
+const maxMissing = 3;
 
 const text = v.nullish(v.string(), '');
 /** Ids are texts here, and numbers in some versions. */
@@ -82,18 +82,18 @@ export type VendorChoice = v.InferOutput<typeof priority> & { readonly subtask?:
 /** Fields of an issue that are read. */
 const issueFields = Object.keys(issue.entries.fields.entries).join(',');
 
-const refusal = v.partial(
+const rejection = v.partial(
   v.object({ errorMessages: v.array(v.string()), errors: v.record(v.string(), v.string()), message: v.string() }),
 );
 
 const captcha = 'JIRA CAPTCHA is triggered. Please reset credentials';
 
 /** The vendor's texts of a refusal; JIRA asks whoever failed too often for what only a browser can answer. */
-function explained(body: unknown, { headers }: VendorAnswer): unknown {
+function explained(body: unknown, { headers }: VendorResponse): unknown {
   const { 'x-authentication-denied-reason': denied, 'x-seraph-loginreason': reason } = headers;
   if (/AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(String(reason)) || /CAPTCHA/.test(String(denied)))
     return captcha;
-  const { errorMessages = [], errors = {}, message = '' } = v.is(refusal, body) ? body : {};
+  const { errorMessages = [], errors = {}, message = '' } = v.is(rejection, body) ? body : {};
   return [...errorMessages, ...Object.values(errors)].join(', ') || message;
 }
 
@@ -163,12 +163,12 @@ export class JiraApi {
 
   /** The issues of a project behind a number, one after the other, up to where there are no more. */
   async *issuesBehind(projectKey: string, number: number): AsyncGenerator<VendorIssue & { readonly number: number }> {
-    for (let next = number + 1, missing = 0; missing < mostMissing; next++) {
+    for (let next = number + 1, missing = 0; missing < maxMissing; next++) {
       const key = `${projectKey}-${next}`;
-      const found = await ifThere(this.issue(key));
-      missing = found ? 0 : missing + 1;
+      const existing = await ifThere(this.issue(key));
+      missing = existing ? 0 : missing + 1;
       // One that was moved to another project answers under its old key, too.
-      if (found?.key === key) yield { ...found, number: next };
+      if (existing?.key === key) yield { ...existing, number: next };
     }
   }
 
@@ -249,11 +249,11 @@ export class JiraApi {
 
   #url = (below: string): URL => new URL(`${this.#site}/rest/api/2${below}`);
 
-  #call(method: VendorCall['method'], below: string, json?: unknown): Promise<JsonAnswer> {
+  #call(method: VendorCall['method'], below: string, json?: unknown): Promise<JsonResponse> {
     return this.#send({ method, url: this.#url(below), json });
   }
 
-  #send({ headers, ...call }: VendorCall & { readonly json?: unknown }): Promise<JsonAnswer> {
+  #send({ headers, ...call }: VendorCall & { readonly json?: unknown }): Promise<JsonResponse> {
     return this.http.json({ ...call, headers: { ...this.#authorization, ...headers } }, explained);
   }
 }

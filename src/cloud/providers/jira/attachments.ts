@@ -32,7 +32,7 @@ interface AttachmentRow extends MadeRow {
 }
 
 const largestFile = 10_485_760;
-const longestName = 255;
+const maxNameLength = 255;
 
 /** A part of a multipart body; shown as the address of its bytes. */
 const file: WritableField<UploadedFile, true> = {
@@ -86,7 +86,7 @@ const attachments = collection<AttachmentRow>()({
   create: {
     rightWith: issueAdders,
     run: (request, { file: { content, name }, issue }, columns) => {
-      const short = [...name].slice(-longestName).join('');
+      const short = [...name].slice(-maxNameLength).join('');
       const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, {
         ...columns,
         name: short,

@@ -139,9 +139,9 @@ const issues = (api: JiraApi): Work => ({
   },
   remove: (key) => api.deleteIssue(key),
   read: async (key) => {
-    const found = await api.issue(key);
+    const existing = await api.issue(key);
     // One that was moved to another project answers under its old key, too.
-    return found.key === key ? issueValues(found) : undefined;
+    return existing.key === key ? issueValues(existing) : undefined;
   },
 });
 

@@ -17,7 +17,7 @@ export interface IssueRow extends MadeRow {
 }
 
 /** What only JIRA tells of an issue. */
-export const toldByJira = [
+export const jiraOnlyFields = [
   'status',
   'resolution',
   'resolution_date',
@@ -35,7 +35,7 @@ function stored(
 ): Record<string, Value> {
   const details = db.value<string>(sql`SELECT details FROM jira_issue WHERE id = ${present ?? null}`) ?? '{}';
   const news = Object.fromEntries(
-    toldByJira.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+    jiraOnlyFields.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
   const columns = ['summary', 'description', 'type_name', 'priority_name'].flatMap((name) => {
     const value = values[name];

@@ -30,7 +30,7 @@ import { stateValue } from '../../catalogue/resource-row.ts';
 import { createEntity, deleteEntity, updateEntity } from '../../entities/entities.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { resourceTarget } from '../../resources/details.ts';
-import { type IssueRow, issue, settingsOf, toldByJira } from './issue.ts';
+import { type IssueRow, issue, jiraOnlyFields, settingsOf } from './issue.ts';
 import { adders, deletionByMakers, isDescribed, makers, visibleToMakers } from './rights.ts';
 
 const ofJiraProject = (column: string): string => `(SELECT ${column} FROM resource WHERE id = i.jira_project_id)`;
@@ -69,7 +69,7 @@ const fields = {
   description: text({ lines: 'many' }),
   parent: link({ nullable: true, to: () => ownKind, key: ofParent('uuid') }),
   key: readOnlyText(() => textValue('i.backend_id')),
-  ...Object.fromEntries(toldByJira.map((name) => [name, fromJira(name)])),
+  ...Object.fromEntries(jiraOnlyFields.map((name) => [name, fromJira(name)])),
   jira_project_uuid: readOnlyText(plainValue(ofJiraProject('uuid'))),
   jira_project_name: readOnlyText(notNullText(ofJiraProject('name'))),
   project: readOnly('field', { type: 'string', format: 'uri' }, linkValue('projects', ofProject('uuid'))),

@@ -25,17 +25,18 @@ import { detail, shownDetail } from '../../resources/details.ts';
 
 const keyRule =
   'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.';
-const longestKey = 10;
+const maxKeyLength = 10;
 
 /** The key of a project: part of every issue's name, never changed. */
 const key: WritableField<string, true> = writeOnly({
   ...refine(
     text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }),
     (given) => {
-      if (given.length > longestKey) throw new FieldError(['The project key must not exceed 10 characters in length.']);
+      if (given.length > maxKeyLength)
+        throw new FieldError(['The project key must not exceed 10 characters in length.']);
     },
   ),
-  facts: { max_length: longestKey },
+  facts: { max_length: maxKeyLength },
 });
 
 /** Properties of a kind that the settings of the project have, described by their details. */

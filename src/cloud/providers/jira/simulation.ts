@@ -67,7 +67,7 @@ export const simulation: Simulation = {
   kinds: {
     Project: {
       id: (_n, _draw, values) => String(values.key),
-      refuses: {
+      rejects: {
         create: (_project, all, { key }) => {
           const namesake = all('Project').find(({ backend_id: taken }) => taken === key);
           return namesake && `Project '${namesake.values.name}' uses this project key.`;

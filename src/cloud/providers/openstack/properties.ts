@@ -41,7 +41,7 @@ export const flavor: PropertyKind = {
   },
   filters: { ...amounts('cores'), ...amounts('ram'), ...amounts('disk') },
   orderings: { cores: propertyDetail('cores'), ram: propertyDetail('ram'), disk: propertyDetail('disk') },
-  isKept: (name, options) =>
+  isIncluded: (name, options) =>
     typeof options.flavor_exclude_regex !== 'string' || !matches(options.flavor_exclude_regex, name),
 };
 

@@ -12,7 +12,7 @@ const zoneType = 'application/oracle.com.cloud.common.DbZone+json';
 const instanceType = 'application/oracle.com.cloud.common.DbPlatformInstance+json';
 
 /** Characters of the vendor's answer in the text of a failure. */
-const longestExcerpt = 1000;
+const maxExcerptLength = 1000;
 
 const text = v.nullish(v.string(), '');
 const element = v.object({ uri: v.string(), name: text, media_type: text });
@@ -119,7 +119,7 @@ export class OracleApi {
         },
         json,
       },
-      (_, answer) => refusalText(answer.status, answer.body, secret),
+      (_, response) => rejectionText(response.status, response.body, secret),
     );
     if (status !== 200) throw malformed();
     return body;
@@ -130,7 +130,7 @@ export class OracleApi {
 const elementsOf = (body: unknown, collection: string): readonly VendorElement[] =>
   decoded(v.object({ [collection]: elements }), body)[collection]?.elements ?? [];
 
-function refusalText(status: number, body: Buffer, secret = ''): string {
-  const told = withoutControls(body.toString('utf8').slice(0, longestExcerpt)).trim();
+function rejectionText(status: number, body: Buffer, secret = ''): string {
+  const told = withoutControls(body.toString('utf8').slice(0, maxExcerptLength)).trim();
   return `${status}. Request to Oracle backend failed: ${secret === '' ? told : told.replaceAll(secret, '***')}`;
 }

@@ -78,9 +78,9 @@ export const database = resourceKind({
   accept,
   quotaDeltas: () => ({}),
   actions: [
-    { name: 'start', runtimeStates: ['STOPPED'], answer: { status: 'start was scheduled' } },
-    { name: 'stop', runtimeStates: ['RUNNING'], answer: { status: 'stop was scheduled' } },
-    { name: 'restart', runtimeStates: ['RUNNING'], answer: { status: 'restart was scheduled' } },
+    { name: 'start', runtimeStates: ['STOPPED'], response: { status: 'start was scheduled' } },
+    { name: 'stop', runtimeStates: ['RUNNING'], response: { status: 'stop was scheduled' } },
+    { name: 'restart', runtimeStates: ['RUNNING'], response: { status: 'restart was scheduled' } },
   ],
   limits: { create: 60, action: 60, delete: 25 },
 });

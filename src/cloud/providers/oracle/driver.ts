@@ -67,9 +67,9 @@ export class OracleDriver implements Driver {
     const templates = (await this.#api.templates()).flatMap(templateProperty);
     const objects: Inventory['objects'][number][] = [];
     for (const { backend_id: id, kind } of known) {
-      const found = await ifThere(this.#api.instance(id));
-      if (found && !isGone(found))
-        objects.push({ kind, backend_id: id, name: found.name ?? '', values: values(found) });
+      const existing = await ifThere(this.#api.instance(id));
+      if (existing && !isGone(existing))
+        objects.push({ kind, backend_id: id, name: existing.name ?? '', values: values(existing) });
     }
     return { properties: { Zone: zones, Template: templates }, quotas: {}, objects };
   }
@@ -98,16 +98,16 @@ export class OracleDriver implements Driver {
   }
 
   async delete({ memo, values: { backend_id: id } }: DriverCall): Promise<Step> {
-    const found = await ifThere(this.#api.instance(String(id)));
-    if (!found || isGone(found)) return { kind: 'done' };
+    const existing = await ifThere(this.#api.instance(String(id)));
+    if (!existing || isGone(existing)) return { kind: 'done' };
     const { isAsked } = v.parse(memoSchema, memo);
-    if (isAsked && hasFailed(found)) return failure(found);
-    if (!isAsked && stateOf(found) !== 'DELETING') await this.#api.delete(String(id));
+    if (isAsked && hasFailed(existing)) return failure(existing);
+    if (!isAsked && stateOf(existing) !== 'DELETING') await this.#api.delete(String(id));
     return {
       kind: 'wait',
       milliseconds: isAsked ? period : 0,
       memo: { ...memo, isAsked: true },
-      ...(isAsked && { values: values(found) }),
+      ...(isAsked && { values: values(existing) }),
     };
   }
 
@@ -128,7 +128,7 @@ export class OracleDriver implements Driver {
           const state = stateOf(await this.#api.instance(id));
           return isResting(state) && state !== target ? undefined : asked;
         },
-        patience: 0,
+        firstPollMs: 0,
       });
     }
     const step = await this.#await(id, call.memo, [target]);
@@ -139,16 +139,16 @@ export class OracleDriver implements Driver {
   }
 
   async pull({ values: { backend_id: id } }: DriverCall): Promise<PlainValues | undefined> {
-    const found = await this.#api.instance(String(id));
-    return isGone(found) ? undefined : { ...values(found), ...(found.name && { name: found.name }) };
+    const existing = await this.#api.instance(String(id));
+    return isGone(existing) ? undefined : { ...values(existing), ...(existing.name && { name: existing.name }) };
   }
 
   /** Looks at a database until it is in one of these states. */
   async #await(id: string, memo: PlainValues, targets: readonly string[]): Promise<Step> {
-    const found = await this.#api.instance(id);
-    if (hasFailed(found)) return failure(found);
-    if (targets.includes(found.status ?? '')) return { kind: 'done', values: values(found) };
-    return { kind: 'wait', milliseconds: period, memo, values: values(found) };
+    const existing = await this.#api.instance(id);
+    if (hasFailed(existing)) return failure(existing);
+    if (targets.includes(existing.status ?? '')) return { kind: 'done', values: values(existing) };
+    return { kind: 'wait', milliseconds: period, memo, values: values(existing) };
   }
 }
 
@@ -157,16 +157,16 @@ const stateOf = ({ resource_state: request, status }: VendorInstance): string =>
 
 const isResting = (state: string): boolean => state === 'RUNNING' || state === 'STOPPED';
 
-const values = (found: VendorInstance): PlainValues => ({ runtime_state: stateOf(found) });
+const values = (existing: VendorInstance): PlainValues => ({ runtime_state: stateOf(existing) });
 
-const isGone = (found: VendorInstance): boolean => stateOf(found) === 'DELETED';
+const isGone = (existing: VendorInstance): boolean => stateOf(existing) === 'DELETED';
 
 const hasFailed = ({ resource_state: request }: VendorInstance): boolean => request?.state === 'EXCEPTION';
 
-const failure = (found: VendorInstance): Step => ({
+const failure = (existing: VendorInstance): Step => ({
   kind: 'fail',
-  text: `Action ${found.uri} failed: ${found.status}`,
-  values: values(found),
+  text: `Action ${existing.uri} failed: ${existing.status}`,
+  values: values(existing),
 });
 
 /** The property of a template; schemas and databases inside of others are made by other calls, but schemas are shown. */

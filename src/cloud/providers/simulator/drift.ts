@@ -2,8 +2,8 @@
 import type { App } from '../../../kernel/app.ts';
 import type { DriverSettings } from '../../catalogue/driver.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
+import { SimulatedBackend } from './backend.ts';
 import { Objects } from './objects.ts';
-import { World } from './world.ts';
 
 export const drifts = ['rename', 'vanish'] as const;
 
@@ -18,10 +18,10 @@ export function drift(
     kind,
   }: { readonly kind: string; readonly backendId: string; readonly change: (typeof drifts)[number] },
 ): boolean {
-  const world = new World(app, settings);
-  const object = world.find(kind, backendId);
+  const backend = new SimulatedBackend(app, settings);
+  const object = backend.find(kind, backendId);
   if (!object) return false;
-  if (change === 'vanish') new Objects(world, type).lose(object);
-  else world.change(object, { name: `renamed-${world.next('renamed')}` });
+  if (change === 'vanish') new Objects(backend, type).lose(object);
+  else backend.change(object, { name: `renamed-${backend.next('renamed')}` });
   return true;
 }

@@ -5,9 +5,9 @@ import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step }
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { SimulatedKind } from '../../catalogue/simulation.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
+import { SimulatedBackend, type SimulatedObject } from './backend.ts';
 import { Objects, runtime } from './objects.ts';
 import { Tuning } from './tuning.ts';
-import { type SimulatedObject, World } from './world.ts';
 
 /** What is remembered of an operation under way: how often it was begun on this object, and the step it is at. */
 const memoSchema = v.object({ stage: v.optional(v.number(), 0), run: v.optional(v.number(), 1) });
@@ -17,7 +17,7 @@ const birthSchema = v.object({ born: v.record(v.string(), v.unknown()), id: v.st
 
 /** A provider inside the process (providers.md 3): believable, deterministic under a seed, failing on demand. */
 export class SimulatorDriver implements Driver {
-  readonly #world: World;
+  readonly #backend: SimulatedBackend;
   readonly #objects: Objects;
   readonly #tuning: Tuning;
 
@@ -26,8 +26,8 @@ export class SimulatorDriver implements Driver {
     private readonly type: ProviderType,
     private readonly settings: DriverSettings,
   ) {
-    this.#world = new World(app, settings);
-    this.#objects = new Objects(this.#world, type);
+    this.#backend = new SimulatedBackend(app, settings);
+    this.#objects = new Objects(this.#backend, type);
     this.#tuning = new Tuning(settings.options);
   }
 
@@ -47,15 +47,15 @@ export class SimulatorDriver implements Driver {
   async create(call: DriverCall): Promise<Step> {
     return this.#play('create', call, {
       begin: (kind) => {
-        const ordinal = this.#world.next(`objects ${call.kind}`);
-        const draw = this.#world.draw(call.kind, ordinal);
+        const ordinal = this.#backend.next(`objects ${call.kind}`);
+        const draw = this.#backend.draw(call.kind, ordinal);
         const asked = { ...call.values, ...call.parameters, parent: call.parent };
         return { ordinal, id: kind.id(ordinal, draw, asked), born: kind.initialValues?.(ordinal, asked, draw) ?? {} };
       },
       end: (kind, memo) => {
         const { born, id, ordinal } = v.parse(birthSchema, memo);
-        const values = { ...this.#told(call), ...born, ...runtime(kind.final?.create) };
-        this.#world.add(call.kind, ordinal, id, values);
+        const values = { ...this.#sentValues(call), ...born, ...runtime(kind.final?.create) };
+        this.#backend.add(call.kind, ordinal, id, values);
         return { ...born, ...runtime(kind.final?.create), backend_id: id };
       },
     });
@@ -64,10 +64,10 @@ export class SimulatorDriver implements Driver {
   async update(call: DriverCall): Promise<Step> {
     return this.#play('update', call, {
       end: () => {
-        const told = this.#told(call);
-        this.#world.change(
+        const sent = this.#sentValues(call);
+        this.#backend.change(
           this.#object(call),
-          this.#objects.isResource(call.kind) ? { description: told.description, name: told.name } : told,
+          this.#objects.isResource(call.kind) ? { description: sent.description, name: sent.name } : sent,
         );
         return {};
       },
@@ -75,10 +75,10 @@ export class SimulatorDriver implements Driver {
   }
 
   async delete(call: DriverCall): Promise<Step> {
-    const object = this.#world.find(call.kind, call.values.backend_id);
+    const object = this.#backend.find(call.kind, call.values.backend_id);
     if (!object) return { kind: 'done' };
     const end = () => {
-      this.#world.remove(object);
+      this.#backend.remove(object);
       return {};
     };
     return this.#play('delete', call, { end });
@@ -92,10 +92,10 @@ export class SimulatorDriver implements Driver {
           kind.effects?.[name]?.(
             { ...call.values, ...object.values },
             call.parameters,
-            this.#world.draw(call.kind, object.ordinal),
+            this.#backend.draw(call.kind, object.ordinal),
           ) ?? {};
         const values = { ...effect, ...runtime(kind.final?.[name]) };
-        this.#world.change(object, values);
+        this.#backend.change(object, values);
         return values;
       },
     });
@@ -103,7 +103,7 @@ export class SimulatorDriver implements Driver {
 
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
     await this.#pass('pull', call.kind);
-    const object = this.#world.find(call.kind, call.values.backend_id);
+    const object = this.#backend.find(call.kind, call.values.backend_id);
     if (!object) return undefined;
     const { name, values } = this.#objects.described(object);
     return { ...values, ...(name !== '' && { name }) };
@@ -132,7 +132,7 @@ export class SimulatorDriver implements Driver {
     if (stage < Math.max(1, passing.length)) {
       return this.app.db.write((): Step => {
         const beginning =
-          stage === 0 ? { run: this.#world.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
+          stage === 0 ? { run: this.#backend.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
         const milliseconds = Math.ceil(this.#tuning.latency(operation, call.kind) / Math.max(1, passing.length));
         return {
           kind: 'wait',
@@ -148,26 +148,26 @@ export class SimulatorDriver implements Driver {
     if (failure !== undefined)
       return { kind: 'fail', text: failure, values: stateOf(object?.values ?? { runtime_state: '' }) };
     const known = { ...call.values, ...object?.values };
-    const refusal = kind.refuses?.[operation]?.(known, this.#objects.ofKind, call.parameters);
-    if (refusal !== undefined) return { kind: 'fail', text: refusal, values: stateOf(object?.values ?? {}) };
+    const rejection = kind.rejects?.[operation]?.(known, this.#objects.ofKind, call.parameters);
+    if (rejection !== undefined) return { kind: 'fail', text: rejection, values: stateOf(object?.values ?? {}) };
     return this.app.db.write((): Step => {
       const values = play.end(kind, call.memo);
       const changes = this.#objects.changeOthers(kind, operation, { ...call.values, ...values }, call.parameters);
-      const object = this.#world.find(call.kind, values.backend_id ?? call.values.backend_id);
+      const object = this.#backend.find(call.kind, values.backend_id ?? call.values.backend_id);
       return { kind: 'done', values: { ...values, ...(object && this.#objects.observed(object)) }, changes };
     });
   }
 
   /** What of our values the provider is told; of a resource's description nothing where changes of it are not pushed. */
-  #told(call: DriverCall): PlainValues {
+  #sentValues(call: DriverCall): PlainValues {
     if (!this.#objects.isResource(call.kind)) return vendorValues(call.values);
     const { description, ...values } = vendorValues(call.values);
-    const isTold = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
-    return isTold ? { ...values, description } : values;
+    const reportsState = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
+    return reportsState ? { ...values, description } : values;
   }
 
   #object(call: DriverCall): SimulatedObject {
-    const object = this.#world.find(call.kind, call.values.backend_id);
+    const object = this.#backend.find(call.kind, call.values.backend_id);
     if (!object) throw new ProviderError('not_found', 'Does not exist at backend.');
     return object;
   }
@@ -180,7 +180,7 @@ export class SimulatorDriver implements Driver {
       : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     // Credentials that are tried before anything is stored have no world yet.
-    const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#world.next(`runs ${operation}`));
+    const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#backend.next(`runs ${operation}`));
     const failure = this.#failure(operation, kind, '', run);
     if (failure !== undefined) throw new ProviderError('invalid', failure);
   }
@@ -192,16 +192,16 @@ export class SimulatorDriver implements Driver {
     const probability = this.#tuning.failure(operation, kind);
     if (probability === 0) return undefined;
     const number = typeof run === 'number' ? run : run();
-    if (this.#world.chance(kind, name, operation, number) >= probability) return undefined;
+    if (this.#backend.chance(kind, name, operation, number) >= probability) return undefined;
     return `Simulated failure of ${operation}`;
   }
 
   #vanish(): void {
     const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
     const objects = this.#objects.resources();
-    this.#world.countEach(objects.map(runs));
+    this.#backend.countEach(objects.map(runs));
     for (const object of objects) {
-      const run = (): number => this.#world.count(runs(object));
+      const run = (): number => this.#backend.count(runs(object));
       if (this.#failure('vanish', object.kind, String(object.values.name), run) !== undefined)
         this.#objects.lose(object);
     }

@@ -1,17 +1,17 @@
 import type { BackendObject, Inventory, PlainValues, RowChange } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
-import type { SimulatedObject, World } from './world.ts';
+import type { SimulatedBackend, SimulatedObject } from './backend.ts';
 
 type Addition = Extract<OtherChange, { action: 'add' }>;
 
 /** The objects of a world, as the type of provider declares that they behave. */
 export class Objects {
   /** The objects of a kind, as declarations ask for them. */
-  readonly ofKind = (kind: string): readonly OtherObject[] => this.world.ofKind(kind);
+  readonly ofKind = (kind: string): readonly OtherObject[] => this.backend.ofKind(kind);
 
   constructor(
-    private readonly world: World,
+    private readonly backend: SimulatedBackend,
     private readonly type: ProviderType,
   ) {}
 
@@ -28,12 +28,12 @@ export class Objects {
 
   /** The objects that a synchronisation tells of. */
   resources(): SimulatedObject[] {
-    return this.world.all().filter(({ kind }) => this.isResource(kind));
+    return this.backend.all().filter(({ kind }) => this.isResource(kind));
   }
 
   /** Everything that a synchronisation returns. Reads the stored objects once, however many of them depend on others. */
   inventory(): Inventory {
-    const objects = this.world.all();
+    const objects = this.backend.all();
     const byKind = new Map<string, SimulatedObject[]>();
     for (const object of objects) {
       const known = byKind.get(object.kind);
@@ -73,13 +73,13 @@ export class Objects {
   #carryOut(change: OtherChange): Omit<RowChange, 'kind'> {
     if (change.action === 'add') return this.#addWithRow(change);
     const { backend_id } = change;
-    const other = this.world.find(change.kind, backend_id);
+    const other = this.backend.find(change.kind, backend_id);
     if (change.action === 'tell') return { action: 'put', backend_id, values: other?.values ?? {}, isSilent: true };
     if (change.action === 'remove') {
-      if (other) this.world.remove(other);
+      if (other) this.backend.remove(other);
       return { action: 'remove', backend_id, ...(change.isSilent && { isSilent: true }) };
     }
-    if (other) this.world.change(other, change.values);
+    if (other) this.backend.change(other, change.values);
     return { action: 'change', backend_id, values: change.values };
   }
 
@@ -96,11 +96,11 @@ export class Objects {
   /** Makes an object besides the one an operation is about. */
   #add({ backend_id: given, kind: name, values: asked }: Addition): { backend_id: string; values: PlainValues } {
     const kind = this.kind(name);
-    const ordinal = this.world.next(`objects ${name}`);
-    const draw = this.world.draw(name, ordinal);
+    const ordinal = this.backend.next(`objects ${name}`);
+    const draw = this.backend.draw(name, ordinal);
     const id = given ?? kind.id(ordinal, draw, asked);
     const values = { ...kind.initialValues?.(ordinal, asked, draw), ...asked };
-    this.world.add(name, ordinal, id, values);
+    this.backend.add(name, ordinal, id, values);
     return { backend_id: id, values };
   }
 
@@ -109,13 +109,14 @@ export class Objects {
     for (const { isImportable, name } of this.type.kinds) {
       const kind = this.type.simulation.kinds[name];
       if (!isImportable || !kind?.unmanaged) continue;
-      for (let n = this.world.count(`unmanaged ${name}`) + 1; n <= wanted; n++) {
-        this.world.next(`unmanaged ${name}`);
-        const ordinal = this.world.next(`objects ${name}`);
-        const draw = this.world.draw(name, ordinal);
+      for (let n = this.backend.count(`unmanaged ${name}`) + 1; n <= wanted; n++) {
+        this.backend.next(`unmanaged ${name}`);
+        const ordinal = this.backend.next(`objects ${name}`);
+        const draw = this.backend.draw(name, ordinal);
         const fellow = (other: string): string | undefined =>
-          this.world.all().find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))
-            ?.backend_id;
+          this.backend
+            .all()
+            .find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))?.backend_id;
         const values = {
           name: unmanagedName(name, n),
           description: '',
@@ -123,7 +124,7 @@ export class Objects {
           ...kind.unmanaged(n, draw, fellow),
         };
         const id = kind.id(ordinal, draw, values);
-        this.world.add(name, ordinal, id, values);
+        this.backend.add(name, ordinal, id, values);
         this.#addParts(kind, { ...values, backend_id: id });
       }
     }
@@ -139,7 +140,7 @@ export class Objects {
 
   /** An object goes, with what its deletion would take along, and nobody here is told. */
   lose(object: SimulatedObject): void {
-    this.world.remove(object);
+    this.backend.remove(object);
     this.changeOthers(this.kind(object.kind), 'delete', { ...object.values, backend_id: object.backend_id });
   }
 

@@ -1,7 +1,7 @@
 /** providers.md 7.4: the receiver of webhooks. */
 import * as assert from 'uvu/assert';
 import { driverSettings } from '../../../../src/cloud/operations/drivers.ts';
-import { World } from '../../../../src/cloud/providers/simulator/world.ts';
+import { SimulatedBackend } from '../../../../src/cloud/providers/simulator/backend.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Answer, Json } from '../../../support/fixture.ts';
 import { setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
@@ -31,12 +31,12 @@ const receive = (
   });
 
 /** Something happens at JIRA itself. */
-function atJira(change: (world: World) => void): void {
+function atJira(change: (backend: SimulatedBackend) => void): void {
   const { app } = jira.fixture.server;
   const id = app.db.value<number>(sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`) as number;
   const settings = driverSettings(app, id);
   assert.ok(settings);
-  app.db.write(() => change(new World(app, settings)));
+  app.db.write(() => change(new SimulatedBackend(app, settings)));
 }
 
 const changeAtJira = (kind: string, id: string, values: object): void =>

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { member, whole } from './answers.ts';
 import { Objects, type Quotas, quotaSets } from './objects.ts';
+import { member, whole } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* Compute v2.1: servers, flavors, key pairs and quotas (providers.md 4.7). Memory in MiB, disks in GiB. */

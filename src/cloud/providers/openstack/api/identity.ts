@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { member, whole } from './answers.ts';
+import { member, whole } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* Identity v3: projects, users and roles (providers.md 4.7). */
@@ -52,8 +52,8 @@ export class IdentityApi {
   /** Id of the user of a project with this name; a namesake that belongs elsewhere is not it. */
   async userOf(projectId: string, name: string): Promise<string | undefined> {
     if (name === '') return undefined;
-    const found = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
-    return found.find((one) => one.default_project_id === projectId)?.id;
+    const existing = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
+    return existing.find((one) => one.default_project_id === projectId)?.id;
   }
 
   async createUser(projectId: string, name: string, password: string): Promise<string> {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { list } from './answers.ts';
+import { list } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* Image v2 (providers.md 4.7). */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { list, member } from './answers.ts';
+import { list, member } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* What the services of OpenStack have alike: objects that are listed, made, changed and deleted, and quotas of projects. */

@@ -6,7 +6,7 @@ import type { DriverSettings } from '../../../catalogue/driver.ts';
 import { ProviderError } from '../../../catalogue/provider-error.ts';
 import {
   decoded,
-  type JsonAnswer,
+  type JsonResponse,
   malformed,
   type VendorCall,
   type VendorHttp,
@@ -54,7 +54,7 @@ export interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token
 
 /** Milliseconds before its end at which a token is not used any more. */
 const margin = 5 * 60_000;
-const mostTokens = 500;
+const maxTokens = 500;
 
 /** Tokens between the calls of drivers, in memory only, by a digest of credentials and project. */
 export class TokenStore {
@@ -71,7 +71,7 @@ export class TokenStore {
     this.#tokens.delete(key);
     this.#tokens.set(key, token);
     for (const oldest of this.#tokens.keys()) {
-      if (this.#tokens.size <= mostTokens) break;
+      if (this.#tokens.size <= maxTokens) break;
       this.#tokens.delete(oldest);
     }
   }
@@ -94,7 +94,7 @@ function explained(body: unknown): unknown {
 }
 
 /** Whether the token, or the log-in, was refused; not so one who may not do what was asked (403). */
-const isRefusedToken = (error: unknown): boolean => error instanceof ProviderError && error.status === 401;
+const isRejectedToken = (error: unknown): boolean => error instanceof ProviderError && error.status === 401;
 
 /** The services of one OpenStack, for the driver of one account. */
 export class Session {
@@ -120,7 +120,7 @@ export class Session {
       try {
         return await this.#call(token, service, method, path, json);
       } catch (error) {
-        if (!isRefusedToken(error)) throw error;
+        if (!isRejectedToken(error)) throw error;
         this.tokens.forget(this.#key(project));
         return await this.#call(await this.token(project), service, method, path, json);
       }
@@ -136,7 +136,7 @@ export class Session {
     try {
       return await this.logIn(project);
     } catch (error) {
-      if (project === undefined || !isRefusedToken(error)) throw error;
+      if (project === undefined || !isRejectedToken(error)) throw error;
       // A project that was made elsewhere, where the administrator has no part yet.
       await this.grant(project);
       return this.logIn(project);
@@ -184,7 +184,7 @@ export class Session {
     address: string,
     json: unknown,
     headers: Record<string, string> = {},
-  ): Promise<JsonAnswer> {
+  ): Promise<JsonResponse> {
     const url = urlOf(address);
     if (!url) throw malformed();
     return this.http.json({ method, url, headers, json }, explained);

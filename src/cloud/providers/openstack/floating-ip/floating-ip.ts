@@ -45,6 +45,6 @@ export const floatingIp = resourceKind({
   isCreatable: false,
   isUpdatable: false,
   quotaDeltas: () => ({ parent: { floating_ip_count: 1 } }),
-  deletionRefusalReason: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.'),
+  deletionDenialReason: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.'),
   actions: [],
 });

@@ -1,6 +1,6 @@
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
 /** Where an operation takes place. */
@@ -14,11 +14,11 @@ export interface Place {
 
 /** What operations on objects of one kind consist of. */
 export interface KindFlows {
-  create(place: Place, flow: Flow): Promise<Told>;
+  create(place: Place, flow: Flow): Promise<RowUpdates>;
   /** Tells the vendor a changed name and description. */
   update(place: Place, call: DriverCall): Promise<unknown>;
-  delete(place: Place, flow: Flow): Promise<Told>;
-  readonly actions: Readonly<Record<string, (place: Place, flow: Flow) => Promise<Told>>>;
+  delete(place: Place, flow: Flow): Promise<RowUpdates>;
+  readonly actions: Readonly<Record<string, (place: Place, flow: Flow) => Promise<RowUpdates>>>;
   pull(place: Place, call: DriverCall): Promise<PlainValues>;
 }
 
@@ -32,9 +32,9 @@ export const namingOf = ({ values }: DriverCall) => ({
 });
 
 /** What a deletion of something that others are leaving answers: undefined also while they are there yet. */
-export async function unlessBusy<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function unlessBusy<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await ifThere(answer);
+    return await ifThere(response);
   } catch (error) {
     if (error instanceof ProviderError && error.type === 'conflict') return undefined;
     throw error;

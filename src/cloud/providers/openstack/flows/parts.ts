@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
   floatingIpValues,
@@ -47,7 +47,7 @@ const madePart = (
         (one) =>
           (one.description ?? '') === description && Date.parse(one.created_at ?? '') * 1000 >= call.started - minute,
       )?.id,
-    told: (id) => ({ values: { backend_id: id } }),
+    updates: (id) => ({ values: { backend_id: id } }),
   });
 };
 
@@ -111,14 +111,18 @@ export const orderFloatingIp = (
   { own: { network } }: Place,
   flow: Flow,
   stage: string,
-  { external, uuid, told }: { readonly external: string; readonly uuid: string; readonly told: (id: string) => Told },
+  {
+    external,
+    uuid,
+    updates,
+  }: { readonly external: string; readonly uuid: string; readonly updates: (id: string) => RowUpdates },
 ): Promise<string> => {
   const description = markerText(uuid);
   const project = flow.call.parent;
   return flow.unique(stage, {
     ask: () => network.floatingIps.create({ floating_network_id: external, project_id: project, description }),
     find: async () => (await network.floatingIps.list({ project_id: project, description }))[0]?.id,
-    told,
+    updates,
   });
 };
 
@@ -126,8 +130,8 @@ export const floatingIpFlows: KindFlows = {
   create: async (place, flow) => {
     const { uuid, values } = flow.call;
     const external = String(values.backend_network_id);
-    const told = (made: string): Told => ({ values: { backend_id: made } });
-    const id = await orderFloatingIp(place, flow, 'made', { external, uuid, told });
+    const updates = (made: string): RowUpdates => ({ values: { backend_id: made } });
+    const id = await orderFloatingIp(place, flow, 'made', { external, uuid, updates });
     return { values: await shownIp(place.own.network, id) };
   },
   /** Neither names nor descriptions of floating IPs are changed. */
@@ -160,10 +164,10 @@ export const securityGroupFlows: KindFlows = {
       const rules = v.parse(rulesSchema, flow.call.parameters.rules);
       const before = await flow.once('before', rulesSchema, () => rulesOf(network, group));
       flow.store('listed');
-      const refusal = await refusalOf(() => replaceRules(network, group, rules));
-      if (!refusal) return { values: { rules: ordered(rules) } };
+      const rejection = await rejectionOf(() => replaceRules(network, group, rules));
+      if (!rejection) return { values: { rules: ordered(rules) } };
       await replaceRules(network, group, before);
-      return flow.fail(refusal.message);
+      return flow.fail(rejection.message);
     },
   },
   pull: async ({ own }, call) => securityGroupValues(await own.network.securityGroups.get(idOf(call))),

@@ -85,20 +85,20 @@ export const instanceActions: readonly ResourceAction[] = [
     runtimeStates: ['SHUTOFF'],
     refusalReason: (_request, { runtime_state: state }) =>
       state === 'ACTIVE' ? 'Instance is already active.' : undefined,
-    answer: { status: 'start was scheduled' },
+    response: { status: 'start was scheduled' },
   },
   {
     name: 'stop',
     runtimeStates: ['ACTIVE'],
     refusalReason: (_request, { runtime_state: state }) =>
       state === 'SHUTOFF' ? 'Instance is already stopped.' : undefined,
-    answer: { status: 'stop was scheduled' },
+    response: { status: 'stop was scheduled' },
   },
   {
     name: 'restart',
     refusalReason: (_request, { runtime_state: state }) =>
       state === 'ACTIVE' ? undefined : 'Please start instance first.',
-    answer: { status: 'restart was scheduled' },
+    response: { status: 'restart was scheduled' },
   },
   resourceAction({
     name: 'change_flavor',
@@ -106,24 +106,24 @@ export const instanceActions: readonly ResourceAction[] = [
     refusalReason: (_request, { runtime_state: state }) =>
       state === 'SHUTOFF' ? undefined : 'Please stop the instance before changing its flavor.',
     accept: acceptFlavor,
-    answer: { status: 'change_flavor was scheduled' },
+    response: { status: 'change_flavor was scheduled' },
   }),
   resourceAction({
     name: 'update_security_groups',
     fields: groupFields,
     accept: acceptGroups,
-    answer: { status: 'security groups update was scheduled' },
+    response: { status: 'security groups update was scheduled' },
   }),
   resourceAction({
     name: 'update_internal_ips_set',
     fields: internalIpFields,
     accept: acceptInternalIps,
-    answer: { status: 'internal ips update was scheduled' },
+    response: { status: 'internal ips update was scheduled' },
   }),
   resourceAction({
     name: 'update_floating_ips',
     fields: floatingIpFields,
     accept: acceptFloatingIps,
-    answer: { status: 'floating ips update was scheduled' },
+    response: { status: 'floating ips update was scheduled' },
   }),
 ];

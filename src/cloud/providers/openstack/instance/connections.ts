@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorPort } from '../api/network.ts';
 import { idOf, type Place } from '../flows/kind-flows.ts';
@@ -78,7 +78,7 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
       (await orderFloatingIp(place, flow, addressStage(uuid), {
         external,
         uuid,
-        told: (made) => ({ changes: [change(made)] }),
+        updates: (made) => ({ changes: [change(made)] }),
       }));
     await flow.ensure(`led ${id}`, async () => {
       const port = (await portsOf(place.own, server)).find(isIn(subnet));
@@ -129,14 +129,14 @@ export async function removeUnborn({ own: { network } }: Place, flow: Flow): Pro
   }
 }
 
-export async function updateSecurityGroups({ own }: Place, { call }: Flow): Promise<Told> {
+export async function updateSecurityGroups({ own }: Place, { call }: Flow): Promise<RowUpdates> {
   const groups = groupsOf(call.parameters.security_groups);
   for (const { id } of await portsOf(own, idOf(call))) await own.network.ports.update(id, { security_groups: groups });
   return { values: { security_groups: groups } };
 }
 
 /** Connects a server to further subnets, then takes it from those that are no longer named, with what leads there. */
-export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Told> {
+export async function updateInternalIps({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { network } = own;
   const server = idOf(flow.call);
   const wanted = subnetsOf(flow);
@@ -159,16 +159,16 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Tol
   for (const port of ports) {
     await flow.ensure(`unplugged ${port}`, () => ifThere(own.compute.unplug(server, port)));
     await flow.until(`gone ${port}`, async () => {
-      const found = await ifThere(network.ports.get(port));
-      if (found?.device_id) return {};
-      if (found) await ifThere(network.ports.delete(port));
+      const existing = await ifThere(network.ports.get(port));
+      if (existing?.device_id) return {};
+      if (existing) await ifThere(network.ports.delete(port));
       return 'over';
     });
   }
   return { values: await pullInstance(own, server), changes: cut.map((id) => freedom(id)) };
 }
 
-export async function updateFloatingIps(place: Place, flow: Flow): Promise<Told> {
+export async function updateFloatingIps(place: Place, flow: Flow): Promise<RowUpdates> {
   const { own } = place;
   const server = idOf(flow.call);
   const left = v.parse(idsSchema, flow.call.parameters.freed);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
 import { putOnce } from '../../../operations/creation.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
 import { deleteAndWait, idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
 import { marker, volumeValues } from '../mapping/values.ts';
@@ -54,26 +54,27 @@ function uploadKey(compute: ComputeApi, key: Key): Promise<unknown> {
 
 const volumeStage = (uuid: string): string => `volume ${uuid}`;
 
-const create = (place: Place, flow: Flow): Promise<Told> =>
+const create = (place: Place, flow: Flow): Promise<RowUpdates> =>
   flow.tidied(
     () => build(place, flow),
     () => removeUnborn(place, flow),
   );
 
-async function build(place: Place, flow: Flow): Promise<Told> {
+async function build(place: Place, flow: Flow): Promise<RowUpdates> {
   const { options, own } = place;
   const { parameters, uuid, values } = flow.call;
   const zone = zoneOf(parameters, options);
   const volumes = v.parse(volumesSchema, parameters.volumes);
   const ids: string[] = [];
   for (const volume of volumes) {
-    const told = (id: string): Told => ({
+    const updates = (id: string): RowUpdates => ({
       values: { runtime_state: 'BUILDING' },
       changes: [volumeChange('change', volume.uuid, { backend_id: id, state: 'Creating', runtime_state: 'creating' })],
     });
-    ids.push(await orderVolume(own, flow, volumeStage(volume.uuid), { ...volume, description: '', zone }, told));
+    ids.push(await orderVolume(own, flow, volumeStage(volume.uuid), { ...volume, description: '', zone }, updates));
   }
-  for (const id of ids) await awaitVolume(own, flow, id, `available ${id}`, { isOver: isAvailable, isTold: false });
+  for (const id of ids)
+    await awaitVolume(own, flow, id, `available ${id}`, { isOver: isAvailable, reportsState: false });
   const key = v.parse(keySchema, parameters.key);
   if (key) await flow.ensure('key', () => uploadKey(own.compute, key));
   const networks: { port: string }[] = [];
@@ -98,15 +99,15 @@ async function build(place: Place, flow: Flow): Promise<Told> {
         ...(values.user_data ? { user_data: Buffer.from(String(values.user_data)).toString('base64') } : {}),
       }),
     find: async () => (await own.compute.servers.list()).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
-    told: (id) => ({ values: { backend_id: id, runtime_state: 'BUILDING' } }),
+    updates: (id) => ({ values: { backend_id: id, runtime_state: 'BUILDING' } }),
   });
   await awaitServer(own, flow, server, 'active', isActive);
   await attachAddresses(place, flow, server);
   const changes: RowChange[] = [];
   for (const { uuid: row } of volumes) {
     const id = String(flow.reached(volumeStage(row)));
-    const told = volumeValues(await own.volume.volumes.get(id));
-    changes.push(volumeChange('put', row, { ...told, backend_id: id, state: 'OK' }));
+    const updates = volumeValues(await own.volume.volumes.get(id));
+    changes.push(volumeChange('put', row, { ...updates, backend_id: id, state: 'OK' }));
   }
   return { values: await pullInstance(own, server), changes: [...changes, ...(await addressChanges(place, flow))] };
 }
@@ -121,7 +122,7 @@ const volumeChange = (action: 'put' | 'change', uuid: string, values: NonNullabl
 const idsSchema = v.array(v.string());
 
 /** Volumes that are kept are detached first; what goes with the server goes after it. */
-async function remove({ own }: Place, flow: Flow): Promise<Told> {
+async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { compute, network, volume } = own;
   const server = idOf(flow.call);
   const { delete_volumes: takesVolumes, release_floating_ips: takesIps } = flow.call.parameters;

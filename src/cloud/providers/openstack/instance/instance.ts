@@ -221,7 +221,7 @@ function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValue
   }
 }
 
-function deletionRefusalReason(
+function deletionDenialReason(
   { db, query }: Request,
   { id, runtime_state: runtime, state }: ResourceRow,
 ): string | undefined {
@@ -284,7 +284,7 @@ export const instance = resourceKind({
   quotaDeltas: ({ cores, ram }) => ({ link: { vcpu: cores, ram }, parent: { instances: 1, vcpu: cores, ram } }),
   onFailure,
   onRemoval,
-  deletionRefusalReason,
+  deletionDenialReason,
   deletionFlags: { delete_volumes: true, release_floating_ips: true },
   actions: instanceActions,
   isImportable: true,

@@ -1,6 +1,6 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import { idOf, type Place } from '../flows/kind-flows.ts';
@@ -52,7 +52,7 @@ export const isActive = (server: VendorServer): boolean => restsIn(server, 'ACTI
 /** An action that leads from one state to another; a server that is there already needs none. */
 const change =
   (order: PlainValues, from: string, to: string) =>
-  async ({ own }: Place, flow: Flow): Promise<Told> => {
+  async ({ own }: Place, flow: Flow): Promise<RowUpdates> => {
     const id = idOf(flow.call);
     const isThere = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
     const give = async (): Promise<void> => {
@@ -71,7 +71,7 @@ const change =
     return { values: await pullInstance(own, id) };
   };
 
-async function restart({ own }: Place, flow: Flow): Promise<Told> {
+async function restart({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const isBegun = async (): Promise<boolean> => !isActive(await own.compute.servers.get(id));
   await flow.order('ordered', () => own.compute.servers.act(id, { reboot: { type: 'SOFT' } }), isBegun);
@@ -80,7 +80,7 @@ async function restart({ own }: Place, flow: Flow): Promise<Told> {
 }
 
 /** A resized server waits for a confirmation, unless the cloud gives it itself. */
-async function changeFlavor({ own }: Place, flow: Flow): Promise<Told> {
+async function changeFlavor({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { compute } = own;
   const id = idOf(flow.call);
   const flavor = String(flow.call.parameters.flavor);

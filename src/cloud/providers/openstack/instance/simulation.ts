@@ -136,7 +136,7 @@ const freed = (backend_id: string): OtherChange => ({
 /** OpenStack.Instance as the simulator plays it. */
 export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: {
+  rejects: {
     // Volumes, then the server, then its floating IPs.
     create: within(({ cores, ram }, { floating_ips: ips, volumes }) => [
       ...asList<PlainValues>(volumes).map(({ size }) => ({ volumes: 1, storage: Number(size) })),

@@ -1,6 +1,6 @@
 import type { BackendObject, Inventory, PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import { mapInTurns } from '../../../operations/in-turns.ts';
+import { mapInSlices } from '../../../operations/time-slices.ts';
 import type { Cloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import type { VendorProject } from '../api/identity.ts';
@@ -103,13 +103,13 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
       volumes: volumesOf.get(server.id) ?? [],
     });
   const parts = [
-    ...(await mapInTurns(groups, (group) => object('SecurityGroup', group.id, securityGroupValues(group)))),
-    ...(await mapInTurns(floatingIps, (ip) => object('FloatingIP', ip.id, ipValues(ip)))),
-    ...(await mapInTurns(networks, (one) => object('Network', one.id, networkValues(one)))),
-    ...(await mapInTurns(subnets, (subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet)))),
-    ...(await mapInTurns(volumes, (one) => object('Volume', one.id, volumeValues(one), one.created_at))),
-    ...(await mapInTurns(snapshots, (one) => object('Snapshot', one.id, snapshotValues(one), one.created_at))),
-    ...(await mapInTurns(servers, (server) => object('Instance', server.id, serverValues(server), server.created))),
+    ...(await mapInSlices(groups, (group) => object('SecurityGroup', group.id, securityGroupValues(group)))),
+    ...(await mapInSlices(floatingIps, (ip) => object('FloatingIP', ip.id, ipValues(ip)))),
+    ...(await mapInSlices(networks, (one) => object('Network', one.id, networkValues(one)))),
+    ...(await mapInSlices(subnets, (subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet)))),
+    ...(await mapInSlices(volumes, (one) => object('Volume', one.id, volumeValues(one), one.created_at))),
+    ...(await mapInSlices(snapshots, (one) => object('Snapshot', one.id, snapshotValues(one), one.created_at))),
+    ...(await mapInSlices(servers, (server) => object('Instance', server.id, serverValues(server), server.created))),
   ];
   const partsOf = grouped(parts, ({ values }) => values.tenant_backend_id);
   const networksOf = grouped(networks, ({ project_id: id }) => id);

@@ -138,7 +138,7 @@ export const network = resourceKind({
   filters: tenantFilters,
   isCreatable: false,
   quotaDeltas: () => ({ parent: { network_count: 1 } }),
-  deletionRefusalReason: (request, row) =>
+  deletionDenialReason: (request, row) =>
     instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
   takesAlong: (row) =>
     sql`
@@ -153,7 +153,7 @@ export const network = resourceKind({
         subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined,
       make: makeSubnet,
       makes: 'OpenStack.SubNet',
-      answer: {},
+      response: {},
     }),
   ],
 });
@@ -194,7 +194,7 @@ export const subnet = resourceKind({
   filters: { ...tenantFilters, ...relatedFilters('network', 'OpenStack.Network', networkPath, 'network') },
   isCreatable: false,
   quotaDeltas: () => ({ parent: { subnet_count: 1 } }),
-  deletionRefusalReason: (request, row) => {
+  deletionDenialReason: (request, row) => {
     const connected = rowsWhere(
       request,
       'OpenStack.Instance',

@@ -167,7 +167,7 @@ export const securityGroup = resourceKind({
   filters: tenantFilters,
   isCreatable: false,
   checkUpdate: (_request, _group, { name }) => rejectDefaultName(name),
-  deletionRefusalReason: ({ db }, group) =>
+  deletionDenialReason: ({ db }, group) =>
     isInUse(db, group) ? 'Cannot delete security group that is in use.' : undefined,
   quotaDeltas: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
   actions: [
@@ -175,7 +175,7 @@ export const securityGroup = resourceKind({
       name: 'set_rules',
       fields: setRulesFields,
       accept: acceptRules,
-      answer: { status: 'Rules update was successfully scheduled.' },
+      response: { status: 'Rules update was successfully scheduled.' },
     }),
   ],
 });

@@ -101,15 +101,15 @@ export const within =
     const tenant = all('Tenant').find(({ backend_id: id }) => id === object.tenant_backend_id);
     let quotas = tenant ? quotasOf(tenant, all) : {};
     for (const order of orders(object, parameters)) {
-      const refusal = excessOf(quotas, order);
-      if (refusal !== undefined) return refusal;
+      const rejection = excessOf(quotas, order);
+      if (rejection !== undefined) return rejection;
       quotas = after(quotas, order);
     }
     return undefined;
   };
 
 /** Why the cloud does not set limits of a tenant; undefined when it does. */
-export function refusedLimits(
+export function exceededLimits(
   { backend_id: id }: PlainValues,
   all: (kind: string) => readonly OtherObject[],
   limits: PlainValues,

@@ -1,13 +1,13 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
 import { marker, snapshotValues } from '../mapping/values.ts';
 
 /* OpenStack.Snapshot (providers.md 4.7). */
 
-async function create({ own: { volume } }: Place, flow: Flow): Promise<Told> {
+async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdates> {
   const { uuid, values } = flow.call;
   const naming = namingOf(flow.call);
   const { name } = naming;
@@ -21,7 +21,7 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<Told> {
         force: true,
       }),
     find: async () => (await volume.snapshots.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
-    told: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+    updates: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
   });
   await flow.until('available', async () => {
     const { status } = await volume.snapshots.get(id);

@@ -121,6 +121,6 @@ export const snapshot = resourceKind({
     parent: { snapshots: 1, storage: size, snapshots_size: size },
   }),
   actions: [
-    resourceAction({ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', answer: {} }),
+    resourceAction({ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', response: {} }),
   ],
 });

@@ -87,7 +87,7 @@ export const tenantActions: readonly ResourceAction[] = [
     fields: quotaFields,
     example: { instances: 40, vcpu: 80, ram: 163_840, storage: 2_048_000 },
     right: staff,
-    answer: { detail: 'Quota update has been scheduled' },
+    response: { detail: 'Quota update has been scheduled' },
   },
   resourceAction({
     name: 'create_network',
@@ -95,7 +95,7 @@ export const tenantActions: readonly ResourceAction[] = [
     example: { name: 'backend', description: 'Database servers.' },
     make: makeNetwork,
     makes: 'OpenStack.Network',
-    answer: {},
+    response: {},
   }),
   {
     name: 'create_floating_ip',
@@ -105,7 +105,7 @@ export const tenantActions: readonly ResourceAction[] = [
         : 'Cannot create floating IP if tenant external network is not defined.',
     make: makeFloatingIp,
     makes: 'OpenStack.FloatingIP',
-    answer: {},
+    response: {},
   },
   resourceAction({
     name: 'create_security_group',
@@ -117,15 +117,15 @@ export const tenantActions: readonly ResourceAction[] = [
     },
     make: makeSecurityGroup,
     makes: 'OpenStack.SecurityGroup',
-    answer: {},
+    response: {},
   }),
-  { name: 'pull_floating_ips', isPull: true, answer: { status: 'Floating IPs pull has been scheduled.' } },
-  { name: 'pull_security_groups', isPull: true, answer: { status: 'Security groups pull has been scheduled.' } },
-  { name: 'pull_quotas', isPull: true, answer: { status: 'Quotas pull has been scheduled.' } },
+  { name: 'pull_floating_ips', isPull: true, response: { status: 'Floating IPs pull has been scheduled.' } },
+  { name: 'pull_security_groups', isPull: true, response: { status: 'Security groups pull has been scheduled.' } },
+  { name: 'pull_quotas', isPull: true, response: { status: 'Quotas pull has been scheduled.' } },
   resourceAction({
     name: 'change_password',
     fields: passwordFields,
     accept: acceptPassword,
-    answer: { status: 'Password update has been scheduled.' },
+    response: { status: 'Password update has been scheduled.' },
   }),
 ];

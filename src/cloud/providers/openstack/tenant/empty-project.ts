@@ -19,9 +19,9 @@ const vanish = (
   remove: (id: string) => Promise<unknown>,
 ): Promise<void> =>
   flow.until(stage, async () => {
-    const found = await list();
-    for (const { id, status } of found) if (status !== 'deleting') await unlessBusy(remove(id));
-    return found.length === 0 || (await list()).length === 0 ? 'over' : {};
+    const existing = await list();
+    for (const { id, status } of existing) if (status !== 'deleting') await unlessBusy(remove(id));
+    return existing.length === 0 || (await list()).length === 0 ? 'over' : {};
   });
 
 /** Removes what is in a project, whoever made it. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { firstLimits } from '../common/limits.ts';
 import { idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
@@ -27,7 +27,7 @@ const parametersSchema = v.object({
   security_groups: v.array(v.object({ name: v.string(), description: v.string(), rules: v.array(ruleSchema) })),
 });
 
-async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
+async function create({ cloud, options }: Place, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const { name, description, external_network_id: external, user_username: user } = call.values;
   const { security_groups: groups, slug, subnet } = v.parse(parametersSchema, call.parameters);
@@ -36,7 +36,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
   const project = await flow.unique('project', {
     ask: () => identity.createProject(String(name), String(description ?? ''), tag),
     find: async () => (await identity.projects(String(name))).find(({ tags }) => tags?.includes(tag))?.id,
-    told: (id) => ({ values: { backend_id: id } }),
+    updates: (id) => ({ values: { backend_id: id } }),
   });
   await flow.ensure('role', () => cloud.session.grant(project));
   const own = cloud.in(project);
@@ -106,7 +106,7 @@ const pulled = async (own: ProjectCloud, project: string): Promise<PlainValues> 
 });
 
 /** Removes the project with all that is in it. */
-async function remove({ cloud }: Place, flow: Flow): Promise<Told> {
+async function remove({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const project = idOf(call);
   const identity = await cloud.identity();
@@ -123,7 +123,7 @@ async function remove({ cloud }: Place, flow: Flow): Promise<Told> {
   return {};
 }
 
-async function changePassword({ cloud }: Place, flow: Flow): Promise<Told> {
+async function changePassword({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const identity = await cloud.identity();
   const user = await identity.userOf(idOf(call), String(call.values.user_username ?? ''));
@@ -140,10 +140,10 @@ export const tenantFlows: KindFlows = {
   actions: {
     set_quotas: async ({ cloud }, flow) => {
       const project = idOf(flow.call);
-      const refusal = await refusalOf(() => pushQuotas(cloud, project, flow.call.parameters));
+      const rejection = await rejectionOf(() => pushQuotas(cloud, project, flow.call.parameters));
       // One service may have taken its limits before another one refused.
-      const told = { values: await pulled(cloud.in(project), project) };
-      return refusal ? flow.fail(refusal.message, told) : told;
+      const updates = { values: await pulled(cloud.in(project), project) };
+      return rejection ? flow.fail(rejection.message, updates) : updates;
     },
     pull_quotas: async ({ cloud }, { call }) => ({ values: await pulled(cloud.in(idOf(call)), idOf(call)) }),
     pull_floating_ips: async ({ cloud }, { call }) => ({ changes: await ipChanges(cloud.in(idOf(call)), idOf(call)) }),
@@ -157,9 +157,9 @@ export const tenantFlows: KindFlows = {
 
 async function pullTenant({ cloud }: Place, call: DriverCall): Promise<PlainValues> {
   const project = idOf(call);
-  const found = projectValues(await (await cloud.identity()).project(project));
+  const existing = projectValues(await (await cloud.identity()).project(project));
   const own = cloud.in(project);
   const networks = await own.network.networks.list({ project_id: project });
   const routers = await own.network.routers.list({ project_id: project });
-  return { ...found, ...tenantNetworks(networks, routers), ...(await pulled(own, project)) };
+  return { ...existing, ...tenantNetworks(networks, routers), ...(await pulled(own, project)) };
 }

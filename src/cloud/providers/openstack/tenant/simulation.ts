@@ -2,7 +2,7 @@ import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
 import { subnetValues } from '../network/network.ts';
 import { firstGroups, type NewRule, ruleText } from '../security-group/security-group.ts';
-import { refusedLimits, within } from '../simulated/limits.ts';
+import { exceededLimits, within } from '../simulated/limits.ts';
 import { quotasOf } from '../simulated/quotas.ts';
 import { asList, asValues, dashedUuid, inTenant } from '../simulated/world.ts';
 
@@ -42,7 +42,7 @@ const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): O
 export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
-  refuses: { set_quotas: refusedLimits },
+  rejects: { set_quotas: exceededLimits },
   effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...asValues(limits), ...asked } }) },
   others: {
     create: (object, _all, parameters) => firstParts(object, parameters),
@@ -66,7 +66,7 @@ export const tenant: SimulatedKind = {
 
 export const network: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: { create: within(() => [{ network_count: 1 }]) },
+  rejects: { create: within(() => [{ network_count: 1 }]) },
   initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
   others: {
     delete: ({ backend_id: id }, all) =>
@@ -78,12 +78,12 @@ export const network: SimulatedKind = {
 
 export const subnet: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: { create: within(() => [{ subnet_count: 1 }]) },
+  rejects: { create: within(() => [{ subnet_count: 1 }]) },
 };
 
 export const securityGroup: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: {
+  rejects: {
     create: within(({ rules }) => [{ security_group_count: 1 }, { security_group_rule_count: asList(rules).length }]),
     set_rules: within(({ rules: present }, { rules: wanted }) => {
       const [before, rules] = [present, wanted].map((all) => asList<NewRule>(all).map(ruleText));
@@ -101,7 +101,7 @@ export const securityGroup: SimulatedKind = {
 
 export const floatingIp: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: { create: within(() => [{ floating_ip_count: 1 }]) },
+  rejects: { create: within(() => [{ floating_ip_count: 1 }]) },
   initialValues: (_n, { address: given }, draw) => {
     const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
     return { address, name: address, instance_backend_id: '' };

@@ -174,7 +174,7 @@ const contents = [
   ['OpenStack.Volume', 'volumes'],
 ] as const;
 
-function removalRefusalReason({ db }: Request, tenant: ResourceRow): string | undefined {
+function removalDenialReason({ db }: Request, tenant: ResourceRow): string | undefined {
   const kinds = db.values<string>(sql`SELECT DISTINCT kind FROM resource WHERE parent_id = ${tenant.id}`);
   const first = contents.find(([kind]) => kinds.includes(kind));
   return first && `Cannot delete tenant with existing ${first[1]}`;
@@ -205,7 +205,7 @@ export const tenant = resourceKind({
   quotas: firstLimits,
   quotasAreBackend: true,
   deletionRight: removers,
-  removalRefusalReason,
+  removalDenialReason,
   takesAlong: (row) => sql`r.parent_id = ${row.id}`,
   limits: { delete: 25 },
   actions: tenantActions,

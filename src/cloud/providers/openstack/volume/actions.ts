@@ -129,7 +129,7 @@ export const volumeActions: readonly ResourceAction[] = [
     fields: extendFields,
     refusalReason: rejectExtension,
     accept: acceptExtension,
-    answer: { status: 'extend was scheduled' },
+    response: { status: 'extend was scheduled' },
   }),
   resourceAction({
     name: 'snapshot',
@@ -137,7 +137,7 @@ export const volumeActions: readonly ResourceAction[] = [
     example: { name: 'database-before-upgrade', kept_until: '2030-01-31T00:00:00Z' },
     make: makeSnapshot,
     makes: 'OpenStack.Snapshot',
-    answer: {},
+    response: {},
   }),
   resourceAction({
     name: 'attach',
@@ -145,7 +145,7 @@ export const volumeActions: readonly ResourceAction[] = [
     example: { instance: exampleLink('openstack-instances'), device: '/dev/vdc' },
     runtimeStates: ['available'],
     accept: acceptAttachment,
-    answer: { status: 'attach was scheduled' },
+    response: { status: 'attach was scheduled' },
   }),
   {
     name: 'detach',
@@ -156,6 +156,6 @@ export const volumeActions: readonly ResourceAction[] = [
         instance_backend_id: volume.instance_id === null ? '' : resourceOf(db, volume.instance_id)?.backend_id,
       },
     }),
-    answer: { status: 'detach was scheduled' },
+    response: { status: 'detach was scheduled' },
   },
 ];

@@ -1,6 +1,6 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
-import type { Flow, Told } from '../../../operations/flow.ts';
+import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
 import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
@@ -26,7 +26,7 @@ export function orderVolume(
   flow: Flow,
   stage: string,
   { description, image, name, size, snapshot, uuid, zone }: NewVolume,
-  told?: (id: string) => Told,
+  updates?: (id: string) => RowUpdates,
 ): Promise<string> {
   return flow.unique(stage, {
     ask: () =>
@@ -40,7 +40,7 @@ export function orderVolume(
         ...(zone && { availability_zone: zone }),
       }),
     find: async () => (await volume.volumes.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
-    ...(told && { told }),
+    ...(updates && { updates }),
   });
 }
 
@@ -50,24 +50,27 @@ export async function awaitVolume(
   flow: Flow,
   id: string,
   stage: string,
-  { isOver, isTold = true }: { readonly isOver: (found: VendorVolume) => boolean; readonly isTold?: boolean },
+  {
+    isOver,
+    reportsState = true,
+  }: { readonly isOver: (existing: VendorVolume) => boolean; readonly reportsState?: boolean },
 ): Promise<void> {
   await flow.until(stage, async () => {
-    const found = await ifThere(volume.volumes.get(id));
+    const existing = await ifThere(volume.volumes.get(id));
     // Of another object's operation nothing is to be waited for; its own has failed.
-    if (!found) return isTold ? flow.fail('Volume does not exist at backend') : 'over';
-    if (isOver(found)) return 'over';
-    if (found.status.startsWith('error')) {
-      const text = `Volume runtime state become erred: ${found.status}`;
-      flow.fail(text, isTold ? { values: { runtime_state: found.status } } : {});
+    if (!existing) return reportsState ? flow.fail('Volume does not exist at backend') : 'over';
+    if (isOver(existing)) return 'over';
+    if (existing.status.startsWith('error')) {
+      const text = `Volume runtime state become erred: ${existing.status}`;
+      flow.fail(text, reportsState ? { values: { runtime_state: existing.status } } : {});
     }
-    return isTold ? { values: { runtime_state: found.status } } : {};
+    return reportsState ? { values: { runtime_state: existing.status } } : {};
   });
 }
 
 export const isAvailable = ({ status }: VendorVolume): boolean => status === 'available';
 
-async function create({ options, own }: Place, flow: Flow): Promise<Told> {
+async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> {
   const { parameters, uuid, values } = flow.call;
   const id = await orderVolume(
     own,
@@ -104,12 +107,12 @@ async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> 
 
 /** The volumes of a server. */
 export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
-  const found: VendorVolume[] = [];
+  const existing: VendorVolume[] = [];
   for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
     const one = await ifThere(volume.volumes.get(volumeId));
-    if (one) found.push(one);
+    if (one) existing.push(one);
   }
-  return found;
+  return existing;
 }
 
 const instanceOf = (values: PlainValues): string => String(values.instance_backend_id ?? '');
@@ -122,11 +125,13 @@ async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: s
   const id = idOf(flow.call);
   const isAttached = ({ attachments }: VendorVolume): boolean => attachments?.[0]?.server_id === server;
   await flow.ensure('attached', async () => {
-    const found = await own.volume.volumes.get(id);
+    const existing = await own.volume.volumes.get(id);
     // What was ordered before a restart may not be among the attachments yet.
-    if (!isAttached(found) && !beingAttached.has(found.status)) await own.compute.attach(server, id, device);
+    if (!isAttached(existing) && !beingAttached.has(existing.status)) await own.compute.attach(server, id, device);
   });
-  await awaitVolume(own, flow, id, 'in use', { isOver: (found) => found.status === 'in-use' && isAttached(found) });
+  await awaitVolume(own, flow, id, 'in use', {
+    isOver: (existing) => existing.status === 'in-use' && isAttached(existing),
+  });
 }
 
 /** Detaches a volume from a server and waits for it. */
@@ -135,22 +140,22 @@ export async function detachFrom(
   flow: Flow,
   server: string,
   id: string,
-  isTold = true,
+  reportsState = true,
 ): Promise<void> {
   await flow.ensure(`detached ${id}`, async () => {
     if ((await ifThere(own.volume.volumes.get(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
   });
-  await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, isTold });
+  await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, reportsState });
 }
 
-async function attach({ own }: Place, flow: Flow): Promise<Told> {
+async function attach({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { parameters } = flow.call;
   const server = instanceOf(parameters);
   await attachTo(own, flow, server, String(parameters.asked_device ?? ''));
   return { values: await present(own, idOf(flow.call)), changes: await grown(own, server) };
 }
 
-async function detach({ own }: Place, flow: Flow): Promise<Told> {
+async function detach({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const server = instanceOf(flow.call.parameters);
   await detachFrom(own, flow, server, id);
@@ -158,22 +163,22 @@ async function detach({ own }: Place, flow: Flow): Promise<Told> {
 }
 
 /** An attached volume is detached meanwhile; it is attached again also when it could not grow. */
-async function extend({ own }: Place, flow: Flow): Promise<Told> {
+async function extend({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { parameters, values } = flow.call;
   const id = idOf(flow.call);
   const server = instanceOf(values);
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
-  const refusal = await flow.note('extended', async () => {
+  const rejection = await flow.note('extended', async () => {
     const { size: present, status } = await own.volume.volumes.get(id);
     if (present >= size || status === 'extending') return '';
-    return (await refusalOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
+    return (await rejectionOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
   });
-  if (refusal === '')
-    await awaitVolume(own, flow, id, 'grown', { isOver: (found) => isAvailable(found) && found.size >= size });
+  if (rejection === '')
+    await awaitVolume(own, flow, id, 'grown', { isOver: (existing) => isAvailable(existing) && existing.size >= size });
   if (server !== '') await attachTo(own, flow, server, String(values.device ?? ''));
-  const told = { values: await present(own, id), changes: await grown(own, server) };
-  return refusal === '' ? told : flow.fail(refusal, told);
+  const updates = { values: await present(own, id), changes: await grown(own, server) };
+  return rejection === '' ? updates : flow.fail(rejection, updates);
 }
 
 export const volumeFlows: KindFlows = {

@@ -15,7 +15,7 @@ function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): Pl
 /** OpenStack.Volume as the simulator plays it. */
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: {
+  rejects: {
     create: within(({ size }) => [{ volumes: 1, storage: Number(size) }]),
     extend: within((_volume, { growth }) => [{ storage: Number(growth) }]),
   },
@@ -68,7 +68,7 @@ function grown(instances: readonly OtherObject[], id: unknown, growth: number): 
 /** OpenStack.Snapshot as the simulator plays it. */
 export const snapshot: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  refuses: { create: within(({ size }) => [{ snapshots: 1, storage: Number(size) }]) },
+  rejects: { create: within(({ size }) => [{ snapshots: 1, storage: Number(size) }]) },
   transitionStates: { create: ['creating'], delete: ['deleting'] },
   final: { create: 'available' },
 };

@@ -79,7 +79,7 @@ function accept(request: Request, given: NewResource<typeof fields>, place: Reso
 /** Runtime states of a volume that can be deleted; also one whose state is not known. */
 const deletable = ['available', 'error', 'error_restoring', 'error_extending'];
 
-function deletionRefusalReason({ db }: Request, volume: ResourceRow): string | undefined {
+function deletionDenialReason({ db }: Request, volume: ResourceRow): string | undefined {
   const snapshot =
     volume.backend_id &&
     db.value(sql`
@@ -122,7 +122,7 @@ export const volume = resourceKind({
     link: { storage: size },
     parent: { volumes: 1, storage: size, volumes_size: size },
   }),
-  deletionRefusalReason,
+  deletionDenialReason,
   actions: volumeActions,
   isImportable: true,
   importFields: ['size', 'runtime_state', 'tenant_uuid'],

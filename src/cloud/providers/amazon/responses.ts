@@ -85,6 +85,6 @@ export type VendorImage = v.InferOutput<typeof imageSchema>;
 export type VendorInstanceType = v.InferOutput<typeof instanceTypeSchema>;
 
 /** A refusal: `<Response><Errors><Error><Code>…</Code><Message>…</Message></Error></Errors></Response>`. */
-export const refusalSchema = v.object({
+export const rejectionSchema = v.object({
   Response: v.object({ Errors: v.object({ Error: v.object({ Code: v.string(), Message: text }) }) }),
 });

@@ -12,12 +12,12 @@ import { knownResource } from './resource.ts';
 /** What a provider listed, and how our rows were when it began to. */
 export interface Listing {
   /** By `<Type>.<Kind> <id at the provider>`. */
-  readonly found: ReadonlyMap<string, BackendObject>;
+  readonly listed: ReadonlyMap<string, BackendObject>;
   /** Revisions of the resources by id. */
   readonly revisions: ReadonlyMap<number, number>;
 }
 
-type ToldQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+type BackendQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
 
 /** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
 export function takeUsages(
@@ -28,10 +28,10 @@ export function takeUsages(
   listing?: Listing,
 ): void {
   // The quotas that a driver tells have this form, which plain values cannot say.
-  const told = (quotasAreBackend ? values.quotas : undefined) as ToldQuotas | undefined;
-  const pending = told && pendingUsages(context.app, id, listing);
-  const quotas = told && quotasOf(context.app.db, 'resource', id);
-  for (const [name, { limit, usage }] of Object.entries(told ?? {})) {
+  const backendQuotas = (quotasAreBackend ? values.quotas : undefined) as BackendQuotas | undefined;
+  const pending = backendQuotas && pendingUsages(context.app, id, listing);
+  const quotas = backendQuotas && quotasOf(context.app.db, 'resource', id);
+  for (const [name, { limit, usage }] of Object.entries(backendQuotas ?? {})) {
     const quota = quotas?.get(name);
     if (quota) changeQuota(context, quota, { limit, usage: Math.max(0, usage + (pending?.get(name) ?? 0)) });
   }
@@ -65,7 +65,7 @@ function pendingUsages(
     // Most children are as they were, with nothing under way: their rows are not read.
     if (!isNewer && !isWaiting && child.parameters === null) continue;
     const row = knownResource(db, child.id);
-    const listed = row.backend_id === '' ? undefined : listing?.found.get(`${row.kind} ${row.backend_id}`);
+    const listed = row.backend_id === '' ? undefined : listing?.listed.get(`${row.kind} ${row.backend_id}`);
     if (isWaiting || (listing && !listing.revisions.has(row.id))) {
       if (!listed) add(quotaDeltasOf(catalogue, row));
       continue;
@@ -92,6 +92,6 @@ const childrenOf = (
 
 /** A row with the sizes that its provider has listed. */
 function asListed(row: ResourceRow, { values }: BackendObject): ResourceRow {
-  const told = sizes.flatMap((name) => (typeof values[name] === 'number' ? [[name, values[name]]] : []));
-  return { ...row, ...Object.fromEntries(told) };
+  const listedSizes = sizes.flatMap((name) => (typeof values[name] === 'number' ? [[name, values[name]]] : []));
+  return { ...row, ...Object.fromEntries(listedSizes) };
 }

@@ -18,7 +18,7 @@ interface Row extends Omit<SimulatedObject, 'values'> {
 }
 
 /** The world of one settings, in the database: it survives restarts and goes with the settings (providers.md 3.1). */
-export class World {
+export class SimulatedBackend {
   readonly #seed: number;
 
   constructor(
