@@ -56,6 +56,7 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
       const writing = Promise.all(Array.from({ length: 3 }, () => write(witness, server, over.signal)));
       // Told when it is waited for, below.
       writing.catch(() => undefined);
+      await pause(200);
       set(disk, pick([1, 2, 5, 20]));
       await Promise.race([pause(shortest + (longest - shortest) * Math.random()), gone]);
       set(disk, 0);
