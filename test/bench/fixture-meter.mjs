@@ -1,7 +1,7 @@
 /** What servers in memory take, in a process of their own: `node --expose-gc fixture-meter.mjs BUNDLE`; prints JSON of lists of figures. */
 import { pathToFileURL } from 'node:url';
 
-const { createServer } = await import(pathToFileURL(process.argv[2]).href);
+const { createServer, settableClock } = await import(pathToFileURL(process.argv[2]).href);
 const options = { ephemeral: true, port: 0, log_level: 'silent' };
 const servers = 100;
 const starts = 40;
@@ -63,4 +63,14 @@ for (let i = 0; i < rounds; i++) {
   await server.reset();
 }
 await server.close();
+
+figures.demo = [];
+figures.advance = [];
+for (let i = 0; i < 3; i++) {
+  let demo;
+  const clock = settableClock('2026-01-05T09:00:00Z');
+  figures.demo.push(await timed(async () => (demo = await createServer({ ...options, clock, seed: 'demo' }))));
+  figures.advance.push(await timed(() => demo.advance('30d')));
+  await demo.close();
+}
 process.stdout.write(JSON.stringify(figures));

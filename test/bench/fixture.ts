@@ -13,12 +13,14 @@ interface Figures {
   readonly restore: readonly number[];
   readonly together: readonly number[];
   readonly resident: readonly number[];
+  readonly demo: readonly number[];
+  readonly advance: readonly number[];
 }
 
 /** The figures of the built program as a table. */
 export function run(bundle: string): string {
   const output = execFileSync(process.execPath, ['--expose-gc', meter, bundle], { encoding: 'utf8' });
-  const { after, create, first, reset, resident, restore, together } = JSON.parse(output) as Figures;
+  const { advance, after, create, demo, first, reset, resident, restore, together } = JSON.parse(output) as Figures;
   return footprintTable([
     { what: 'createServer, the first of a process', value: median(first), unit: 'ms' },
     { what: 'createServer, a later one', value: median(create), unit: 'ms', atMost: 10 },
@@ -27,5 +29,7 @@ export function run(bundle: string): string {
     { what: 'restore of a snapshot with 1,000 customers', value: median(restore), unit: 'ms' },
     { what: '100 servers at once, until all listen', value: median(together), unit: 'ms' },
     { what: 'Each of them, in resident memory', value: median(resident), unit: 'MiB', atMost: 2 },
+    { what: 'createServer with the sample data', value: median(demo), unit: 'ms', atMost: 300 },
+    { what: 'advance of the sample data by 30 days', value: median(advance), unit: 'ms', atMost: 1000 },
   ]);
 }

@@ -10,6 +10,7 @@ import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { definePaths } from '../../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../../cloud/catalogue/type.ts';
 import { unknownTypes } from '../../cloud/services/types-in-use.ts';
+import { UnchangedSyncs } from '../../cloud/sync/unchanged-syncs.ts';
 import { type RequestContext, systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
@@ -165,6 +166,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       examination: new Examination(clock),
     },
     reactions,
+    unchangedSyncs: new UnchangedSyncs(db.versions),
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     readingThread:

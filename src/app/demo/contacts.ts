@@ -34,19 +34,19 @@ function invitations({ plan, world }: Scenario): void {
     });
 }
 
-/** Hooks that begin so late that little is sent to them, to addresses that do not exist (RFC 2606). */
+/** Hooks of the last minutes, so that they have few deliveries. Their hosts never exist (RFC 6761). */
 function hooks({ plan, world }: Scenario): void {
   const owner = present(world.organisations[0]?.people[0]);
   const staff = present(world.team[0]);
   plan.at(plan.now - 3 * minute, (past) => {
     past.send('POST', '/api/hooks-web/', {
       by: owner,
-      body: { destination_url: 'https://hooks.tenantry.example/events', event_groups: ['projects', 'ssh'] },
+      body: { destination_url: 'https://hooks.tenantry.invalid/events', event_groups: ['projects', 'ssh'] },
     });
     past.send('POST', '/api/hooks-web/', {
       by: owner,
       body: {
-        destination_url: 'https://chat.tenantry.example/incoming',
+        destination_url: 'https://chat.tenantry.invalid/incoming',
         event_types: ['resource_creation_failed', 'resource_stop_failed'],
         is_active: false,
       },

@@ -59,7 +59,9 @@ function pendingUsages(
     for (const { delta, id, name, scope } of deltas)
       if (scope === 'resource' && id === parent) sums.set(name, (sums.get(name) ?? 0) + delta);
   };
-  for (const child of childrenOf(db, parent)) {
+  // Jobs come and go with every synchronisation. One with reservations changes the state of its resource, too.
+  const children = db.versions.unobserved(() => childrenOf(db, parent));
+  for (const child of children) {
     const isNewer = !listing || listing.revisions.get(child.id) !== child.revision;
     const isWaiting = child.state === 'Creation Scheduled' || child.state === 'Creating';
     // Most children are as they were, with nothing under way: their rows are not read.

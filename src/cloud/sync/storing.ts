@@ -16,12 +16,15 @@ import { cachedFinder, type ResourceFinder, referredColumns } from '../resources
 import { detailsOf } from '../resources/resource.ts';
 import { changeResource } from '../resources/resource-store.ts';
 import { beforeAll, isBehind } from './in-pieces.ts';
-import { type SettingsState, settingsOf } from './sync.ts';
+import type { SettingsState } from './sync.ts';
 
 /*
  * What a provider told of itself is stored in steps of some milliseconds, between which others are served: an account may have
  * thousands of objects. Until the last step the settings are synchronising; whatever ends the process has it done again.
  */
+
+/** Settings, without what every synchronisation changes. */
+type Account = Pick<SettingsState, 'id' | 'type' | 'backend_url'>;
 
 /** What has happened here while a provider told of itself. */
 interface Meanwhile {
@@ -38,10 +41,13 @@ const resourcesAStep = 6;
 /** So many resources a step compares, of which most are as before. */
 const comparedAStep = 50;
 
-/** The steps that store properties, quotas, inventory, parts, and what has become of resources. */
-export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store> {
-  const settings = settingsOf(app, id);
-  if (!settings) return;
+/**
+ * The steps that store properties, quotas, inventory, parts, and the state of resources. Returns whether all of it was compared:
+ * objects and resources that were changed here during the call are left alone.
+ */
+export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store, boolean> {
+  const settings = app.db.get<Account>(sql`SELECT id, type, backend_url FROM service_settings WHERE id = ${id}`);
+  if (!settings) return false;
   for (const [name, set] of Object.entries(inventory.properties)) yield* storeProperties(app, settings, name, set);
   yield (context) => {
     for (const [name, { limit, usage }] of Object.entries(inventory.quotas)) {
@@ -56,7 +62,8 @@ export function* storing(app: App, id: number, inventory: Inventory, meanwhile: 
     yield (context) => {
       made = importParts(context, { settings: id }, resourcesAStep);
     };
-  yield* pullResources(app, settings, listed, meanwhile);
+  const areAllPulled = yield* pullResources(app, settings, listed, meanwhile);
+  return areAllPulled && meanwhile.gone().size === 0;
 }
 
 /** Pieces of a list, at most so long each. */
@@ -66,7 +73,7 @@ function* pieces<T>(list: readonly T[], length: number): Generator<readonly T[]>
 
 function* storeProperties(
   app: App,
-  settings: SettingsState,
+  settings: Account,
   name: string,
   set: Inventory['properties'][string],
 ): Generator<Store> {
@@ -112,7 +119,7 @@ function* removing(db: Database, ids: readonly string[], remove: (ids: readonly 
 }
 
 /** Options of the settings that use a set: these alone, or all of the simulator. */
-const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: string | null): PlainValues[] =>
+const optionsOfUsers = (db: Database, { id, type }: Account, backend: string | null): PlainValues[] =>
   db
     .values<string>(sql`SELECT options FROM service_settings st
     WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, ${raw(simulatedSql('st'))})`)
@@ -120,7 +127,7 @@ const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: stri
 
 function* storeInventory(
   { db }: App,
-  { id, type }: SettingsState,
+  { id, type }: Account,
   objects: readonly BackendObject[],
   listed: Map<string, BackendObject>,
   { gone }: Meanwhile,
@@ -133,14 +140,21 @@ function* storeInventory(
   for (const some of pieces(objects.toSorted(before), rowsAStep))
     yield () => {
       const lost = gone();
+      const ids = some.map(({ backend_id }) => backend_id);
+      const rows = db.all<{ kind: string; backend_id: string; name: string; values: string }>(sql`
+        SELECT kind, backend_id, name, "values" FROM inventory
+        WHERE settings_id = ${id} AND ${among('kind', [...new Set(some.map(({ kind }) => `${type}.${kind}`))])}
+          AND ${among('backend_id', ids)}`);
+      const stored = new Map(rows.map((row) => [`${row.kind} ${row.backend_id}`, row]));
       for (const object of some) {
         const { backend_id, kind, name, values } = object;
         listed.set(keyOf(object), object);
         if (lost.has(keyOf(object))) continue;
+        const known = stored.get(keyOf(object));
+        if (known?.name === name && known.values === JSON.stringify(values)) continue;
         db.run(sql`INSERT INTO inventory (settings_id, kind, backend_id, name, "values")
           VALUES (${id}, ${`${type}.${kind}`}, ${backend_id}, ${name}, ${JSON.stringify(values)})
-          ON CONFLICT (settings_id, kind, backend_id) DO UPDATE SET name = excluded.name, "values" = excluded."values"
-            WHERE name <> excluded.name OR "values" <> excluded."values"`);
+          ON CONFLICT (settings_id, kind, backend_id) DO UPDATE SET name = excluded.name, "values" = excluded."values"`);
       }
     };
   // As far as it has been looked through, in the order of the index.
@@ -161,12 +175,12 @@ function* storeInventory(
 /** Vendor's values overwrite ours; what is missing becomes Erred, what is back OK (services.md 8.4). */
 function* pullResources(
   { db }: App,
-  settings: SettingsState,
+  settings: Account,
   listed: ReadonlyMap<string, BackendObject>,
   { revisions }: Meanwhile,
-): Generator<Store> {
+): Generator<Store, boolean> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
-  let [last, isOver] = [beforeAll, false];
+  let [last, isOver, areAllPulled] = [beforeAll, false, true];
   while (!isOver)
     yield (context) => {
       const rows = db.all<ResourceRow>(sql`SELECT * FROM resource
@@ -177,11 +191,13 @@ function* pullResources(
         const before = db.versions.changes;
         if (revisions.get(row.id) === row.revision)
           pullResource(context, row, listed.get(`${row.kind} ${row.backend_id}`), { listed, revisions }, find);
+        else areAllPulled = false;
         last = row;
         if (db.versions.changes !== before && ++changed === resourcesAStep) return;
       }
       isOver = rows.length < comparedAStep;
     };
+  return areAllPulled;
 }
 
 function pullResource(

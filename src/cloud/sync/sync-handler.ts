@@ -10,6 +10,7 @@ import { goneSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
 import { beforeAll, isBehind, type Place } from './in-pieces.ts';
 import { storing } from './storing.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
+import { digestOf } from './unchanged-syncs.ts';
 
 /** A synchronisation of settings with their provider. */
 export const syncHandler: JobHandler = {
@@ -58,7 +59,13 @@ function* storedInventory(
   inventory: Inventory,
   revisions: ReadonlyMap<number, number>,
 ): Generator<Store> {
-  yield* storing(app, job.settings_id, inventory, { revisions, gone: () => new Set(goneSince(app.db, job)) });
+  const { settings_id: settings } = job;
+  // Deletions during the call are checked each time, so they do not count as a basis.
+  const gone = (): ReadonlySet<string> => app.db.versions.unobserved(() => new Set(goneSince(app.db, job)));
+  const digest = digestOf(inventory);
+  if (gone().size > 0) yield* storing(app, settings, inventory, { revisions, gone });
+  else if (!app.unchangedSyncs.has(settings, digest))
+    yield* app.unchangedSyncs.observe(settings, digest, storing(app, settings, inventory, { revisions, gone }));
   yield (context) => {
     finishSync(context, job.settings_id);
     end(context, job);

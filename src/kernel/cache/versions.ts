@@ -55,6 +55,17 @@ export class Versions {
     }
   }
 
+  /** Runs work whose reads an enclosing `observe` does not record. */
+  unobserved<T>(work: () => T): T {
+    const outer = this.#observed;
+    this.#observed = undefined;
+    try {
+      return work();
+    } finally {
+      this.#observed = outer;
+    }
+  }
+
   /** Returns the current version of these parts. */
   basis(reads: Basis['reads']): Basis {
     return { reads, stamp: this.#sum(reads), asOf: this.changes };

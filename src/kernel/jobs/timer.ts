@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
 import { second } from '../clock.ts';
 import { StorageError } from '../durability/storage-error.ts';
+import { nextTurn } from '../next-turn.ts';
 
 /** Work that comes due by time, not by a request. */
 export interface Task {
@@ -15,8 +15,8 @@ export interface Task {
   readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
 
-/** Milliseconds between two pieces of work that is left, which are the requests' own. */
-const pause = 10;
+/** Milliseconds between two pieces of a task, for requests. */
+const pauseMs = 10;
 
 /**
  * Polls the tasks once a second. What a task leaves to do is done in further pieces, one at a time and with pauses, so that
@@ -27,6 +27,9 @@ export class Timer {
   /** Tasks with more to do, the next one first. */
   readonly #unfinished = new Set<Task>();
   #finishing: Promise<void> | undefined;
+  /** Callers of `idle`, for whom no pause is made. */
+  #waiting = 0;
+  #endPause: (() => void) | undefined;
   #interval: NodeJS.Timeout | undefined;
   /** By a clock that nobody sets, in milliseconds. */
   #ran = performance.now();
@@ -66,13 +69,28 @@ export class Timer {
 
   /** Resolves when no task has anything left to do. */
   async idle(): Promise<void> {
-    await this.#finishing;
+    this.#waiting++;
+    this.#endPause?.();
+    try {
+      await this.#finishing;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Lets requests run between two pieces of a task. */
+  #pause(): Promise<void> {
+    if (this.#waiting > 0) return nextTurn();
+    return new Promise((resolve) => {
+      this.#endPause = resolve;
+      setTimeout(resolve, pauseMs).unref();
+    });
   }
 
   async #finish(): Promise<void> {
     // A task that is put back comes last, and comes by again: the iteration of a set goes on with what is added to it.
     for (const task of this.#unfinished) {
-      await sleep(pause, undefined, { ref: false });
+      await this.#pause();
       await this.app.db.checkpointed();
       if (this.#unfinished.delete(task)) this.#run(task, systemContext(this.app));
     }

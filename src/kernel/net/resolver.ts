@@ -71,8 +71,11 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
   return (hostname, callback) => probe(hostname, (isAnswered) => (isAnswered ? look : line)(hostname, callback));
 }
 
-/** Asks the machine, as other programs on it do. */
-export const systemResolver = fairResolver(
-  (hostname, callback) => lookup(hostname, { all: true }, callback),
-  askNameServers,
-);
+const lookUp = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), askNameServers);
+
+/** Resolves names as other programs on this machine do. Names below `.invalid` fail immediately (RFC 6761, 6.4). */
+export const systemResolver: Resolver = (hostname, callback) => {
+  if (!/(^|\.)invalid\.?$/i.test(hostname)) return lookUp(hostname, callback);
+  const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
+  process.nextTick(callback, error, []);
+};

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -198,6 +199,39 @@ test('resources that were changed since the pull began are left alone', async ()
   assert.is((await present()).state, 'OK');
   await synchronise();
   assert.is((await present()).name, 'theirs', 'but not by the next one');
+});
+
+test('a synchronisation that finds nothing new is not compared again until either side changes', async () => {
+  const { unchangedSyncs } = fixture.server.app;
+  const observe = unchangedSyncs.observe.bind(unchangedSyncs);
+  let compared = 0;
+  unchangedSyncs.observe = (...given) => {
+    compared++;
+    return observe(...given);
+  };
+  const comparedBy = async (work: () => unknown): Promise<number> => {
+    await work();
+    compared = 0;
+    await synchronise();
+    return compared;
+  };
+  const nothing = (): void => undefined;
+  await synchronise();
+  await synchronise();
+  const { body: before } = await fixture.staff.get(cloud.settings.url);
+  assert.is(await comparedBy(nothing), 0);
+  const { body: after } = await fixture.staff.get(cloud.settings.url);
+  assert.equal([before.state, after.state], ['In Sync', 'In Sync']);
+  assert.is(await comparedBy(() => drift({ name: 'theirs' })), 1);
+  assert.is((await present()).name, 'theirs');
+  await synchronise();
+  assert.is(await comparedBy(nothing), 0);
+  assert.is(await comparedBy(() => fixture.server.app.db.script("UPDATE resource SET runtime_state = 'offline'")), 1);
+  assert.is((await present()).runtime_state, 'online');
+  await synchronise();
+  assert.is(await comparedBy(() => fixture.server.app.db.script('DELETE FROM inventory')), 1);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM inventory`), 1);
+  assert.equal(fixture.events(), []);
 });
 
 test('objects that are unknown here can be imported', async () => {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
+import { fairResolver, type Resolver, systemResolver } from '../../../src/kernel/net/resolver.ts';
 
 const test = suite('resolver');
 
@@ -53,6 +53,20 @@ test('a name that has waited for ten seconds is not looked up any more', () => {
   }
   assert.equal(looked, ['silent-1', 'silent-4']);
   assert.equal(answered, ['silent-2 EAI_AGAIN', 'silent-3 EAI_AGAIN', 'silent-1 192.0.2.1']);
+});
+
+test('names below .invalid fail without a query', async () => {
+  const { Resolver: NameServers } = await import('node:dns');
+  const { resolve4 } = NameServers.prototype;
+  NameServers.prototype.resolve4 = Object.assign(() => assert.unreachable('a name server was asked'), resolve4);
+  try {
+    for (const name of ['hooks.invalid', 'HOOKS.Invalid.', 'invalid']) {
+      const error = await new Promise((resolve) => systemResolver(name, resolve));
+      assert.is((error as NodeJS.ErrnoException).code, 'ENOTFOUND');
+    }
+  } finally {
+    NameServers.prototype.resolve4 = resolve4;
+  }
 });
 
 test.run();

@@ -39,8 +39,8 @@ export class SimulatorDriver implements Driver {
     await this.#pass('sync');
     return this.app.db.write(() => {
       this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
-      this.#vanish();
-      return this.#objects.inventory();
+      const objects = this.#backend.all();
+      return this.#objects.inventory(this.#vanish(objects) ? this.#backend.all() : objects);
     });
   }
 
@@ -196,15 +196,18 @@ export class SimulatorDriver implements Driver {
     return `Simulated failure of ${operation}`;
   }
 
-  #vanish(): void {
+  /** Removes the objects that are drawn to vanish; returns whether there are any. */
+  #vanish(all: readonly SimulatedObject[]): boolean {
     const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
-    const objects = this.#objects.resources();
+    const objects = all.filter(({ kind }) => this.#objects.isResource(kind));
     this.#backend.countEach(objects.map(runs));
-    for (const object of objects) {
+    const lost = objects.filter((object) => {
       const run = (): number => this.#backend.count(runs(object));
-      if (this.#failure('vanish', object.kind, String(object.values.name), run) !== undefined)
-        this.#objects.lose(object);
-    }
+      if (this.#failure('vanish', object.kind, String(object.values.name), run) === undefined) return false;
+      this.#objects.lose(object);
+      return true;
+    });
+    return lost.length > 0;
   }
 }
 

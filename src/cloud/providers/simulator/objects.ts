@@ -26,14 +26,8 @@ export class Objects {
     return this.type.kinds.some(({ name }) => name === kind);
   }
 
-  /** The objects that a synchronisation tells of. */
-  resources(): SimulatedObject[] {
-    return this.backend.all().filter(({ kind }) => this.isResource(kind));
-  }
-
-  /** Everything that a synchronisation returns. Reads the stored objects once, however many of them depend on others. */
-  inventory(): Inventory {
-    const objects = this.backend.all();
+  /** Returns the inventory of a synchronisation, made of all objects of the account. */
+  inventory(objects: readonly SimulatedObject[]): Inventory {
     const byKind = new Map<string, SimulatedObject[]>();
     for (const object of objects) {
       const known = byKind.get(object.kind);

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { CacheBudget } from '../../kernel/cache/generational-cache.ts';
+import type { Basis, Versions } from '../../kernel/cache/versions.ts';
+import type { Inventory } from '../catalogue/driver.ts';
+import type { Store } from '../operations/job-handler.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    readonly unchangedSyncs: UnchangedSyncs;
+  }
+}
+
+/** Accounts to remember. */
+const maxAccounts = 10_000;
+
+/** The inventory of a synchronisation that changed nothing, and the versions of what it was compared with. */
+interface UnchangedSync {
+  readonly digest: string;
+  readonly bases: readonly Basis[];
+}
+
+/** Returns a digest of everything that a provider returned. */
+export const digestOf = (inventory: Inventory): string =>
+  createHash('sha256').update(JSON.stringify(inventory)).digest('base64');
+
+/**
+ * Remembers synchronisations that changed nothing. While the provider returns the same inventory and nothing that it is compared
+ * with changes here, comparing it again cannot change anything either, and is skipped.
+ */
+export class UnchangedSyncs {
+  readonly #byAccount = new CacheBudget(2 * maxAccounts).cache<number, UnchangedSync>(() => 1);
+
+  constructor(private readonly versions: Versions) {}
+
+  /** Returns whether storing this inventory for these settings would change nothing. */
+  has(settings: number, digest: string): boolean {
+    const known = this.#byAccount.get(settings);
+    return known?.digest === digest && known.bases.every((basis) => this.versions.isCurrent(basis));
+  }
+
+  /** Passes on steps that return whether they compared everything; remembers the inventory when they did and nothing changed. */
+  *observe(settings: number, digest: string, steps: Generator<Store, boolean>): Generator<Store> {
+    this.#byAccount.delete(settings);
+    const bases: Basis[] = [];
+    let isUnchanged = true;
+    const observed = <T>(work: () => T): T => {
+      const before = this.versions.changes;
+      const { reads, result } = this.versions.observe(work);
+      if (this.versions.changes !== before) isUnchanged = false;
+      else if (isUnchanged) bases.push(this.versions.basis(reads));
+      return result;
+    };
+    for (;;) {
+      const { done, value } = observed(() => steps.next());
+      if (done) {
+        if (value && isUnchanged) this.#byAccount.set(settings, { digest, bases });
+        return;
+      }
+      yield (context) => observed(() => value(context));
+    }
+  }
+}
