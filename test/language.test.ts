@@ -81,7 +81,7 @@ const phrases: Readonly<Record<string, string>> = {
   '(?<!(?:token|code|key) )exchanges?(?! rates?)': 'request/response pair',
   'sow(?:s|er|ers|n|ing)?': 'seed, seeder',
   particulars: 'details',
-  '(?<!math[.])floors?|(?<!(?:make|makes|no|for) )rooms?|house': 'layer, module, architecture',
+  '(?<!math[.])floors?(?![(])|(?<!(?:make|makes|no|for) )rooms?|house': 'layer, module, architecture',
   '(?<!(?:real|whole|outside) )worlds?': 'sample data, demo data',
   'witness(?:es)?': 'extraRecipients, audience',
   'heavy|heavier|heaviest|weigh(?:s|ed|ing)?': 'large, size, sizeOf',
