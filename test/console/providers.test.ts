@@ -68,6 +68,7 @@ browser('what works is added, and followed until it is synchronised', async () =
   await page.getByLabel('Simulator latency').fill('0');
   await owner.button('Try and add').click();
   await owner.heading(/^Droplets/).waitFor();
+  await page.getByText('was created. It is simulated: nothing is created at a provider.').waitFor();
   await work(fixture);
   await owner.heading(/^Droplets In Sync/).waitFor();
   await page.getByText('Simulated', { exact: true }).waitFor();

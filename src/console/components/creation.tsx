@@ -14,6 +14,14 @@ import { tellSecretOf } from './secret.tsx';
 import { nameOf } from './shown.tsx';
 import { type Filled, narrowed, Takes, useAround } from './takes.tsx';
 
+/** Says that an object was created, and that it is simulated: any credentials seem to work then. */
+export const creationNotice = (made: Item): string => {
+  const name = nameOf(made);
+  return made.is_simulated === true
+    ? t('{name} was created. It is simulated: nothing is created at a provider.', { name })
+    : t('{name} was created.', { name });
+};
+
 /** What OPTIONS tells of a list or an object: by method or action what it takes. */
 export interface Description {
   readonly description?: string;
@@ -127,7 +135,7 @@ export function CreationForm({
       send={async (body) => {
         const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
         if (made.isOk) {
-          notice.value = t('{name} was created.', { name: nameOf(made.body) });
+          notice.value = creationNotice(made.body);
           tellSecretOf(made.body, nameOf(made.body));
           refresh();
           await onMade(made.body);

@@ -7,7 +7,7 @@ import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useAnswer, useGet, useList, usePage } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isOperator, isStaff, roles } from '../api/session.ts';
-import { Creation, type Description } from '../components/creation.tsx';
+import { Creation, creationNotice, type Description } from '../components/creation.tsx';
 import { notice } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -150,7 +150,7 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
           if (problemOf(made.body) === told('Either service settings or credentials must be supplied.'))
             return noSimulator();
           if (made.isOk) {
-            notice.value = t('{name} was created.', { name: textOf(made.body, 'name') });
+            notice.value = creationNotice(made.body);
             go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
           }
           return made;

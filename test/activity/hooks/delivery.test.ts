@@ -76,10 +76,9 @@ test('a delivery is queued with its event, and not at all when the request fails
 test('the request that causes an event never waits for its delivery', async () => {
   receiver.behaviour = 'silence';
   const created = await hook();
-  const before = performance.now();
   await emit('Nobody answers');
-  assert.ok(performance.now() - before < 1000);
-  assert.is((await only(created)).status, 'pending');
+  const { attempts, status } = await only(created);
+  assert.equal([attempts, status], [0, 'pending'], 'the first attempt has no outcome yet');
 });
 
 test('by itself the server takes every second what has come due', async () => {

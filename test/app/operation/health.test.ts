@@ -50,12 +50,8 @@ const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok', di
 
 test('while another process writes it is not ready, and the event loop goes on', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
-  let longest = 0;
-  let last = performance.now();
-  const watch = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 5);
+  let turns = 0;
+  const watch = setInterval(() => turns++, 5);
   const { body, status } = await readiness();
   clearInterval(watch);
   const checked = await healthcheck(new URL(server.adminUrl as string).host);
@@ -63,7 +59,7 @@ test('while another process writes it is not ready, and the event loop goes on',
   assert.equal(checked, { code: 1, stdout: '', stderr: line });
   const database = 'another process is writing (SQLITE_BUSY)';
   assert.equal([status, body], [503, { status: 'not ready', checks: { ...checks, database } }]);
-  assert.ok(longest < 500, `${longest} ms`);
+  assert.ok(turns > 10, `${turns} turns of the event loop while readiness waited`);
   await other.end('ROLLBACK');
 });
 

@@ -106,11 +106,8 @@ durability(
 durability('while another process writes, reads are answered at once, and a write waits until it is done', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const writing = fixture.staff.post('/api/customers/', { name: 'Patient' });
-  for (let i = 0; i < 5; i++) {
-    const began = performance.now();
-    assert.is((await fixture.staff.get(`/api/customers/?name=${i}`)).status, 200);
-    assert.ok(performance.now() - began < 1000, 'the event loop does not wait');
-  }
+  // The other process writes until these are answered: a server that waited for it would answer none of them.
+  for (let i = 0; i < 5; i++) assert.is((await fixture.staff.get(`/api/customers/?name=${i}`)).status, 200);
   assert.equal(committed(), []);
   await other.end('COMMIT');
   assert.is((await writing).status, 201);
