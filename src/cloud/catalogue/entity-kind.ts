@@ -16,7 +16,10 @@ export interface EntityKind {
   /** Columns that tell a new object of its owner from others while its id is not known: two of the same are not created at once. */
   readonly distinguishedBy: readonly string[];
   /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
-  readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
+  readonly driverInput: (
+    db: Database,
+    id: number,
+  ) => { readonly values: PlainValues; readonly parameters?: PlainValues };
   /** The columns that values from a driver go to. */
   readonly stored: (
     context: Context,

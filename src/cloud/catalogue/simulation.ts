@@ -81,7 +81,7 @@ export type OtherChange =
       /** Whether it is a part of what is made, of which no event tells. */
       readonly isSilent?: boolean;
     }
-  | { readonly kind: string; readonly action: 'tell'; readonly backend_id: string }
+  | { readonly kind: string; readonly action: 'report'; readonly backend_id: string }
   | { readonly kind: string; readonly action: 'change'; readonly backend_id: string; readonly values: PlainValues }
   | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string; readonly isSilent?: boolean };
 

@@ -165,7 +165,7 @@ function entitySubject(app: App, job: Job): Subject | undefined {
         return isHomeless ? `${kind.name} belongs to what does not exist at backend.` : timeoutOf(job, now);
       },
       call: () => {
-        const { parameters, values } = kind.told(db, row.id);
+        const { parameters, values } = kind.driverInput(db, row.id);
         return driverCall(job, kind, {
           uuid: row.uuid,
           values: { ...values, backend_id: row.backend_id },
@@ -185,7 +185,7 @@ function entitySubject(app: App, job: Job): Subject | undefined {
 function driverCall(
   job: Job,
   kind: EntityKind,
-  told: Pick<DriverCall, 'uuid' | 'values' | 'parent'> & { parameters?: PlainValues | undefined },
+  input: Pick<DriverCall, 'uuid' | 'values' | 'parent'> & { parameters?: PlainValues | undefined },
 ): DriverCall {
   return {
     kind: kind.name,
@@ -193,8 +193,8 @@ function driverCall(
     memo: JSON.parse(job.memo),
     started: job.started ?? job.created,
     isRepeated: job.lease !== null,
-    ...told,
-    parameters: told.parameters ?? {},
+    ...input,
+    parameters: input.parameters ?? {},
   };
 }
 

@@ -75,7 +75,7 @@ const itemName = text({
 });
 
 /** What staff told: the resource, the period or the name of the item, and the values by their columns. */
-interface RowUpdates {
+interface ReportedValues {
   readonly scope: ResolvedScope;
   readonly key: string;
   readonly values: Readonly<Record<string, number | null | undefined>>;
@@ -92,7 +92,7 @@ interface Measurement {
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
   /** Reads a body. Throws 400. */
-  readonly read: (request: Request) => RowUpdates;
+  readonly read: (request: Request) => ReportedValues;
   /** Columns after the key that are written and shown. */
   readonly values: readonly string[];
   readonly order: string;

@@ -12,7 +12,7 @@ import { itemsAsked, linkOfResource, readers } from './measurements.ts';
 const mostItems = 300;
 const mostValues = 10_000;
 
-interface RowUpdates {
+interface MonitoringValue {
   readonly item: number;
   readonly point: number;
   readonly value: number | null;
@@ -65,7 +65,7 @@ export const monitoringHistory: Endpoint = {
           throw invalidRequest(
             `More than ${mostItems} items, or ${mostValues} values, are asked for: name a scope, or fewer points.`,
           );
-        const told = db.deferrableAll<RowUpdates>(sql`
+        const told = db.deferrableAll<MonitoringValue>(sql`
           SELECT i.key AS item, p.value AS point, (
             SELECT v.value FROM monitoring_value v
             WHERE v.resource_id = i.value ->> 'id' AND v.name = i.value ->> 'name' AND v.at < (p.value + 1) * ${second}

@@ -15,7 +15,7 @@ export const amazon: ProviderType = {
   hasGlobalProperties: true,
   isPublic: true,
   publicUrl: 'https://ec2.amazonaws.com',
-  options: { images_regex: pattern('Only images whose name matches are kept.') },
+  options: { images_regex: pattern('Regular expression; images with other names are ignored.') },
   /** The access key id, and the secret key. */
   missingCredentials: ({ token, username }) => ({
     ...(!username && { username: required }),

@@ -20,16 +20,16 @@ import {
 
 /* The calls of Amazon's EC2 API (providers.md 6.5). */
 
-/** Region of calls that no region is given for. */
+/** Region for calls without a region. */
 const mainRegion = 'us-east-1';
 
-/** Objects of a page: so many that reading one is no long work. */
+/** Objects per page, small enough to parse without blocking the event loop for long. */
 const pageSize = '50';
 
-/** The tag by which is found again what was made here. */
+/** Tag with the uuid of the row, which finds an object whose creation got no response. */
 const ownTag = 'tenantry:uuid';
 
-/** What an instance is made of; sizes are GiB. */
+/** Parameters of a new instance; sizes in GiB. */
 export interface NewInstance {
   readonly token: string;
   readonly name: string;
@@ -43,7 +43,7 @@ export interface NewInstance {
   readonly userData: string;
 }
 
-/** What a volume is made of; the size is GiB, `iops` for types that need it. */
+/** Parameters of a new volume; size in GiB, `iops` for types that require it. */
 export interface NewVolume {
   readonly token: string;
   readonly name: string;
@@ -76,7 +76,7 @@ export class AmazonApi {
     await this.#query.call(region, 'ImportKeyPair', { KeyName: name, PublicKeyMaterial: material });
   }
 
-  /** Images of Amazon and of its marketplace that a region offers for the sizes here, as far as they are kept; their names have a `beginning`. */
+  /** Images of Amazon and its marketplace in a region that fit the supported sizes, start with `beginning` and pass the filter. */
   async images(
     region: string,
     beginning: string,
@@ -135,7 +135,7 @@ export class AmazonApi {
     );
   }
 
-  /** What is made of each instance of a region. */
+  /** Maps each instance of a region. */
   instances = <Made>(region: string, made: (instance: VendorInstance) => Made): Promise<Made[]> =>
     this.#instances(region, { MaxResults: pageSize }, made);
 
@@ -146,12 +146,12 @@ export class AmazonApi {
     return found;
   }
 
-  /** The instance that was ordered with a token, if there is one. */
+  /** The instance created with a client token, or undefined. */
   async instanceOf(region: string, token: string): Promise<VendorInstance | undefined> {
     return (await this.#instances(region, filters({ 'client-token': token }), itself))[0];
   }
 
-  /** Orders one instance; the same token never makes another. */
+  /** Creates one instance. Idempotent by token. */
   async runInstance(region: string, wanted: NewInstance): Promise<VendorInstance> {
     const disk = 'BlockDeviceMapping.1';
     const body = await this.#query.call(region, 'RunInstances', {
@@ -188,7 +188,7 @@ export class AmazonApi {
     await this.#query.call(region, 'ModifyInstanceAttribute', { InstanceId: id, 'InstanceType.Value': type });
   }
 
-  /** What is made of each volume of a region. */
+  /** Maps each volume of a region. */
   volumes = <Made>(region: string, made: (volume: VendorVolume) => Made): Promise<Made[]> =>
     this.#volumes(region, { MaxResults: pageSize }, made);
 
@@ -199,12 +199,12 @@ export class AmazonApi {
     return found;
   }
 
-  /** The volume that was ordered with a token, if there is one. */
+  /** The volume created with a client token, or undefined. */
   async volumeOf(region: string, token: string): Promise<VendorVolume | undefined> {
     return (await this.#volumes(region, filters({ [`tag:${ownTag}`]: token }), itself))[0];
   }
 
-  /** Orders a volume; the same token never makes another. */
+  /** Creates a volume. Idempotent by token. */
   async createVolume(region: string, { iops, name, size, token, type, zone }: NewVolume): Promise<VendorVolume> {
     const body = await this.#query.call(region, 'CreateVolume', {
       AvailabilityZone: zone,
@@ -229,12 +229,12 @@ export class AmazonApi {
     await this.#query.call(region, 'DeleteVolume', { VolumeId: id });
   }
 
-  /** Lets a volume grow to a size in GiB. */
+  /** Extends a volume to a size in GiB. */
   async growVolume(region: string, id: string, size: number): Promise<void> {
     await this.#query.call(region, 'ModifyVolume', { VolumeId: id, Size: String(size) });
   }
 
-  /** The last change of the size of a volume, if there was one. */
+  /** The latest size modification of a volume, or undefined. */
   async growthOf(region: string, id: string): Promise<VendorModification | undefined> {
     const filter = filters({ 'volume-id': id });
     const action = 'DescribeVolumesModifications';

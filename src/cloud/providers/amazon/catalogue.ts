@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SimulatedProperty } from '../../catalogue/simulation.ts';
 
-/* What Amazon offers (providers.md 6.2). Regions and sizes are the same table for the simulator and for a driver. */
+/* Regions, sizes and images of Amazon (providers.md 6.2). The simulator and the driver share the regions and sizes. */
 
 /** Regions by code. */
 export const regions: readonly SimulatedProperty[] = (
@@ -56,7 +56,7 @@ export const sizes: readonly SimulatedProperty[] = (
 
 const imageNames = ['Amazon Linux 2', 'Ubuntu Server 16.04', 'Windows Server 2016'];
 
-/** The simulator's images: some in every region, each with an id of its own there. */
+/** Images of the simulator, each with a different id per region. */
 export const simulatedImages: readonly SimulatedProperty[] = everywhere.flatMap((region) =>
   imageNames
     .filter((name) => !(name.startsWith('Windows') && region === 'sa-east-1'))

@@ -19,7 +19,7 @@ import { image } from './properties.ts';
 import { backendObject, dimensionsOf, instanceValues, mebibytes, rootVolumeOf, volumeValues } from './values.ts';
 import { Volumes } from './volumes.ts';
 
-/** Amazon by its EC2 Query API (providers.md 6.5). */
+/** Driver for Amazon's EC2 Query API (providers.md 6.5). */
 export class AmazonDriver implements Driver {
   readonly #api: AmazonApi;
   readonly #kinds: Readonly<Record<string, Instances | Volumes>>;
@@ -55,7 +55,7 @@ export class AmazonDriver implements Driver {
     return this.#kind(call).create(call);
   }
 
-  /** Names and descriptions stay here. */
+  /** Names and descriptions are not sent to the vendor. */
   async update(): Promise<Step> {
     return { kind: 'done' };
   }
@@ -76,21 +76,21 @@ export class AmazonDriver implements Driver {
     return present(this.#kinds[kind]);
   }
 
-  /** The images of a region that the settings keep, at most so many. */
-  async #images(region: string, most: number): Promise<Inventory['properties'][string]> {
+  /** The images of a region that match the settings, at most `max`. */
+  async #images(region: string, max: number): Promise<Inventory['properties'][string]> {
     const isIncluded = (name: string): boolean => image.isIncluded?.(name, this.#options) ?? true;
     const exceeded = (): ProviderError =>
       new ProviderError('invalid', `Backend offers more than ${maxObjects} images: set images_regex to keep fewer`);
     const { images_regex: expression } = this.#options;
-    // The vendor knows no regular expressions, but spares us what begins otherwise: it has some ten thousand images a region.
+    // The vendor has some ten thousand images per region and no regular expressions; filtering by prefix shortens the list.
     const beginning = typeof expression === 'string' ? beginningOf(expression) : '';
-    const existing = await this.#api.images(region, beginning, isIncluded, { most, exceeded });
-    return existing.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
+    const images = await this.#api.images(region, beginning, isIncluded, { most: max, exceeded });
+    return images.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
   }
 
   /**
-   * Instances and volumes of a region; those that were ended are listed for a while longer. What the vendor tells of each is
-   * read at once: kept as it was told, a large account would take several times the memory.
+   * Instances and volumes of a region, without the terminated instances that the vendor lists for a while. Maps each object as
+   * it is parsed: keeping the raw responses of a large account would take several times the memory.
    */
   async #objects(region: string): Promise<BackendObject[]> {
     const instances = await this.#api.instances(region, (instance) => ({
@@ -114,12 +114,12 @@ export class AmazonDriver implements Driver {
     return [...present.map(({ object }) => object), ...volumes];
   }
 
-  /** Cores and memory of those of these types that are not in the table of sizes. */
+  /** Cores and memory of the types that are missing in the table of sizes. */
   async #unusualTypes(region: string, types: ReadonlySet<string>): Promise<Map<string, PlainValues>> {
     const unusual = [...types].filter((type) => !dimensionsOf(type));
-    const existing = unusual.length > 0 ? await this.#api.instanceTypes(region, unusual) : [];
+    const vendorTypes = unusual.length > 0 ? await this.#api.instanceTypes(region, unusual) : [];
     return new Map(
-      existing.map(({ instanceType, memoryInfo, vCpuInfo }) => [
+      vendorTypes.map(({ instanceType, memoryInfo, vCpuInfo }) => [
         instanceType,
         { cores: vCpuInfo.defaultVCpus, ram: memoryInfo.sizeInMiB },
       ]),

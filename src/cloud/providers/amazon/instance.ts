@@ -21,7 +21,7 @@ import { image as imageKind } from './properties.ts';
 /** Runtime states in which an instance can be resized, and volumes attached to it. */
 const offlineStates = ['terminated', 'stopped', 'suspended', 'paused'];
 
-/** The text of a refusal of what needs an instance that is not running, or undefined. */
+/** Why an instance that must be offline cannot be changed, or undefined. */
 export const rejectUnlessOffline = ({
   runtime_state: state,
 }: Pick<ResourceRow, 'runtime_state'>): string | undefined =>
@@ -41,7 +41,7 @@ type NewInstance = NewResource<typeof fields>;
 const isIn = ({ values: { regions } }: Property, region: string): boolean =>
   Array.isArray(regions) && regions.includes(region);
 
-/** The chosen image, if the settings keep it. */
+/** The chosen image. Throws 400 if the settings exclude it. */
 function chosenImage(request: Request, values: NewInstance, settings: number): Property {
   const image = chosenProperty(request, values, 'image', settings);
   const options: PlainValues = JSON.parse(

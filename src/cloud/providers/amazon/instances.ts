@@ -8,27 +8,27 @@ import type { VendorInstance } from './responses.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
 import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
-/** What is remembered of an operation under way. */
+/** Progress of an operation. */
 const memoSchema = v.object({
-  /** Where a creation will put the instance, and what its image calls its root device. */
+  /** Zone of the new instance and root device name of its image. */
   place: v.optional(v.object({ zone: v.string(), rootDevice: v.string() })),
   instance: v.optional(v.string()),
-  /** The vendor has accepted what was ordered. */
+  /** Whether the vendor has accepted the request. */
   isOrdered: v.optional(v.boolean(), false),
-  /** Volumes of an instance that is deleted: those that stay, and those that go with it. */
+  /** Volumes of an instance to be deleted: those that stay, and those deleted with it. */
   volumes: v.optional(v.object({ kept: v.array(v.string()), gone: v.array(v.string()) })),
-  /** A resize: the root volume, the sub-steps that are done. */
+  /** Resize: the root volume and the completed steps. */
   root: v.optional(v.string()),
   isGrowing: v.optional(v.boolean(), false),
   isGrown: v.optional(v.boolean(), false),
 });
 
-/** A key to inject, as a creation is told of it. */
+/** The SSH key parameter of a creation. */
 const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
 
 const gone = ['shutting-down', 'terminated'];
 
-/** Stopped because somebody asked for it, not because a start failed. */
+/** State reasons of an intended stop; any other means that the start failed. */
 const wantedStops = ['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown', 'Server.ScheduledStop'];
 
 const detachment = { device: '', instance_backend_id: '', is_root: false, runtime_state: 'available' };
@@ -55,7 +55,7 @@ export class Instances {
     });
   }
 
-  /** Ends an instance, and looks until it is no more. */
+  /** Terminates an instance and polls until it is gone. */
   async delete(call: DriverCall): Promise<Step> {
     const { isOrdered, volumes } = v.parse(memoSchema, call.memo);
     const [region, id] = [regionOf(call), idOf(call)];
@@ -96,13 +96,13 @@ export class Instances {
     }
   }
 
-  /** Present values; undefined of an instance that was ended. */
+  /** Current values; undefined if the instance is terminated. */
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
     const existing = await this.api.instance(regionOf(call), idOf(call));
     return existing.instanceState.name === 'terminated' ? undefined : instanceValues(existing, regionOf(call));
   }
 
-  /** What a creation needs besides: the key, a zone, and the name of the image's root device. All of it may be done twice. */
+  /** Uploads the key and looks up a zone and the image's root device. Idempotent. */
   async #prepare(call: DriverCall): Promise<Step> {
     const region = regionOf(call);
     await this.#addKey(call);
@@ -126,7 +126,7 @@ export class Instances {
     );
   }
 
-  /** Looks at a new instance until it runs; its root volume comes with it. */
+  /** Polls a new instance until it runs, then adds its root volume. */
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
     const existing = await ifThere(this.api.instance(region, id));
@@ -140,17 +140,17 @@ export class Instances {
     const volume = root === undefined ? undefined : await ifThere(this.api.volume(region, root));
     // The vendor may not list it yet.
     if (!volume) return missed(call.memo);
-    const { name = rootVolumeName(call.values.name), ...told } = volumeValues(volume, region);
+    const { name = rootVolumeName(call.values.name), ...rest } = volumeValues(volume, region);
     const change: RowChange = {
       kind: volumeKind,
       action: 'put',
       backend_id: volume.volumeId,
-      values: { name, description: '', ...told, is_root: true },
+      values: { name, description: '', ...rest, is_root: true },
     };
     return { kind: 'done', values, changes: [change] };
   }
 
-  /** Orders that an instance starts or stops, and looks until it has. */
+  /** Starts or stops an instance and polls until it has. */
   async #switch(
     call: DriverCall,
     order: 'StartInstances' | 'StopInstances',
@@ -170,7 +170,7 @@ export class Instances {
       : again(call.memo, { runtime_state: state });
   }
 
-  /** A larger disk first, which may be refused, and then the other type. */
+  /** Extends the disk first, which the vendor may reject, then changes the type. */
   async #resize(call: DriverCall): Promise<Step> {
     const { isGrowing, isGrown, root } = v.parse(memoSchema, call.memo);
     const [region, id] = [regionOf(call), idOf(call)];
@@ -204,7 +204,7 @@ export class Instances {
     });
   }
 
-  /** A volume may be used in its new size while it is still being optimised. */
+  /** Polls a resized volume. The new size is usable while the vendor still optimizes the volume. */
   async #awaitGrowth(call: DriverCall, root: string): Promise<Step> {
     const growth = await this.api.growthOf(regionOf(call), root);
     if (growth?.modificationState === 'failed')
@@ -214,13 +214,13 @@ export class Instances {
   }
 }
 
-/** The id of a new instance is in the row and in the memo before anything else is asked. */
+/** Stores the id of a new instance in the row and the memo before the next request. */
 const accepted = ({ instanceId, instanceState: { name } }: VendorInstance): Accepted => ({
   memo: { instance: instanceId },
   values: { backend_id: instanceId, runtime_state: name },
 });
 
-/** Keys are called by their fingerprints: the same one is put into a region once, whoever calls it what. */
+/** Names a key by its fingerprint, so that a region has it once whatever users call it. */
 function keyName({ parameters }: DriverCall): string | undefined {
   const key = v.parse(keySchema, parameters.key);
   return key && `tenantry-${key.fingerprint.replaceAll(':', '')}`;
@@ -241,6 +241,6 @@ function wantedInstance(call: DriverCall, place: { readonly zone: string; readon
   };
 }
 
-/** Why an instance is in the state it is in. */
+/** The vendor's reason for the state of an instance. */
 const reasonOf = ({ instanceState: { name }, stateReason: { code, message } }: VendorInstance): string =>
   (message || code || `Instance is ${name}`).replace(/\.$/, '');

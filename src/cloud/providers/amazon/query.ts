@@ -7,7 +7,7 @@ import { rejectionSchema, setOf } from './responses.ts';
 /* Amazon's Query protocol (providers.md 6.5): forms in, XML out, signed with Signature V4. */
 
 const version = '2016-11-15';
-/** Where the vendor serves the public; each region has a host of its own below it. */
+/** Public host of the vendor; each region has a subdomain. */
 const publicHost = 'ec2.amazonaws.com';
 
 export type Parameters = Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export class Query {
     return this.read(region, action, parameters, member, schema, (items) => items);
   }
 
-  /** What is made of each page of a list: of long ones nothing else is kept. */
+  /** Maps each page of a list as it arrives, so that long lists take little memory. */
   read<T, Made>(
     region: string,
     action: string,
@@ -47,14 +47,14 @@ export class Query {
   ): Promise<Made[]> {
     return allPages(async (next) => {
       const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });
-      const told = decoded(v.record(v.string(), v.record(v.string(), v.unknown())), body)[`${action}Response`];
-      if (!told) throw malformed();
-      const items = made(decoded(setOf(schema), told[member]));
-      return { items, next: decoded(v.optional(v.string()), told.nextToken) };
+      const response = decoded(v.record(v.string(), v.record(v.string(), v.unknown())), body)[`${action}Response`];
+      if (!response) throw malformed();
+      const items = made(decoded(setOf(schema), response[member]));
+      return { items, next: decoded(v.optional(v.string()), response.nextToken) };
     }, limit);
   }
 
-  /** One call. Rejects with what the vendor's code means. */
+  /** Sends one call. Rejects with the error class of the vendor's code. */
   async call(region: string, action: string, parameters: Parameters): Promise<unknown> {
     const url = new URL(this.backendUrl);
     if (url.host === publicHost) url.host = `ec2.${region}.amazonaws.com`;
@@ -81,7 +81,7 @@ export class Query {
 export const numbered = (name: string, values: readonly string[]): Parameters =>
   Object.fromEntries(values.map((value, n) => [`${name}.${n + 1}`, value]));
 
-/** Conditions that what is listed fulfils, all of them. */
+/** Filter parameters; listed objects match all of them. */
 export const filters = (conditions: Parameters): Parameters =>
   Object.fromEntries(
     Object.entries(conditions).flatMap(([name, value], n) => [
@@ -90,7 +90,7 @@ export const filters = (conditions: Parameters): Parameters =>
     ]),
   );
 
-/** The tags that an order gives to what it makes of one type; `n` counts the types. */
+/** Tags for the new objects of one type; `n` numbers the types. */
 export const tagged = (n: number, type: string, tags: Parameters): Parameters =>
   Object.fromEntries([
     [`TagSpecification.${n}.ResourceType`, type],
@@ -100,7 +100,7 @@ export const tagged = (n: number, type: string, tags: Parameters): Parameters =>
     ]),
   ]);
 
-/** The class of a refusal by its code, where the status does not say it (providers.md 6.5 "Errors"). */
+/** The error class of a vendor's code if the status is ambiguous (providers.md 6.5 "Errors"). */
 function classOf(code: string): ErrorClass | undefined {
   if (/^Invalid\w+\.NotFound$/.test(code)) return 'not_found';
   switch (code) {

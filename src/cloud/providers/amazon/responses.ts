@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/* Of the answers of the EC2 Query API what is used here (providers.md 6.5). Numbers and truth values are texts in XML. */
+/* The used parts of EC2 Query API responses (providers.md 6.5). XML has numbers and booleans as text. */
 
 const text = v.optional(v.string(), '');
 const number = v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number));
@@ -9,7 +9,7 @@ const flag = v.pipe(
   v.transform((value) => value === 'true'),
 );
 
-/** A set of items; without any it is an empty element, or none at all. */
+/** A set of items. The vendor sends an empty set as an empty element or omits it. */
 export const setOf = <T>(item: v.GenericSchema<unknown, T>) =>
   v.pipe(
     v.optional(v.union([v.literal(''), v.array(item)]), ''),
@@ -18,7 +18,7 @@ export const setOf = <T>(item: v.GenericSchema<unknown, T>) =>
 
 const tags = setOf(v.object({ key: v.string(), value: text }));
 
-/** Why something is in the state it is in: `Server.InsufficientInstanceCapacity` and a sentence. */
+/** Reason for a state: a code such as `Server.InsufficientInstanceCapacity`, and a sentence. */
 const reason = v.optional(v.object({ code: text, message: text }), { code: '', message: '' });
 
 const device = v.object({
@@ -84,7 +84,7 @@ export type VendorModification = v.InferOutput<typeof modificationSchema>;
 export type VendorImage = v.InferOutput<typeof imageSchema>;
 export type VendorInstanceType = v.InferOutput<typeof instanceTypeSchema>;
 
-/** A refusal: `<Response><Errors><Error><Code>…</Code><Message>…</Message></Error></Errors></Response>`. */
+/** An error: `<Response><Errors><Error><Code>…</Code><Message>…</Message></Error></Errors></Response>`. */
 export const rejectionSchema = v.object({
   Response: v.object({ Errors: v.object({ Error: v.object({ Code: v.string(), Message: text }) }) }),
 });

@@ -7,7 +7,7 @@ const attached = (objects: readonly OtherObject[], instance: PlainValues): Other
 
 const detachment = { device: '', instance_backend_id: '', is_root: false };
 
-/** Names that are made here are as long as names may be. */
+/** Generated names are cut to the maximum length. */
 const cut = (name: string): string => [...name].slice(0, 150).join('');
 
 const rootVolume = ({ backend_id, disk, name, region, region_name }: PlainValues): PlainValues => ({
@@ -90,7 +90,7 @@ const volume: SimulatedKind = {
   },
 };
 
-/** Amazon as the simulator plays it (providers.md 3.3, 3.4). */
+/** Simulation of Amazon (providers.md 3.3, 3.4). */
 export const simulation: Simulation = {
   properties: { Region: regions, Image: simulatedImages, Size: sizes },
   kinds: { Instance: instance, Volume: volume },

@@ -3,14 +3,14 @@ import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
 import { regions, sizes } from './catalogue.ts';
 import type { VendorInstance, VendorVolume } from './responses.ts';
 
-/* What the vendor tells, under our names and in MiB. */
+/* Maps vendor objects to row values; sizes in MiB. */
 
 export const mebibytes = 1024;
 
 /** Whole GiB of so many MiB. */
 export const gibibytes = (size: unknown): number => Math.ceil(Number(size) / mebibytes);
 
-/** Characters of names that are made here. */
+/** Characters of generated names. */
 const maxNameLength = 150;
 
 export const rootVolumeName = (instance: unknown): string => [...`volume-${instance}`].slice(0, maxNameLength).join('');
@@ -22,7 +22,7 @@ const regionName = (region: string): string => regions.find(({ backend_id: code 
 
 const dimensions = v.object({ cores: v.number(), ram: v.number() });
 
-/** Cores and memory of a type that is in the table of sizes; nothing of others. */
+/** Cores and memory of a type in the table of sizes; undefined for other types. */
 export function dimensionsOf(type: string): v.InferOutput<typeof dimensions> | undefined {
   const size = sizes.find(({ backend_id: code }) => code === type);
   return size && v.parse(dimensions, size.details);
@@ -31,11 +31,11 @@ export function dimensionsOf(type: string): v.InferOutput<typeof dimensions> | u
 const instant = (time: string): number | undefined =>
   Number.isNaN(Date.parse(time)) ? undefined : Date.parse(time) * 1000;
 
-/** The volume that an instance starts from, if it has one. */
+/** The root volume of an instance, if it has one. */
 export const rootVolumeOf = ({ blockDeviceMapping, rootDeviceName }: VendorInstance): string | undefined =>
   blockDeviceMapping.find(({ deviceName }) => deviceName === rootDeviceName)?.ebs?.volumeId;
 
-/** What a resource gets of its instance. */
+/** Row values of an instance. */
 export function instanceValues(instance: VendorInstance, region: string): PlainValues {
   const { instanceState, instanceType, launchTime, networkInterfaceSet } = instance;
   const addresses = networkInterfaceSet.flatMap(({ privateIpAddressesSet }) => privateIpAddressesSet);
@@ -59,13 +59,13 @@ export function instanceValues(instance: VendorInstance, region: string): PlainV
 
 const volumeStates: Readonly<Record<string, string>> = { 'in-use': 'inuse' };
 
-/** The runtime state of a volume: that of its attachment while this changes. */
+/** The runtime state of a volume; while it is being attached or detached, the state of the attachment. */
 function volumeState({ attachmentSet: [attachment], status }: VendorVolume): string {
   if (attachment?.status === 'attaching' || attachment?.status === 'detaching') return attachment.status;
   return volumeStates[status] ?? status;
 }
 
-/** What a resource gets of its volume. */
+/** Row values of a volume. */
 export function volumeValues(volume: VendorVolume, region: string): PlainValues {
   const {
     attachmentSet: [attachment],
@@ -85,7 +85,7 @@ export function volumeValues(volume: VendorVolume, region: string): PlainValues 
   };
 }
 
-/** An object of the provider; one without a name is called by its id. */
+/** An object of the provider, named by its id if it has no name. */
 export function backendObject(
   kind: string,
   id: string,

@@ -28,7 +28,7 @@ import { detailsOf, knownResource } from '../../resources/resource.ts';
 import { rejectUnlessOffline } from './instance.ts';
 
 const smallest = 1024;
-/** What the column holds; the provider has a smaller limit of its own. */
+/** Limit of the column; the provider's limit is smaller. */
 const largest = 2 ** 31 - 1;
 
 const volumeTypes = ['gp2', 'io1', 'standard'];
@@ -58,7 +58,7 @@ function accept(request: Request, values: NewResource<typeof fields>, { settings
   return { row: { size, volume_type, region: region.backend_id, region_name: region.name } };
 }
 
-/** The instance that the provider has a volume attached to, by its id there; empty without. */
+/** Provider id of the instance that a volume is attached to; empty if detached. */
 const attachedTo = (volume: Pick<ResourceRow, 'details'>): string =>
   String(detailsOf(volume).instance_backend_id ?? '');
 
@@ -86,7 +86,7 @@ function acceptAttach(
   };
 }
 
-/** A volume comes after the instance it is attached to. */
+/** An attached volume can be imported only after its instance. */
 function acceptImport({ db }: Request, { values }: BackendObject, { settings }: ResourceLocation): CreationPlan {
   const instance = String(values.instance_backend_id ?? '');
   const isKnown =

@@ -7,14 +7,14 @@ import type { VendorVolume } from './responses.ts';
 import { gibibytes, volumeValues } from './values.ts';
 import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
 
-/** What is remembered of an operation under way. */
+/** Progress of an operation. */
 const memoSchema = v.object({
   zone: v.optional(v.string()),
   volume: v.optional(v.string()),
   isOrdered: v.optional(v.boolean(), false),
 });
 
-/** How a volume comes to an instance, or leaves it. */
+/** Attaching or detaching a volume. */
 interface Move {
   readonly order: () => Promise<void>;
   readonly isBegun: (volume: VendorVolume) => boolean;
@@ -42,7 +42,7 @@ export class Volumes {
     });
   }
 
-  /** Deletes a volume, and looks until it is no more. */
+  /** Deletes a volume and polls until it is gone. */
   async delete(call: DriverCall): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
     if (!v.parse(memoSchema, call.memo).isOrdered) {
@@ -66,7 +66,7 @@ export class Volumes {
     }
   }
 
-  /** Present values; undefined of a volume that was deleted. */
+  /** Current values; undefined if the volume is deleted. */
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
     const existing = await this.api.volume(regionOf(call), idOf(call));
     return existing.status === 'deleted' ? undefined : volumeValues(existing, regionOf(call));
@@ -92,7 +92,7 @@ export class Volumes {
 
   #detach(call: DriverCall): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
-    // A volume that was moved to another instance meanwhile stays there.
+    // If the volume has moved to another instance meanwhile, it stays attached to that.
     const instance = String(call.values.instance_backend_id);
     return this.#move(call, 'detaching', {
       order: () => this.api.detachVolume(region, id, instance),
@@ -101,7 +101,7 @@ export class Volumes {
     });
   }
 
-  /** Orders once that a volume comes to an instance or leaves it, and looks until it has. */
+  /** Attaches or detaches a volume once and polls until the vendor has done it. */
   async #move(call: DriverCall, passing: string, { isBegun, isOver, order }: Move): Promise<Step> {
     const [region, id] = [regionOf(call), idOf(call)];
     const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: passing } };
@@ -122,15 +122,15 @@ export class Volumes {
   }
 }
 
-/** The id of a new volume is in the row and in the memo before anything else is asked. */
+/** Stores the id of a new volume in the row and the memo before the next request. */
 const accepted = (volume: VendorVolume): Accepted => ({
   memo: { volume: volume.volumeId },
   values: { backend_id: volume.volumeId, runtime_state: volume.status },
 });
 
-/** What is shown of a volume while an operation on it goes on: whether it is attached is said at its end. */
+/** Values of a volume during an operation; the attachment is stored when the operation ends. */
 const withoutAttachment = ({ runtime_state: state }: PlainValues): PlainValues => ({ runtime_state: state });
 
-/** Operations a second, which have to be said of `io1`: as many as a `gp2` volume of the size has, within the bounds of `io1`. */
+/** I/O operations per second, required for `io1`: as many as a `gp2` volume of this size, within the limits of `io1`. */
 const iopsOf = ({ size, type }: { readonly size: number; readonly type: string }): number | undefined =>
   type === 'io1' ? Math.min(Math.max(100, 3 * size), 64_000) : undefined;

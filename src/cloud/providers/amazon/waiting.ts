@@ -1,21 +1,21 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
 
-/* Operations that take their time at the vendor: they are looked at again and again (providers.md 6.5). */
+/* Polling of operations that the vendor runs in the background (providers.md 6.5). */
 
-/** Where the object of a call is, and its id there. */
+/** Region of a call's object, and its id at the provider. */
 export const regionOf = ({ values }: DriverCall): string => String(values.region);
 export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 export const period = 5000;
 
-/** So many looks may miss what has just been made: the vendor's lists do not know it at once. */
+/** How many polls may miss a new object: the vendor's lists are eventually consistent. */
 const maxMisses = 12;
 
 const memoSchema = v.object({ misses: v.optional(v.number(), 0) });
 
-/** A further look is needed. */
+/** Polls again after the period. */
 export const again = (memo: PlainValues, values?: PlainValues): Step => ({
   kind: 'wait',
   milliseconds: period,
@@ -23,10 +23,10 @@ export const again = (memo: PlainValues, values?: PlainValues): Step => ({
   ...(values && { values }),
 });
 
-/** The next sub-step follows at once. */
+/** Continues with the next step immediately. */
 export const further = (memo: PlainValues): Step => ({ kind: 'wait', milliseconds: 0, memo });
 
-/** The step after a look that missed what has just been made. */
+/** The step after a poll that missed a new object. */
 export function missed(memo: PlainValues): Step {
   const { misses } = v.parse(memoSchema, memo);
   return misses < maxMisses

@@ -4,7 +4,7 @@ import { ifThere } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { linkedPages } from '../../operations/paging.ts';
 
-/* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
+/* Calls of DigitalOcean's API v2 (providers.md 5.5) and the used parts of its responses. */
 
 const pageSize = 200;
 
@@ -67,7 +67,7 @@ export type VendorDroplet = v.InferOutput<typeof droplet>;
 export type VendorAction = v.InferOutput<typeof action>;
 export type VendorKey = v.InferOutput<typeof key>;
 
-/** What a droplet is made of. */
+/** Parameters of a new droplet. */
 export interface NewDroplet {
   readonly name: string;
   readonly region: string;
@@ -79,10 +79,10 @@ export interface NewDroplet {
 
 const object = v.record(v.string(), v.unknown());
 
-/** A member of an answer; undefined when the answer is no object. */
+/** A member of a response; undefined if the response is not an object. */
 const memberOf = (body: unknown, name: string): unknown => (v.is(object, body) ? body[name] : undefined);
 
-/** The vendor's text in the body of a refusal. */
+/** The vendor's message in an error response. */
 const explained = (body: unknown): unknown => memberOf(body, 'message');
 
 export class DigitalOceanApi {
@@ -107,8 +107,8 @@ export class DigitalOceanApi {
 
   /** Droplets of exactly this name. */
   async dropletsNamed(name: string): Promise<VendorDroplet[]> {
-    const existing = await this.#list('/droplets', 'droplets', droplet, { name });
-    return existing.filter((one) => one.name === name);
+    const droplets = await this.#list('/droplets', 'droplets', droplet, { name });
+    return droplets.filter((one) => one.name === name);
   }
 
   async droplet(dropletId: string | number): Promise<VendorDroplet> {
@@ -116,7 +116,7 @@ export class DigitalOceanApi {
     return decoded(v.object({ droplet }), body).droplet;
   }
 
-  /** Orders a droplet; answers it, and the id of the action that makes it, if the vendor tells one. */
+  /** Creates a droplet. Returns it with the id of the vendor's action, if the response has one. */
   async createDroplet(wanted: NewDroplet): Promise<{ droplet: VendorDroplet; action: number | undefined }> {
     const { body } = await this.#call('POST', '/droplets', wanted);
     const created = decoded(v.object({ droplet, links: linkedActions }), body);
@@ -140,7 +140,7 @@ export class DigitalOceanApi {
     return decoded(v.object({ action }), body).action;
   }
 
-  /** Every action there was on a droplet. */
+  /** All actions on a droplet, past and running. */
   actionsOf = (dropletId: string): Promise<VendorAction[]> =>
     this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
 

@@ -10,7 +10,7 @@ import type { InjectedKey } from '../../people/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
 
-/** Milliseconds between two looks at a running action. */
+/** Milliseconds between two polls of a running action. */
 const period = 5000;
 
 const actionTypes: Readonly<Record<string, string>> = {
@@ -20,20 +20,20 @@ const actionTypes: Readonly<Record<string, string>> = {
   resize: 'resize',
 };
 
-/** What is remembered of an operation under way. */
+/** Progress of an operation. */
 const memoSchema = v.object({
-  /** Ids of the keys to inject, and of the droplets of this name that were there before. */
+  /** Ids of the keys to inject, and of the droplets that already had this name. */
   keys: v.optional(v.array(v.number()), []),
   before: v.optional(v.array(v.number())),
   droplet: v.optional(v.number()),
-  /** Id of the vendor's action that is followed. */
+  /** Id of the vendor's action to poll. */
   action: v.optional(v.number()),
 });
 
-/** A key to inject, as a creation is told of it. */
+/** The SSH key parameter of a creation. */
 const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
 
-/** DigitalOcean by its API (providers.md 5.4, 5.5). */
+/** Driver for DigitalOcean's API (providers.md 5.4, 5.5). */
 export class DigitalOceanDriver implements Driver {
   readonly #api: DigitalOceanApi;
 
@@ -71,7 +71,7 @@ export class DigitalOceanDriver implements Driver {
     });
   }
 
-  /** Names and descriptions of droplets stay here. */
+  /** Names and descriptions of droplets are not sent to the vendor. */
   async update(): Promise<Step> {
     return { kind: 'done' };
   }
@@ -111,8 +111,8 @@ export class DigitalOceanDriver implements Driver {
   }
 
   /**
-   * What a creation needs, once: which droplets of this name are there already, so that a lost one can be told from them,
-   * and the key. Its id is the last thing that is asked for, and remembered before anything else is.
+   * Prepares a creation: lists the droplets that already have this name, so that a lost one can be recognized, and uploads the
+   * key last, so that its id is stored before the next request.
    */
   async #prepare({ memo, parameters, values }: DriverCall): Promise<Step> {
     const before = (await this.#api.dropletsNamed(String(values.name))).map(({ id }) => id);
@@ -120,7 +120,7 @@ export class DigitalOceanDriver implements Driver {
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, before, keys: key ? [await this.#uploaded(key)] : [] } };
   }
 
-  /** The id of a key at the vendor, uploaded if it is missing there. */
+  /** The vendor's id of a key; uploads the key if it is missing. */
   async #uploaded({ fingerprint, name, public_key: publicKey }: Omit<InjectedKey, 'uuid'>): Promise<number> {
     const { id } = await putOnce(
       () => this.#api.key(fingerprint),
@@ -129,7 +129,7 @@ export class DigitalOceanDriver implements Driver {
     return id;
   }
 
-  /** Looks at an action of the vendor; when it is completed, so is ours. */
+  /** Polls an action of the vendor; the operation is done when the action is. */
   async #follow(action: number, droplet: number | string, memo: PlainValues): Promise<Step> {
     const { status, type } = await this.#api.action(action);
     if (status === 'errored') return { kind: 'fail', text: `Backend action ${type} failed` };
@@ -137,7 +137,7 @@ export class DigitalOceanDriver implements Driver {
     return { kind: 'done', values: dropletValues(await this.#api.droplet(droplet)) };
   }
 
-  /** Looks at a droplet whose action nobody knows: it was found after a call without an answer. */
+  /** Polls a droplet without a known action: its creation got no response. */
   async #awaitBirth(droplet: number, memo: PlainValues): Promise<Step> {
     const values = dropletValues(await this.#api.droplet(droplet));
     return values.runtime_state === 'provisioning'
@@ -146,7 +146,7 @@ export class DigitalOceanDriver implements Driver {
   }
 }
 
-/** The id of a new droplet is in the row and in the memo before anything else is asked. */
+/** Stores the id of a new droplet in the row and the memo before the next request. */
 const accepted = (
   { id, status }: VendorDroplet,
   action: number | undefined,
@@ -167,6 +167,6 @@ function wantedDroplet({ memo, parameters, values }: DriverCall): Parameters<Dig
   };
 }
 
-/** Whether an action was begun by the operation that started at an instant; the vendor's clock may be a minute off. */
+/** Whether the operation that started at an instant may have begun an action. The vendor's clock may be off by a minute. */
 const isBegunSince = ({ started_at: begun, status }: VendorAction, started: number): boolean =>
   status === 'in-progress' || Date.parse(begun ?? '') * 1000 >= started - minute;

@@ -18,7 +18,7 @@ import { shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';
 
 const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
-/** Distributions that refuse to start without a key. */
+/** Distributions that cannot start without a key. */
 const keyed = ['Ubuntu', 'FreeBSD', 'CoreOS'];
 
 const createFields = {

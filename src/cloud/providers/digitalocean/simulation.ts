@@ -46,7 +46,7 @@ const sizes: readonly SimulatedProperty[] = (
   details: { cores, ram, disk, transfer, regions: available },
 }));
 
-/** DigitalOcean as the simulator plays it (providers.md 3.3, 3.4). */
+/** Simulation of DigitalOcean (providers.md 3.3, 3.4). */
 export const simulation: Simulation = {
   properties: { Region: regions, Image: images, Size: sizes },
   kinds: {

@@ -1,7 +1,7 @@
 import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
 import type { VendorDroplet, VendorImage, VendorRegion, VendorSize } from './api.ts';
 
-/* What the vendor tells, under our names and in MiB. */
+/* Maps vendor objects to row values; sizes in MiB. */
 
 const mebibytes = 1024;
 
@@ -18,12 +18,12 @@ export const runtimeState = (status: string): string => runtimeStates[status] ??
 const imageName = ({ distribution, name }: { readonly distribution: string; readonly name: string }): string =>
   `${distribution} ${name}`.trim();
 
-/** What a resource gets of its droplet. */
+/** Row values of a droplet. */
 export function dropletValues(droplet: VendorDroplet): PlainValues {
   const { disk, image, memory, name, networks, region, size_slug: size, status, vcpus } = droplet;
-  const existing = [...(networks?.v4 ?? []), ...(networks?.v6 ?? [])];
+  const addresses = [...(networks?.v4 ?? []), ...(networks?.v6 ?? [])];
   const addressesOf = (type: string): string[] =>
-    existing.filter((address) => address.type === type).map((address) => address.ip_address);
+    addresses.filter((address) => address.type === type).map((address) => address.ip_address);
   return {
     name,
     runtime_state: runtimeState(status),
@@ -49,7 +49,7 @@ export function dropletObject(droplet: VendorDroplet): BackendObject {
   };
 }
 
-/** The sets of properties; a region that takes no new droplets is left out. */
+/** The properties by kind, without regions that accept no new droplets. */
 export function propertySets(
   regions: readonly VendorRegion[],
   images: readonly VendorImage[],

@@ -4,21 +4,21 @@ import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { allPages } from '../../operations/paging.ts';
 
-/* The calls of GitLab's API v4 (providers.md 8), and of their answers what is used here. */
+/* Calls of GitLab's API v4 (providers.md 8) and the used parts of its responses. */
 
 const pageSize = 100;
-/** Commits that are counted where GitLab does not tell how many there are. */
+/** Maximum number of commits to count if GitLab reports no total. */
 const maxCounted = 10_000;
 
 const id = v.pipe(v.number(), v.integer());
 const text = v.nullish(v.string(), '');
 const flag = v.nullish(v.boolean(), false);
-/** An address to be shown as a link. */
+/** A URL that is safe to show as a link; other schemes become empty. */
 const address = v.pipe(
   text,
-  v.transform((given) => (/^https?:\/\//i.test(given) ? given : '')),
+  v.transform((url) => (/^https?:\/\//i.test(url) ? url : '')),
 );
-/** Since when it has been waiting to be deleted. */
+/** When the object was marked for deletion. */
 const marked = v.nullish(v.string(), null);
 
 const group = v.object({
@@ -52,7 +52,7 @@ const project = v.object({
 });
 
 const member = v.object({ id });
-/** Administrators are told every email, others those that are public. */
+/** Administrators see every email address, other users only public ones. */
 const user = v.object({ id, email: text, public_email: text });
 const token = v.object({ access_token: v.string() });
 
@@ -60,25 +60,25 @@ export type VendorGroup = v.InferOutput<typeof group>;
 export type VendorProject = v.InferOutput<typeof project>;
 export type VendorUser = v.InferOutput<typeof user>;
 
-/** What GitLab calls what people are members of. */
+/** URL segments of objects with members. */
 export type Place = 'groups' | 'projects';
 
-/** Who calls: with a token, or as a user with a password. */
+/** A token, or the password of a user. */
 export type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
 
 const rejection = v.object({ message: v.unknown(), error: v.unknown(), error_description: v.unknown() });
 
-/** The vendor's text in the body of a refusal: a sentence, or sentences by the fields they are about. */
+/** The vendor's message in an error response: a sentence, or sentences by field. */
 function explained(body: unknown): unknown {
   const { error, error_description: description, message } = v.is(v.partial(rejection), body) ? body : {};
   return sentence(message) || sentence(description) || sentence(error);
 }
 
-function sentence(told: unknown): string {
-  if (typeof told === 'string') return told;
-  if (Array.isArray(told)) return told.map(sentence).join(', ');
-  if (typeof told !== 'object' || told === null) return '';
-  return Object.entries(told)
+function sentence(message: unknown): string {
+  if (typeof message === 'string') return message;
+  if (Array.isArray(message)) return message.map(sentence).join(', ');
+  if (typeof message !== 'object' || message === null) return '';
+  return Object.entries(message)
     .map(([field, wrong]) => (field === 'base' ? sentence(wrong) : `${field} ${sentence(wrong)}`))
     .join(', ');
 }
@@ -86,7 +86,7 @@ function sentence(told: unknown): string {
 export class GitLabApi {
   /** Address without a slash at its end. */
   readonly site: string;
-  /** Headers that say who calls. */
+  /** Headers that authenticate the account. */
   #authorization: Promise<Readonly<Record<string, string>>> | undefined;
 
   constructor(
@@ -101,11 +101,11 @@ export class GitLabApi {
     await this.#call('GET', '/user');
   }
 
-  /** The groups that the account is a member of; with `search` those whose names or paths hold it. */
+  /** The groups that the account is a member of; `search` matches parts of names and paths. */
   groups = (search: Readonly<Record<string, string>> = {}): Promise<VendorGroup[]> =>
     this.#list('/groups', group, { all_available: 'false', ...search });
 
-  /** The projects that the account is a member of, likewise. */
+  /** The projects that the account is a member of, with the same search. */
   projects = (search: Readonly<Record<string, string>> = {}): Promise<VendorProject[]> =>
     this.#list('/projects', project, { membership: 'true', ...search });
 
@@ -129,7 +129,7 @@ export class GitLabApi {
     await this.#call('DELETE', `/${place}/${objectId}`);
   }
 
-  /** How many commits a project has, at most those that are counted; none before it has a repository. */
+  /** The number of commits of a project, at most `maxCounted`; 0 without a repository. */
   async commits(projectId: string): Promise<number> {
     const { statistics } = await this.project(projectId);
     if (typeof statistics?.commit_count === 'number') return statistics.commit_count;
@@ -161,7 +161,7 @@ export class GitLabApi {
     await this.#call('DELETE', `/${place}/${objectId}/members/${userId}`);
   }
 
-  /** Users of exactly this email address: GitLab also finds what is like it. */
+  /** Users with exactly this email address; GitLab's search also returns similar ones. */
   async usersOf(email: string): Promise<VendorUser[]> {
     const folded = email.toLowerCase();
     return (await this.#list('/users', user, { search: email })).filter((found) =>
@@ -169,12 +169,12 @@ export class GitLabApi {
     );
   }
 
-  /** Makes a user, who is sent a link for a password. */
+  /** Creates a user. GitLab sends them a link to set a password. */
   async createUser(wanted: { email: string; username: string; name: string }): Promise<VendorUser> {
     return decoded(user, (await this.#call('POST', '/users', { ...wanted, reset_password: true })).body);
   }
 
-  /** A call as the account; a token that a password has brought and that has ended is replaced once. */
+  /** Sends a call as the account. Replaces an expired token of a password login once. */
   async #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonResponse> {
     const url = new URL(`${this.site}/api/v4${path}`);
     const send = async (): Promise<JsonResponse> => {
@@ -185,8 +185,8 @@ export class GitLabApi {
     try {
       return await send();
     } catch (error) {
-      const isRefused = error instanceof ProviderError && error.type === 'unauthorized';
-      if (!isRefused || isFirst || 'token' in this.credentials) throw error;
+      const isRejected = error instanceof ProviderError && error.type === 'unauthorized';
+      if (!isRejected || isFirst || 'token' in this.credentials) throw error;
       this.#authorization = undefined;
       return send();
     }

@@ -16,27 +16,27 @@ import { GitLabApi, type Place, type VendorGroup, type VendorProject } from './a
 import { GitLabMembership } from './membership.ts';
 import { groupObject, groupValues, isLeaving, pathOf, projectObject, projectValues, visibilityOf } from './values.ts';
 
-/** Milliseconds between two looks at what GitLab deletes. */
+/** Milliseconds between two polls of a deletion. */
 const period = 2000;
 
-/** What is remembered of a deletion: GitLab has been asked for it. */
+/** Progress of a deletion: whether GitLab has accepted it. */
 const memoSchema = v.object({ isLeaving: v.optional(v.boolean(), false) });
 
-/** What is done with a kind of object. */
+/** The operations on a kind of object. */
 interface Work {
   readonly place: Place;
   /** The object with an id, with its values. */
   readonly find: (
     id: string,
   ) => Promise<{ readonly existing: VendorGroup | VendorProject; readonly values: PlainValues }>;
-  /** Objects that are what a creation makes. */
+  /** Objects that match the one to create. */
   readonly alike: (call: DriverCall) => Promise<readonly { readonly id: number }[]>;
   readonly make: (call: DriverCall) => Promise<{ readonly id: number }>;
-  /** Values of a new object that GitLab does not tell. */
+  /** Values of a new object that GitLab does not return. */
   readonly initial: PlainValues;
 }
 
-/** GitLab by its API v4 (providers.md 8). */
+/** Driver for GitLab's API v4 (providers.md 8). */
 export class GitLabDriver implements Driver {
   readonly #api: GitLabApi;
   readonly #kinds: Readonly<Record<string, Work>>;
@@ -59,11 +59,11 @@ export class GitLabDriver implements Driver {
   }
 
   async sync(): Promise<Inventory> {
-    const there = <T extends VendorGroup | VendorProject>(list: readonly T[]): T[] =>
+    const withoutDeleted = <T extends VendorGroup | VendorProject>(list: readonly T[]): T[] =>
       list.filter((one) => !isLeaving(one));
     const objects = [
-      ...there(await this.#api.groups()).map((group) => groupObject(group, this.#api.site)),
-      ...there(await this.#api.projects()).map(projectObject),
+      ...withoutDeleted(await this.#api.groups()).map((group) => groupObject(group, this.#api.site)),
+      ...withoutDeleted(await this.#api.projects()).map(projectObject),
     ];
     return { properties: {}, quotas: {}, objects };
   }
@@ -79,12 +79,12 @@ export class GitLabDriver implements Driver {
     });
   }
 
-  /** Names and descriptions stay here. */
+  /** Names and descriptions are not sent to GitLab. */
   async update(): Promise<Step> {
     return { kind: 'done' };
   }
 
-  /** GitLab deletes in the background, and keeps what it deletes for some days, marked. */
+  /** GitLab deletes in the background; deleted objects stay listed for some days with a mark. */
   async delete({ kind, memo, values }: DriverCall): Promise<Step> {
     const id = String(values.backend_id);
     const { find, place } = this.#work(kind);
@@ -100,8 +100,8 @@ export class GitLabDriver implements Driver {
 
   async pull({ kind, values }: DriverCall): Promise<PlainValues | undefined> {
     const id = String(values.backend_id);
-    const { existing, values: told } = await this.#work(kind).find(id);
-    return isLeaving(existing) ? undefined : { ...told, ...(await this.measure({ kind, backend_id: id })) };
+    const { existing, values: current } = await this.#work(kind).find(id);
+    return isLeaving(existing) ? undefined : { ...current, ...(await this.measure({ kind, backend_id: id })) };
   }
 
   async measure({ backend_id: id, kind }: BackendReference): Promise<PlainValues> {

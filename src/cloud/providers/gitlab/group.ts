@@ -36,7 +36,7 @@ const fields = {
   path: writeOnly(
     keepingTo(
       pathRules,
-      text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }),
+      text({ max: 100, required: true, update: false, help: 'Path of the group at GitLab.', example: 'alice' }),
     ),
   ),
   web_url: readOnly('url', { type: ['string', 'null'] }, webUrl),
@@ -46,7 +46,7 @@ const fields = {
 };
 
 /**
- * Settings with the same address and user share their groups. Without an address each has a simulated GitLab of its own.
+ * Settings with the same address and user share their groups. Settings without an address each have a separate simulated GitLab.
  */
 const sameBackend = (settings: number): Sql => sql`
   r.settings_id IN (
@@ -61,8 +61,8 @@ function accept(
   { name, path }: NewResource<typeof fields>,
   { settings }: ResourceLocation,
 ): CreationPlan {
-  // Nobody learns which groups there are where they see none.
-  const rejection = (what: 'name' | 'path', column: string, value: string): Readonly<Record<string, string[]>> => {
+  // Callers must not learn the names of groups that they cannot see.
+  const conflictOf = (what: 'name' | 'path', column: string, value: string): Readonly<Record<string, string[]>> => {
     const isSeen = request.db.value<number>(sql`
       SELECT ${visibleResources(request.caller)} AS is_seen FROM resource r
       WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}
@@ -70,7 +70,7 @@ function accept(
     if (isSeen === undefined) return {};
     return { [what]: [isSeen ? `Group with this ${what} already exists.` : `${labels[what]} cannot be used.`] };
   };
-  const messages = { ...rejection('name', 'r.name', name), ...rejection('path', detail('path'), path) };
+  const messages = { ...conflictOf('name', 'r.name', name), ...conflictOf('path', detail('path'), path) };
   if (Object.keys(messages).length > 0) throw invalid(messages);
   return { row: { path } };
 }

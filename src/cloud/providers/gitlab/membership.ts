@@ -22,7 +22,7 @@ export class GitLabMembership implements Membership {
     return String((known ?? (await this.#make(person))).id);
   }
 
-  /** A new user of GitLab, under a name of its own where that of the person is somebody else's. */
+  /** Creates a GitLab user. Adds a suffix to the username if another person has it. */
   async #make({ email, full_name: fullName, username }: Person): Promise<VendorUser> {
     const plain = usernameOf(username);
     const name = fullName || username;
@@ -30,7 +30,7 @@ export class GitLabMembership implements Membership {
       return await this.api.createUser({ email, username: plain, name });
     } catch (error) {
       if (!(error instanceof ProviderError && error.type === 'conflict')) throw error;
-      // Another job may have made it meanwhile.
+      // Another job may have created the user meanwhile.
       const [known] = await this.api.usersOf(email);
       if (known) return known;
       if (!error.message.includes('Username')) throw error;
@@ -44,9 +44,9 @@ export class GitLabMembership implements Membership {
       await this.api.addMember(this.place(kind), id, { user_id: Number(account), access_level: developer });
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      // It is one already: an answer was lost.
+      // Already a member: an earlier call got no response.
       if (error.type === 'conflict') return true;
-      // Whoever may do more by the group cannot be made a developer of its project.
+      // A member of the group with a higher level cannot become a developer of its project.
       if (error.type === 'invalid' && error.message.includes('inherited membership')) return false;
       throw error;
     }
@@ -58,7 +58,7 @@ export class GitLabMembership implements Membership {
   }
 }
 
-/** A username that GitLab takes. */
+/** Converts a username to one that GitLab accepts. */
 function usernameOf(username: string): string {
   const plain = username.normalize('NFKD').replace(/[^\w.-]+/g, '-');
   return plain.replace(/^[-.]+|[-.]+$|\.(?:git|atom)$/g, '') || 'user';

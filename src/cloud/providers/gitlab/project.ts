@@ -33,7 +33,7 @@ const levels = [
 ];
 const knownLevels = levels.map(({ value }) => value);
 
-/** Who sees the project at GitLab: a number in both directions. */
+/** Visibility at GitLab, a number in requests and responses. */
 const visibilityLevel: WritableField<number, true> = {
   type: 'choice',
   help: '0 private, 10 internal, 20 public.',
@@ -53,7 +53,7 @@ const visibilityLevel: WritableField<number, true> = {
 const isNumberOf = (level: number, value: unknown): boolean =>
   typeof value === 'string' && /^\s*\d+\s*$/.test(value) && Number(value) === level;
 
-/** A feature that is off unless asked for. */
+/** A feature that is off by default. */
 const feature = (name: string) => shownAs(boolean({ update: false }), () => booleanValue(detail(name)));
 
 const groupColumn = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
@@ -94,7 +94,7 @@ function accept({ db }: Request, values: NewResource<typeof fields>, place: Reso
   };
 }
 
-/** A project comes after its group. */
+/** A project can be imported only after its group. */
 function acceptImport(
   { db }: Request,
   { values }: BackendObject,

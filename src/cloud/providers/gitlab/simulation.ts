@@ -2,7 +2,7 @@ import type { Simulation } from '../../catalogue/simulation.ts';
 
 const created = '2017-06-01T00:00:00Z';
 
-/** GitLab as the simulator plays it (providers.md 3). */
+/** Simulation of GitLab (providers.md 3). */
 export const simulation: Simulation = {
   properties: {},
   kinds: {

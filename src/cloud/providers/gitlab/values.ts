@@ -2,20 +2,20 @@ import { present } from '../../../kernel/present.ts';
 import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
 import type { VendorGroup, VendorProject } from './api.ts';
 
-/* What GitLab tells, under our names. */
+/* Maps GitLab objects to row values. */
 
 const visibilities: Readonly<Record<number, string>> = { 0: 'private', 10: 'internal', 20: 'public' };
 
-/** What GitLab calls a level of visibility. */
+/** GitLab's name of a visibility level. */
 export const visibilityOf = (level: unknown): string => present(visibilities[Number(level)]);
 
-/** The level of what GitLab calls it; undefined for one that nobody knows. */
+/** The visibility level with GitLab's name; undefined if unknown. */
 function levelOf(visibility: string): number | undefined {
-  const existing = Object.entries(visibilities).find(([, name]) => name === visibility);
-  return existing && Number(existing[0]);
+  const entry = Object.entries(visibilities).find(([, name]) => name === visibility);
+  return entry && Number(entry[0]);
 }
 
-/** What a resource gets of its group at the GitLab of this address. */
+/** Row values of a group at the GitLab of this address. */
 export function groupValues(group: VendorGroup, site: string): PlainValues {
   const { description, name, web_url: url } = group;
   const path = pathOf(group);
@@ -25,7 +25,7 @@ export function groupValues(group: VendorGroup, site: string): PlainValues {
 /** The path of a group, with those of the groups that it is in. */
 export const pathOf = ({ full_path: fullPath, path }: VendorGroup): string => fullPath || path;
 
-/** What a resource gets of its project. */
+/** Row values of a project. */
 export const projectValues = (project: VendorProject): PlainValues => ({
   name: project.name,
   description: project.description ?? '',
@@ -52,6 +52,6 @@ export const groupObject = (group: VendorGroup, site: string): BackendObject =>
 export const projectObject = (project: VendorProject): BackendObject =>
   object('Project', project, projectValues(project));
 
-/** Whether it is there only until GitLab has deleted it for good. */
+/** Whether GitLab has marked the object for deletion. */
 export const isLeaving = (existing: VendorGroup | VendorProject): boolean =>
   Boolean(existing.marked_for_deletion_on ?? ('marked_for_deletion_at' in existing && existing.marked_for_deletion_at));

@@ -12,20 +12,20 @@ import {
 import { basicAuthorization } from '../../operations/basic.ts';
 import { allPages } from '../../operations/paging.ts';
 
-/* The calls of JIRA's REST API 2 (providers.md 7.3), and of their answers what is used here. */
+/* Calls of JIRA's REST API 2 (providers.md 7.3) and the used parts of its responses. */
 
 const pageSize = 100;
-/** After so many numbers without an issue there is none behind: some may have been deleted. */
+/** Number of consecutive missing issues after which a listing ends; deleted issues leave gaps. */
 const maxMissing = 3;
 
 const text = v.nullish(v.string(), '');
-/** Ids are texts here, and numbers in some versions. */
+/** Ids as text; some versions send numbers. */
 const id = v.pipe(
   v.union([v.string(), v.number()]),
   v.transform((given) => String(given)),
 );
 const named = v.object({ name: v.string() });
-/** A person; versions that do not tell names tell ids of accounts. */
+/** A person; some versions send account ids instead of names. */
 const person = v.nullish(v.object({ name: text, accountId: text, displayName: text, emailAddress: text }), null);
 
 const described = { id, name: v.string(), description: text, iconUrl: text };
@@ -88,7 +88,7 @@ const rejection = v.partial(
 
 const captcha = 'JIRA CAPTCHA is triggered. Please reset credentials';
 
-/** The vendor's texts of a refusal; JIRA asks whoever failed too often for what only a browser can answer. */
+/** The vendor's messages in an error response. After too many failed logins JIRA requires a CAPTCHA. */
 function explained(body: unknown, { headers }: VendorResponse): unknown {
   const { 'x-authentication-denied-reason': denied, 'x-seraph-loginreason': reason } = headers;
   if (/AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(String(reason)) || /CAPTCHA/.test(String(denied)))
@@ -152,7 +152,7 @@ export class JiraApi {
     return decoded(issue, (await this.#call('GET', `${path`/issue/${key}`}?fields=${issueFields}`)).body);
   }
 
-  /** The number of the newest issue of a project that the search knows, which learns of new ones after a while; 0 without any. */
+  /** The number of the newest issue in JIRA's search index, which lags behind; 0 if there is none. */
   async newestFound(projectKey: string): Promise<number> {
     const jql = `project = "${projectKey}" ORDER BY key DESC`;
     const query = new URLSearchParams({ jql, startAt: '0', maxResults: '1', fields: 'summary' });
@@ -161,13 +161,13 @@ export class JiraApi {
     return Number(/-(\d+)$/.exec(newest?.key ?? '')?.[1] ?? 0);
   }
 
-  /** The issues of a project behind a number, one after the other, up to where there are no more. */
+  /** The issues of a project after a number, read one by one until none is left. */
   async *issuesBehind(projectKey: string, number: number): AsyncGenerator<VendorIssue & { readonly number: number }> {
     for (let next = number + 1, missing = 0; missing < maxMissing; next++) {
       const key = `${projectKey}-${next}`;
       const existing = await ifThere(this.issue(key));
       missing = existing ? 0 : missing + 1;
-      // One that was moved to another project answers under its old key, too.
+      // JIRA also returns an issue that was moved to another project under its old key.
       if (existing?.key === key) yield { ...existing, number: next };
     }
   }
@@ -222,7 +222,7 @@ export class JiraApi {
     return decoded(shape, body).fields.attachment ?? [];
   }
 
-  /** Attaches a file; answers its id. */
+  /** Attaches a file. Returns its id. */
   async attach(issueKey: string, name: string, content: Buffer): Promise<string> {
     const boundary = `tenantry-${randomUUID()}`;
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${fileName(name)}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
@@ -258,5 +258,5 @@ export class JiraApi {
   }
 }
 
-/** The name of a file as it stands in a form (HTML, "Multipart form data"), and at JIRA. */
+/** The name of a file as escaped in a form (HTML, "Multipart form data"), and stored by JIRA. */
 export const fileName = (name: string): string => name.replace(/["\r\n]/g, encodeURIComponent);

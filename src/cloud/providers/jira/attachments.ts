@@ -99,13 +99,13 @@ const attachments = collection<AttachmentRow>()({
   delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, attachment, row) },
 });
 
-/** JIRA.Attachment, as drivers know it. */
+/** JIRA.Attachment as an entity. */
 export const attachment: EntityKind = {
   name: 'Attachment',
   table: 'jira_attachment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
   distinguishedBy: ['issue_id', 'name'],
-  told: (db, id) => {
+  driverInput: (db, id) => {
     const { name, size } = db.one<AttachmentRow>(sql`SELECT * FROM jira_attachment WHERE id = ${id}`);
     const content = db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
     return { values: { name, size }, parameters: { content } };
@@ -113,7 +113,7 @@ export const attachment: EntityKind = {
   stored: () => ({}),
 };
 
-/** Whatever was uploaded is only ever a file to be saved: no browser shows it as a page of this address. */
+/** Uploaded files are only downloads: no browser may render one as a page of this origin. */
 function download(request: Request): Reply {
   const { id, name } = attachments.find(request);
   const content = request.db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
@@ -147,7 +147,7 @@ export const attachmentEndpoints: readonly Endpoint[] = [
     },
     operations: {
       GET: {
-        summary: 'Answers the file itself.',
+        summary: 'Downloads the file.',
         allowedFor: attachments.spec.visible.allowedFor,
         output: { status: 200, types: ['application/octet-stream'] },
         handle: download,

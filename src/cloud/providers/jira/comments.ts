@@ -55,7 +55,7 @@ const fields = {
 export const issueOf = (db: Database, id: number): IssueRow =>
   db.one<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`);
 
-/** Who adds to an issue. */
+/** Who can add to an issue. */
 export const issueAdders = rightVia(
   ({ issue }: { readonly issue: number }, { db }) => ({ jira_project_id: issueOf(db, issue).jira_project_id }),
   adders,
@@ -68,7 +68,7 @@ const comments = collection<CommentRow>()({
   table: 'jira_comment',
   alias: 'c',
   fields,
-  // Answers that somebody gave at JIRA are seen by whoever made the issue.
+  // The creator of an issue sees the comments made at JIRA.
   visible: visibleToMakers(
     ', and answers from JIRA to their issues',
     projectOfIssue('c.issue_id'),
@@ -92,7 +92,7 @@ const comments = collection<CommentRow>()({
   delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, comment, row) },
 });
 
-/** What JIRA gets: its account speaks for everybody, so the text says for whom. */
+/** The text sent to JIRA. One account posts for all users, so the text names the author. */
 function signed(message: string, user: { username: string; full_name: string } | undefined): string {
   return user ? `${message}\n\n(added by ${user.full_name || user.username} [${user.username}])` : message;
 }
@@ -100,13 +100,13 @@ function signed(message: string, user: { username: string; full_name: string } |
 /** The message of a text at JIRA. */
 const unsigned = (text: string): string => text.replace(/\r?\n\r?\n\(added by [^\n]* \[[^\]\n]*\]\)\s*$/, '');
 
-/** JIRA.Comment, as drivers know it. */
+/** JIRA.Comment as an entity. */
 export const comment: EntityKind = {
   name: 'Comment',
   table: 'jira_comment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
   distinguishedBy: ['issue_id', 'message'],
-  told: (db, id) => {
+  driverInput: (db, id) => {
     const { message, user_id: user } = db.one<CommentRow>(sql`SELECT * FROM jira_comment WHERE id = ${id}`);
     const text = signed(
       message,
@@ -120,7 +120,7 @@ export const comment: EntityKind = {
   }),
   importDiscovered: (context, owner, backendId, values) => {
     const { db } = context.app;
-    // A comment of another issue, whatever was told, is none of this one.
+    // A comment of another issue is rejected, even if a webhook names this issue.
     const { backend_id: key, settings_id: settings } = issueOf(db, owner);
     if (values.issue !== undefined && values.issue !== key) return;
     db.insert('jira_comment', {

@@ -6,7 +6,7 @@ import { type Creation, createOnce } from '../../operations/creation.ts';
 import { fileName, JiraApi, type VendorChoice, type VendorIssue } from './api.ts';
 import { commentValues, issueValues, loginOf, propertySets } from './values.ts';
 
-/** What is done with a kind of object: a project, or what belongs to issues. */
+/** The operations on a kind of object: a project, or a part of an issue. */
 interface Work {
   readonly creation: (call: DriverCall) => Omit<Creation, 'follow'>;
   readonly update: (call: DriverCall, id: string) => Promise<void>;
@@ -15,7 +15,7 @@ interface Work {
   readonly read: (id: string, parent: string) => Promise<PlainValues | undefined>;
 }
 
-/** JIRA by its REST API 2 (providers.md 7.3). */
+/** Driver for JIRA's REST API 2 (providers.md 7.3). */
 export class JiraDriver implements Driver {
   readonly #api: JiraApi;
   readonly #kinds: Readonly<Record<string, Work>>;
@@ -34,7 +34,7 @@ export class JiraDriver implements Driver {
     await this.#api.myself();
   }
 
-  /** The issue types are those of all projects: each project has its own choice of them. */
+  /** Lists the issue types of all projects; each project uses a subset. */
   async sync(): Promise<Inventory> {
     const objects: Inventory['objects'][number][] = [];
     const types = new Map<string, VendorChoice>();
@@ -95,7 +95,7 @@ const projects = (api: JiraApi): Work => ({
           name: String(values.name),
           projectTypeKey: String(parameters.project_type),
           projectTemplateKey: String(parameters.template),
-          // Versions that do not tell names take ids of accounts.
+          // Versions without names take account ids.
           ...(lead?.name ? { lead: lead.name } : { leadAccountId: loginOf(lead) }),
         });
       },
@@ -110,9 +110,9 @@ const projects = (api: JiraApi): Work => ({
   },
 });
 
-/** Texts that JIRA may have kept with other ends of lines, or without the spaces around them. */
-const isSame = (told: string | null | undefined, ours: unknown): boolean =>
-  (told ?? '').replaceAll('\r\n', '\n').trim() === String(ours).trim();
+/** Compares texts regardless of line endings and surrounding spaces, which JIRA may change. */
+const isSame = (theirs: string | null | undefined, ours: unknown): boolean =>
+  (theirs ?? '').replaceAll('\r\n', '\n').trim() === String(ours).trim();
 
 const issues = (api: JiraApi): Work => ({
   creation: ({ parent, values }) => ({
@@ -140,7 +140,7 @@ const issues = (api: JiraApi): Work => ({
   remove: (key) => api.deleteIssue(key),
   read: async (key) => {
     const existing = await api.issue(key);
-    // One that was moved to another project answers under its old key, too.
+    // JIRA also returns an issue that was moved to another project under its old key.
     return existing.key === key ? issueValues(existing) : undefined;
   },
 });
@@ -154,10 +154,10 @@ const fieldsOf = ({ description, priority_name: priority, summary, type_name: ty
   priority: { name: priority },
 });
 
-/** The fields whose values at JIRA are others than ours: JIRA refuses some of them on some screens. */
+/** The fields that differ from JIRA's. Unchanged fields are omitted because JIRA rejects some of them on some screens. */
 function changedFields(issue: VendorIssue, values: PlainValues): PlainValues {
-  const told = issueValues(issue);
-  const differs = (name: string): boolean => !isSame(String(told[name] ?? ''), values[name] ?? '');
+  const current = issueValues(issue);
+  const differs = (name: string): boolean => !isSame(String(current[name] ?? ''), values[name] ?? '');
   const { description, issuetype, priority, summary } = fieldsOf(values);
   return {
     ...(differs('summary') && { summary }),
@@ -180,7 +180,7 @@ const comments = (api: JiraApi): Work => ({
   },
   update: ({ parent, values }, id) => api.updateComment(parent, id, String(values.message)),
   remove: (id, parent) => api.deleteComment(parent, id),
-  // Whoever sends a webhook may name anything.
+  // A webhook may contain any id.
   read: async (id, parent) => (/^\d+$/.test(id) ? commentValues(await api.comment(parent, id), parent) : undefined),
 });
 

@@ -16,7 +16,7 @@ export interface IssueRow extends MadeRow {
   readonly details: string;
 }
 
-/** What only JIRA tells of an issue. */
+/** Fields of an issue that only JIRA sets. */
 export const jiraOnlyFields = [
   'status',
   'resolution',
@@ -27,7 +27,7 @@ export const jiraOnlyFields = [
 export const settingsOf = (db: Database, jiraProject: number): number =>
   db.scalar<number>(sql`SELECT settings_id FROM resource WHERE id = ${jiraProject}`);
 
-/** The columns that JIRA's words on an issue go to. */
+/** The columns to store for an issue read from JIRA. */
 function stored(
   { app: { db }, now }: Parameters<EntityKind['stored']>[0],
   values: PlainValues,
@@ -45,7 +45,7 @@ function stored(
   return { ...Object.fromEntries(columns), details: JSON.stringify({ ...JSON.parse(details), ...news }), updated: now };
 }
 
-/** JIRA.Issue, as drivers know it. */
+/** JIRA.Issue as an entity. */
 export const issue: EntityKind = {
   name: 'Issue',
   table: 'jira_issue',
@@ -54,7 +54,7 @@ export const issue: EntityKind = {
     { column: 'parent_id', table: 'jira_issue' },
   ],
   distinguishedBy: ['jira_project_id', 'summary'],
-  told: (db, id) => {
+  driverInput: (db, id) => {
     const { description, parent_key, priority_name, summary, type_name } = db.one<
       IssueRow & { parent_key: string | null }
     >(

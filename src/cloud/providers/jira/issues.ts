@@ -41,7 +41,7 @@ const ofParent = (column: string): string => `(SELECT ${column} FROM jira_issue 
 const fromJira = (name: string): Field<never> =>
   readOnlyText(computedValue(`ifnull(i.details -> '$.${name}', '${name === 'resolution_date' ? 'null' : '""'}')`));
 
-/** A property of the project's settings, kept by its name: the link is null when there is no such property any more. */
+/** A property of the project's settings, stored by name; the link is null if the property no longer exists. */
 const named = (kind: string, path: string, column: string): WritableField<number, true> =>
   shownAs(propertyLink(kind, path, { update: true }), () =>
     optionalLink(
@@ -51,7 +51,7 @@ const named = (kind: string, path: string, column: string): WritableField<number
     ),
   );
 
-/** The collection itself, which the fields are made before. */
+/** The collection, which is created after the fields. */
 const ownKind: LinkTarget = { path: 'jira-issues', visibleId: (request, uuid) => issues.visibleId(request, uuid) };
 
 const fields = {
@@ -99,7 +99,7 @@ const fields = {
 
 type IssueValues = Values<typeof fields>;
 
-/** Where an issue is: ids of its project and of that project's settings. */
+/** Ids of an issue's project and of the project's settings. */
 interface IssuePlace {
   readonly jiraProject: number;
   readonly settings: number;
@@ -115,7 +115,7 @@ const placeIn = ({ db }: Request, jiraProject: number): IssuePlace => ({
   settings: settingsOf(db, jiraProject),
 });
 
-/** Checks type, priority and parent against the settings and each other; answers their columns. Throws 400. */
+/** Checks type, priority and parent against the settings and each other. Returns their columns. Throws 400. */
 function chosenColumns(
   request: Request,
   values: IssueValues,

@@ -14,7 +14,7 @@ import { webhookReceiver } from './webhook.ts';
 
 const shortestSecret = 20;
 
-/** What the receiver of webhooks asks for: everybody may call that, so the secret must not be one that can be guessed. */
+/** Minimum length of the webhook secret. The receiver is public, so the secret must not be guessable. */
 const webhookSecret = {
   ...refine(
     text({

@@ -10,7 +10,7 @@ import { mayChangeSomeResources, type ResourcePlace, resourceWriters } from '../
 
 /* Rights of issues, comments and attachments (providers.md 7.4). */
 
-/** A row with who made it; null for what came from JIRA. */
+/** A row with its creator; null if it came from JIRA. */
 export interface MadeRow extends EntityRow {
   readonly user_id: number | null;
 }
@@ -22,7 +22,7 @@ export type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { read
 export const projectOfIssue = (issue: string): string => `(SELECT jira_project_id FROM jira_issue WHERE id = ${issue})`;
 
 /**
- * Who sees objects: their makers, as long as they see the JIRA project. `isMade` is the condition for what a user has made,
+ * Who can see objects: their creators, while they can see the JIRA project. `isMade` is the condition for a user's own objects,
  * `jiraProject` SQL of the project's id.
  */
 export const visibleToMakers = (words: string, jiraProject: string, isMade: (user: number) => Sql): Visibility =>
@@ -55,11 +55,11 @@ export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
 /** What deletions declare alike: they are scheduled, as those of resources. */
 export const deletionByMakers = { right: makers, output: { status: 202, shape: messageShape } } as const;
 
-/** Whether OPTIONS describes the fields: of what is there to who may change it, and of creation to who may add somewhere. */
+/** Whether OPTIONS lists the fields: those of an object to users who can change it, those of creation to users who can add one. */
 export const isDescribed = (request: Request, row: PlacedRow | undefined): boolean =>
   row ? makers.may(request, row) : mayChangeSomeResources(request);
 
-/** Who adds to a JIRA project, which is a resource: those who change it. */
+/** Who can add to a JIRA project: users who can change it. */
 export const adders = rightVia(
   ({ jira_project_id: id }: { readonly jira_project_id: number }, { db }) => placeOf(db, id),
   resourceWriters.as("staff; owners of the customer; managers and administrators of the JIRA project's project"),

@@ -7,7 +7,7 @@ const named = (
 ): readonly SimulatedProperty[] =>
   names.map((name, i) => ({ backend_id: String(i + 1), name, details: { icon_url: '', ...describe(name) } }));
 
-/** The account at the pretended JIRA. */
+/** The account at the simulated JIRA. */
 const account = { username: 'simulator', name: 'JIRA simulator', email: 'simulator@jira.example.com' };
 
 const person = (role: string, { email, name, username }: typeof account): PlainValues => ({
@@ -16,14 +16,14 @@ const person = (role: string, { email, name, username }: typeof account): PlainV
   [`${role}_email`]: email,
 });
 
-const nobody = { username: '', name: '', email: '' };
+const unassigned = { username: '', name: '', email: '' };
 
 type All = (kind: string) => readonly OtherObject[];
 
 const removed = (kind: string, objects: readonly OtherObject[]): OtherChange[] =>
   objects.map(({ backend_id }) => ({ kind, action: 'remove', backend_id }));
 
-/** What goes with issues: their comments and attachments. */
+/** Comments and attachments, which are deleted with their issue. */
 const withIssues = (all: All, keys: readonly string[]): OtherChange[] =>
   ['Comment', 'Attachment'].flatMap((kind) =>
     removed(
@@ -45,7 +45,7 @@ function withProject({ backend_id: key }: PlainValues, all: All): OtherChange[] 
 
 const firstNumber = 10_000;
 
-/** JIRA as the simulator plays it (providers.md 3.4). */
+/** Simulation of JIRA (providers.md 3.4). */
 export const simulation: Simulation = {
   properties: {
     ProjectTemplate: named(
@@ -85,7 +85,7 @@ export const simulation: Simulation = {
         resolution: '',
         resolution_date: null,
         ...person('creator', account),
-        ...person('assignee', nobody),
+        ...person('assignee', unassigned),
         ...person('reporter', account),
       }),
       others: { delete: ({ backend_id: key }, all) => withIssues(all, [String(key)]) },

@@ -1,9 +1,9 @@
 import type { Inventory, PlainValues } from '../../catalogue/driver.ts';
 import type { VendorChoice, VendorComment, VendorIssue, VendorPerson, VendorTemplate } from './api.ts';
 
-/* What JIRA tells, under our names. */
+/* Maps JIRA objects to row values. */
 
-/** The login of a person; where JIRA tells none, the id of the account. */
+/** The login of a person, or the account id if JIRA sends no login. */
 export const loginOf = (person: VendorPerson): string => person?.name || person?.accountId || '';
 
 const personValues = (role: string, person: VendorPerson): PlainValues => ({
@@ -12,7 +12,7 @@ const personValues = (role: string, person: VendorPerson): PlainValues => ({
   [`${role}_email`]: person?.emailAddress ?? '',
 });
 
-/** What an issue gets of the one at JIRA. */
+/** Row values of an issue. */
 export function issueValues({ fields }: VendorIssue): PlainValues {
   const resolved = Date.parse(fields.resolutiondate ?? '');
   return {
@@ -30,7 +30,7 @@ export function issueValues({ fields }: VendorIssue): PlainValues {
   };
 }
 
-/** What a comment of an issue gets of the one at JIRA. */
+/** Row values of a comment. */
 export const commentValues = ({ author, body }: VendorComment, issue: string): PlainValues => ({
   message: body ?? '',
   author_username: loginOf(author),

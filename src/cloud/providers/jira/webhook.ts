@@ -29,10 +29,10 @@ declare module '../../../kernel/security/rate-limit.ts' {
   }
 }
 
-/** Limits webhooks from a prefix after wrong secrets. */
+/** Limits webhooks from an address prefix after wrong secrets. */
 export const newWebhookFailureLimit = (): RateLimit => new RateLimit(20, minute);
 
-/* POST /api/jira-webhook-receiver/: JIRA says that something has changed; what it is now is read from JIRA itself. */
+/* POST /api/jira-webhook-receiver/: JIRA reports a change; the current state is then read from JIRA. */
 
 const events = [
   'jira:issue_created',
@@ -43,7 +43,7 @@ const events = [
   'comment_deleted',
 ];
 
-/** An object of which one member is used, as text; a number is one. */
+/** An object with one used member, read as text; numbers are accepted. */
 const objectWith = (member: string): WritableField<string, true> => ({
   ...readOnly('nested object', { type: 'object' }, constant('null')),
   json: undefined,
@@ -59,10 +59,10 @@ const objectWith = (member: string): WritableField<string, true> => ({
         },
         messages.required,
       ),
-      // Without an object, the member is what is missing.
+      // If the value is not an object, the error is about the member.
       coerce: (value) => {
-        const given = v.is(v.looseObject({ [member]: v.unknown() }), value) ? value[member] : undefined;
-        return { [member]: numberAsText(given) };
+        const content = v.is(v.looseObject({ [member]: v.unknown() }), value) ? value[member] : undefined;
+        return { [member]: numberAsText(content) };
       },
       resolve: ({ [member]: text = '' }) => text,
     },
@@ -77,21 +77,21 @@ const fields = {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** The secret that a request brings: in the header, or in the query, which is all that JIRA can be told. */
+/** The secret of a request: from the header, or from the query because JIRA can only be configured with a URL. */
 function givenSecret({ incoming: { headers }, query }: Request): string {
   const inHeader = headers['x-hook-secret'];
   return typeof inHeader === 'string' ? inHeader : (query.one('secret') ?? '');
 }
 
-/** Ids of the JIRA settings with this secret. Every secret is compared, and in constant time: an answer tells nothing of them. */
+/** Ids of the JIRA settings with this secret. Compares all secrets in constant time, so that timing reveals nothing. */
 function settingsWith({ db, app }: Request, secretGiven: string): number[] {
-  const given = digest(secretGiven);
+  const expected = digest(secretGiven);
   const rows = db.all<{ id: number; uuid: string; secret_options: Uint8Array }>(
     sql`SELECT id, uuid, secret_options FROM service_settings WHERE type = 'JIRA' AND secret_options IS NOT NULL`,
   );
   return rows.flatMap(({ id, secret_options: sealed, uuid }) => {
     const { webhook_secret: secret }: { readonly webhook_secret?: string } = JSON.parse(app.secrets.open(sealed, uuid));
-    return secret !== undefined && timingSafeEqual(digest(secret), given) ? [id] : [];
+    return secret !== undefined && timingSafeEqual(digest(secret), expected) ? [id] : [];
   });
 }
 
@@ -111,7 +111,7 @@ const knownBy = ({ db }: Request, settings: readonly number[], key: string): Kno
     WHERE r.kind = 'JIRA.Project' AND r.backend_id = ${/^(.+)-\d+$/.exec(key)?.[1] ?? null}
       AND ${among('r.settings_id', settings)}`);
 
-/** Ids of the settings that a request is from. Throws 403, and 429 to whoever guesses: right or wrong is not told then. */
+/** Ids of the settings that sent a request. Throws 403, and 429 after too many wrong secrets, even for a correct one. */
 function senders(request: Request): readonly number[] {
   const { app, now } = request;
   const prefix = prefixOf(request.address);
@@ -140,11 +140,11 @@ function receive(request: Request): Reply {
   return json({ detail: 'Webhook was accepted.' }, 201);
 }
 
-/** The receiver of JIRA's webhooks; its secret stands in the query, which is never logged. */
+/** The receiver of JIRA's webhooks. The secret is in the query, which is never logged. */
 export const webhookReceiver: Endpoint = {
   path: '/api/jira-webhook-receiver/',
   name: 'JIRA Webhook Receiver',
-  description: 'Where JIRA says that issues and comments have changed.',
+  description: 'Receives notifications of changed issues and comments from JIRA.',
   open: true,
   admit: senders,
   operations: {
@@ -156,11 +156,11 @@ export const webhookReceiver: Endpoint = {
         secret: parameter('string', 'The webhook_secret of the settings; not needed with the header X-Hook-Secret.'),
       },
       input: { fields, purpose: 'create', example: { webhookEvent: 'jira:issue_updated', issue: { key: 'WEB-1' } } },
-      // JIRA sends the whole issue, and adds parameters about its user.
+      // JIRA sends the whole issue and adds query parameters about its user.
       takesAnything: true,
       output: { status: 201, shape: messageShape },
       refusals: { 403: true, 429: true },
-      // Wrong secrets are counted.
+      // Handling counts wrong secrets.
       isHandledOnce: true,
       handle: receive,
     },

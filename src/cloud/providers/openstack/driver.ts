@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, KindFlows>> = {
   SubNet: subnetFlows,
 };
 
-/** OpenStack by the APIs of its services (providers.md 4.7, 4.8). */
+/** Driver for the APIs of OpenStack services (providers.md 4.7, 4.8). */
 class OpenStackDriver implements Driver {
   readonly #cloud: Cloud;
 
@@ -36,7 +36,7 @@ class OpenStackDriver implements Driver {
     this.#cloud = new Cloud(new Session(http, settings, tokens));
   }
 
-  /** Logs in, whatever tokens there are: credentials may have changed. */
+  /** Logs in without cached tokens, because credentials may have changed. */
   async ping(): Promise<void> {
     const { roles } = await this.#cloud.session.logIn();
     if (!roles) throw new ProviderError('unauthorized', 'Unable to validate credentials');
@@ -83,14 +83,14 @@ class OpenStackDriver implements Driver {
   }
 }
 
-/** What the operations on a kind consist of. */
+/** The flows of a kind. */
 function flows({ kind }: DriverCall): KindFlows {
   const known = kinds[kind];
   if (!known) throw new Error(`OpenStack has no ${kind}`);
   return known;
 }
 
-/** Makes the drivers of a deployment, which share their tokens. */
+/** Creates the drivers of a deployment, which share a token cache. */
 export function openStackDriver(): (settings: DriverSettings, http: VendorHttp) => Driver {
   const tokens = new TokenStore();
   return (settings, http) => new OpenStackDriver(settings, http, tokens);

@@ -22,7 +22,7 @@ const images: readonly SimulatedProperty[] = (
   ] as const
 ).map(([id, name, min_disk, min_ram]) => ({ backend_id: id, name, details: { min_disk, min_ram } }));
 
-/** OpenStack as the simulator plays it (providers.md 3.1, 3.3, 3.4). */
+/** Simulation of OpenStack (providers.md 3.1, 3.3, 3.4). */
 export const simulation: Simulation = {
   properties: { Flavor: flavors, Image: images },
   totals: {

@@ -5,13 +5,13 @@ import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { basicAuthorization } from '../../operations/basic.ts';
 
-/* The calls of Oracle Enterprise Manager's API of databases as a service (providers.md 9), and of their answers what is used here. */
+/* Calls of Oracle Enterprise Manager's database-as-a-service API (providers.md 9) and the used parts of its responses. */
 
 const family = '/em/cloud/service_family_type/dbaas';
 const zoneType = 'application/oracle.com.cloud.common.DbZone+json';
 const instanceType = 'application/oracle.com.cloud.common.DbPlatformInstance+json';
 
-/** Characters of the vendor's answer in the text of a failure. */
+/** Maximum characters of the vendor's response in an error message. */
 const maxExcerptLength = 1000;
 
 const text = v.nullish(v.string(), '');
@@ -28,10 +28,10 @@ const instance = v.object({
 export type VendorElement = v.InferOutput<typeof element>;
 export type VendorInstance = v.InferOutput<typeof instance>;
 
-/** What is done with a database that is there. */
+/** An operation on an existing database. */
 export type Operation = 'STARTUP' | 'SHUTDOWN';
 
-/** What a database is made of. */
+/** Parameters of a new database. */
 export interface NewDatabase {
   readonly zone: string;
   readonly name: string;
@@ -54,7 +54,7 @@ const instancePath = (id: string): string => `/em/cloud/dbaas/dbplatforminstance
 interface Call {
   readonly type?: string;
   readonly json?: unknown;
-  /** What must not stand in texts besides the secrets of the settings. */
+  /** Secret to redact in messages in addition to those of the settings. */
   readonly secret?: string;
 }
 
@@ -74,7 +74,7 @@ export class OracleApi {
   zones = (): Promise<readonly VendorElement[]> => this.#elements('zones');
   templates = (): Promise<readonly VendorElement[]> => this.#elements('service_templates');
 
-  /** The databases that the account has in a zone, by the path of the zone; undefined where Oracle does not list them. */
+  /** The account's databases in a zone, by the path of the zone; undefined if Oracle does not list them. */
   async instances(zone: string): Promise<readonly VendorElement[] | undefined> {
     try {
       return elementsOf(await this.#call('GET', zone, { type: zoneType }), 'service_instances');
@@ -85,7 +85,7 @@ export class OracleApi {
     }
   }
 
-  /** Orders a database; answers the id of the request, which is its own. */
+  /** Requests a database. Returns the id of the request, which is also the id of the database. */
   async create(template: string, wanted: NewDatabase, secret: string): Promise<string> {
     const path = `/em/cloud/dbaas/dbplatformtemplate/${encodeURIComponent(template)}`;
     return idOf(decoded(instance, await this.#call('POST', path, { type: instanceType, json: wanted, secret })));
@@ -107,7 +107,7 @@ export class OracleApi {
     return elementsOf(await this.#call('GET', `${family}?${collection}`), collection);
   }
 
-  /** Answers the document. Nothing but 200 is success. */
+  /** Returns the document. Any status but 200 is an error. */
   async #call(method: VendorCall['method'], path: string, { json, secret, type }: Call = {}): Promise<unknown> {
     const { body, status } = await this.http.json(
       {
@@ -126,11 +126,11 @@ export class OracleApi {
   }
 }
 
-/** The members of a collection in an answer. */
+/** The members of a collection in a response. */
 const elementsOf = (body: unknown, collection: string): readonly VendorElement[] =>
   decoded(v.object({ [collection]: elements }), body)[collection]?.elements ?? [];
 
 function rejectionText(status: number, body: Buffer, secret = ''): string {
-  const told = withoutControls(body.toString('utf8').slice(0, maxExcerptLength)).trim();
-  return `${status}. Request to Oracle backend failed: ${secret === '' ? told : told.replaceAll(secret, '***')}`;
+  const excerpt = withoutControls(body.toString('utf8').slice(0, maxExcerptLength)).trim();
+  return `${status}. Request to Oracle backend failed: ${secret === '' ? excerpt : excerpt.replaceAll(secret, '***')}`;
 }

@@ -24,18 +24,18 @@ import {
 } from './api.ts';
 import { databaseTemplate, schemaTemplate } from './properties.ts';
 
-/** Milliseconds between two looks at a request. */
+/** Milliseconds between two polls of a request. */
 const period = 30_000;
 
-/** What is remembered of an operation under way. */
+/** Progress of an operation. */
 const memoSchema = v.object({
-  /** Operations of an action that are done. */
+  /** Number of completed operations of an action. */
   done: v.optional(v.number(), 0),
-  /** Oracle has been asked for the present one, or for the deletion. */
+  /** Whether the current operation or the deletion has been requested. */
   isAsked: v.optional(v.boolean(), false),
 });
 
-/** The operations of an action, with the state that each leads to. */
+/** The operations of each action, with their target states. */
 const actions: Readonly<Record<string, readonly (readonly [Operation, string])[]>> = {
   start: [['STARTUP', 'RUNNING']],
   stop: [['SHUTDOWN', 'STOPPED']],
@@ -45,7 +45,7 @@ const actions: Readonly<Record<string, readonly (readonly [Operation, string])[]
   ],
 };
 
-/** Oracle by the API of databases of its Enterprise Manager (providers.md 9). */
+/** Driver for the database API of Oracle Enterprise Manager (providers.md 9). */
 export class OracleDriver implements Driver {
   readonly #api: OracleApi;
 
@@ -57,7 +57,7 @@ export class OracleDriver implements Driver {
     await this.#api.zones();
   }
 
-  /** Oracle does not tell the states of databases in a list: those that are known here are asked for. */
+  /** Oracle's lists contain no states, so each known database is read separately. */
   async sync(known: readonly BackendReference[]): Promise<Inventory> {
     const zones = (await this.#api.zones()).map((zone) => ({
       backend_id: idOf(zone),
@@ -84,7 +84,7 @@ export class OracleDriver implements Driver {
       make: () => this.#api.create(String(call.parameters.template), wanted(call), String(call.secrets.password)),
       find: async (before) => {
         const instances = await this.#api.instances(zone);
-        // Nobody knows what came of the call: better no database than two.
+        // The outcome of the call is unknown. Wait rather than create a second database.
         if (!instances) throw new ProviderError('unavailable', 'Backend does not respond');
         return idsOf(instances).find((id) => !before.includes(id));
       },
@@ -92,7 +92,7 @@ export class OracleDriver implements Driver {
     });
   }
 
-  /** Names and descriptions stay here. */
+  /** Names and descriptions are not sent to Oracle. */
   async update(): Promise<Step> {
     return { kind: 'done' };
   }
@@ -117,16 +117,16 @@ export class OracleDriver implements Driver {
     const { done, isAsked } = v.parse(memoSchema, call.memo);
     const [operation, target] = present(operations[done]);
     if (!isAsked) {
-      const asked = { memo: { isAsked: true } };
+      const requested = { memo: { isAsked: true } };
       return idempotentCall(call, {
         ask: async () => {
           await this.#api.operate(id, operation);
-          return asked;
+          return requested;
         },
-        // Whatever is not as it was before is under way.
+        // A changed state means that the operation has begun.
         find: async () => {
           const state = stateOf(await this.#api.instance(id));
-          return isResting(state) && state !== target ? undefined : asked;
+          return isResting(state) && state !== target ? undefined : requested;
         },
         firstPollMs: 0,
       });
@@ -143,7 +143,7 @@ export class OracleDriver implements Driver {
     return isGone(existing) ? undefined : { ...values(existing), ...(existing.name && { name: existing.name }) };
   }
 
-  /** Looks at a database until it is in one of these states. */
+  /** Polls a database until it is in one of these states. */
   async #await(id: string, memo: PlainValues, targets: readonly string[]): Promise<Step> {
     const existing = await this.#api.instance(id);
     if (hasFailed(existing)) return failure(existing);
@@ -152,7 +152,7 @@ export class OracleDriver implements Driver {
   }
 }
 
-/** The state of a database; of one that has none yet, that of its request. */
+/** The state of a database, or of its request while the database has none. */
 const stateOf = ({ resource_state: request, status }: VendorInstance): string => status || request?.state || '';
 
 const isResting = (state: string): boolean => state === 'RUNNING' || state === 'STOPPED';
@@ -169,7 +169,7 @@ const failure = (existing: VendorInstance): Step => ({
   values: values(existing),
 });
 
-/** The property of a template; schemas and databases inside of others are made by other calls, but schemas are shown. */
+/** The property of a template. Lists schema templates too, although schemas need other calls to create. */
 function templateProperty(template: VendorElement): Inventory['properties'][string] {
   const [, kind] = /\.(DbPlatform|SchemaPlatform)Template\+json$/.exec(template.media_type ?? '') ?? [];
   if (kind === undefined) return [];
@@ -179,7 +179,7 @@ function templateProperty(template: VendorElement): Inventory['properties'][stri
 
 function wanted({ parameters, secrets, values: row }: DriverCall): NewDatabase {
   const names = { database_sid: row.backend_database_sid, service_name: row.backend_service_name };
-  const given = Object.entries(names).filter(([, name]) => typeof name === 'string' && name !== '');
+  const nonEmpty = Object.entries(names).filter(([, name]) => typeof name === 'string' && name !== '');
   return {
     zone: String(parameters.zone),
     name: String(row.name),
@@ -187,7 +187,7 @@ function wanted({ parameters, secrets, values: row }: DriverCall): NewDatabase {
     params: {
       username: String(parameters.username),
       password: String(secrets.password),
-      ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+      ...Object.fromEntries(nonEmpty.map(([name, value]) => [name, String(value)])),
     },
   };
 }

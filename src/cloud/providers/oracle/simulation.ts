@@ -15,7 +15,7 @@ const templates: readonly SimulatedProperty[] = (
   ] as const
 ).map(([name, type], i) => ({ backend_id: String(i + 1), name, details: { type } }));
 
-/** Oracle as the simulator plays it (providers.md 3.3, 3.4). */
+/** Simulation of Oracle (providers.md 3.3, 3.4). */
 export const simulation: Simulation = {
   properties: { Zone: zones, Template: templates },
   kinds: {

@@ -4,7 +4,7 @@ import { sql } from '../../../kernel/db/sql.ts';
 import type { DriverSettings, PlainValues } from '../../catalogue/driver.ts';
 import type { Generator } from '../../catalogue/simulation.ts';
 
-/** An object at the pretended provider. */
+/** An object at the simulated provider. */
 export interface SimulatedObject {
   readonly id: number;
   readonly kind: string;
@@ -17,7 +17,7 @@ interface Row extends Omit<SimulatedObject, 'values'> {
   readonly values: string;
 }
 
-/** The world of one settings, in the database: it survives restarts and goes with the settings (providers.md 3.1). */
+/** The simulated provider of one settings object, stored in the database and deleted with the settings (providers.md 3.1). */
 export class SimulatedBackend {
   readonly #seed: number;
 
@@ -29,7 +29,7 @@ export class SimulatedBackend {
     this.#seed = typeof seed === 'number' ? seed : Number.parseInt(settings.uuid.slice(0, 8), 16);
   }
 
-  /** Counts something of this world and answers its number, from 1. */
+  /** Increments a counter. Returns its value, from 1. */
   next(name: string): number {
     const { db } = this.app;
     db.run(sql`
@@ -40,7 +40,7 @@ export class SimulatedBackend {
     );
   }
 
-  /** Counts each of these things, in one statement. */
+  /** Increments each of these counters in one statement. */
   countEach(names: readonly string[]): void {
     this.app.db.run(sql`
       INSERT INTO simulated_counter (settings_id, name, value)
@@ -48,7 +48,7 @@ export class SimulatedBackend {
       ON CONFLICT DO UPDATE SET value = simulated_counter.value + 1`);
   }
 
-  /** How often something has been counted. */
+  /** The value of a counter. */
   count(name: string): number {
     return (
       this.app.db.value<number>(
@@ -98,7 +98,7 @@ export class SimulatedBackend {
     this.app.db.run(sql`DELETE FROM simulated_object WHERE id = ${object.id}`);
   }
 
-  /** A number from 0 to 1 that follows from the seed and these words. */
+  /** A number from 0 to 1, derived from the seed and these words. */
   chance(...words: readonly (string | number)[]): number {
     return this.#digest(words).readUIntBE(0, 6) / 2 ** 48;
   }
@@ -133,7 +133,7 @@ export class SimulatedBackend {
 
 const parsed = (row: Row): SimulatedObject => ({ ...row, values: JSON.parse(row.values) });
 
-/** The n-th address of a network with so many bits for hosts; starts anew when they are used up. */
+/** The n-th address of a network with this many host bits; wraps around. */
 function address(network: number, n: number, bits: number): string {
   const value = network + (((n - 1) % (2 ** bits - 2)) + 1);
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');

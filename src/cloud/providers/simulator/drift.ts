@@ -1,4 +1,4 @@
-/** What happens at the pretended provider without anybody here being told, until the next synchronisation (providers.md 3.2). */
+/** Changes at the simulated provider that the server notices only at the next synchronisation (providers.md 3.2). */
 import type { App } from '../../../kernel/app.ts';
 import type { DriverSettings } from '../../catalogue/driver.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
@@ -7,7 +7,7 @@ import { Objects } from './objects.ts';
 
 export const drifts = ['rename', 'vanish'] as const;
 
-/** Has an object go, or get another name. Answers whether there is one. Must run inside a write. */
+/** Removes or renames an object. Returns false if it does not exist. Must run in a write transaction. */
 export function drift(
   app: App,
   type: ProviderType,

@@ -9,13 +9,13 @@ import { SimulatedBackend, type SimulatedObject } from './backend.ts';
 import { Objects, runtime } from './objects.ts';
 import { Tuning } from './tuning.ts';
 
-/** What is remembered of an operation under way: how often it was begun on this object, and the step it is at. */
+/** Progress of an operation: the current step, and how often the operation has begun on this object. */
 const memoSchema = v.object({ stage: v.optional(v.number(), 0), run: v.optional(v.number(), 1) });
 
-/** What is remembered of an object that is being created. */
+/** Progress of a creation. */
 const birthSchema = v.object({ born: v.record(v.string(), v.unknown()), id: v.string(), ordinal: v.number() });
 
-/** A provider inside the process (providers.md 3): believable, deterministic under a seed, failing on demand. */
+/** A provider inside the process (providers.md 3): realistic, deterministic by its seed, with failures on request. */
 export class SimulatorDriver implements Driver {
   readonly #backend: SimulatedBackend;
   readonly #objects: Objects;
@@ -49,8 +49,12 @@ export class SimulatorDriver implements Driver {
       begin: (kind) => {
         const ordinal = this.#backend.next(`objects ${call.kind}`);
         const draw = this.#backend.draw(call.kind, ordinal);
-        const asked = { ...call.values, ...call.parameters, parent: call.parent };
-        return { ordinal, id: kind.id(ordinal, draw, asked), born: kind.initialValues?.(ordinal, asked, draw) ?? {} };
+        const requested = { ...call.values, ...call.parameters, parent: call.parent };
+        return {
+          ordinal,
+          id: kind.id(ordinal, draw, requested),
+          born: kind.initialValues?.(ordinal, requested, draw) ?? {},
+        };
       },
       end: (kind, memo) => {
         const { born, id, ordinal } = v.parse(birthSchema, memo);
@@ -110,12 +114,12 @@ export class SimulatorDriver implements Driver {
   }
 
   async forgetKey(): Promise<void> {
-    // The pretended provider keeps no keys.
+    // The simulated provider stores no keys.
   }
 
   /**
-   * An operation in its steps: it begins, passes through the interim runtime states within its latency, and then either
-   * fails as drawn or ends.
+   * Runs an operation step by step: it passes through the interim runtime states within its latency, then succeeds, or fails with
+   * the configured probability.
    */
   async #play(
     operation: string,
@@ -143,7 +147,7 @@ export class SimulatorDriver implements Driver {
         };
       });
     }
-    // What fails leaves the object as it was.
+    // A failed operation leaves the object unchanged.
     const failure = this.#failure(operation, call.kind, String(call.values.name), begun);
     if (failure !== undefined)
       return { kind: 'fail', text: failure, values: stateOf(object?.values ?? { runtime_state: '' }) };
@@ -158,12 +162,12 @@ export class SimulatorDriver implements Driver {
     });
   }
 
-  /** What of our values the provider is told; of a resource's description nothing where changes of it are not pushed. */
+  /** The row values to send to the provider, without the description unless its kind pushes it. */
   #sentValues(call: DriverCall): PlainValues {
     if (!this.#objects.isResource(call.kind)) return vendorValues(call.values);
     const { description, ...values } = vendorValues(call.values);
-    const reportsState = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
-    return reportsState ? { ...values, description } : values;
+    const pushesDescription = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
+    return pushesDescription ? { ...values, description } : values;
   }
 
   #object(call: DriverCall): SimulatedObject {
@@ -172,20 +176,20 @@ export class SimulatorDriver implements Driver {
     return object;
   }
 
-  /** Waits for an operation without steps; throws when it is drawn to fail. */
+  /** Waits for an operation without steps. Throws if it fails. */
   async #pass(operation: string, kind = ''): Promise<void> {
-    // Where a program sets the clock, time does not pass by waiting: only what somebody asks for is waited.
+    // With a settable clock, waiting does not advance time: only an explicitly configured latency is waited.
     const milliseconds = isSettable(this.app.clock)
       ? (this.#tuning.askedLatency(operation, kind) ?? 0)
       : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    // Credentials that are tried before anything is stored have no world yet.
+    // Credentials that are checked before the settings are stored have no stored backend yet.
     const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#backend.next(`runs ${operation}`));
     const failure = this.#failure(operation, kind, '', run);
     if (failure !== undefined) throw new ProviderError('invalid', failure);
   }
 
-  /** The text of an operation's failure, ordered or drawn; undefined when it does not fail. */
+  /** The message of a requested or random failure; undefined if the operation succeeds. */
   #failure(operation: string, kind: string, name: string, run: number | (() => number)): string | undefined {
     const ordered = this.app.nextFailures.take(this.type.name, kind, operation);
     if (ordered !== undefined) return ordered;
@@ -211,11 +215,11 @@ export class SimulatorDriver implements Driver {
   }
 }
 
-/** The runtime state among values, where there is one. */
+/** The runtime state of these values, if there is one. */
 const stateOf = ({ runtime_state: state }: PlainValues): PlainValues =>
   state === undefined ? {} : { runtime_state: state };
 
-const ours = new Set([
+const localColumns = new Set([
   'id',
   'uuid',
   'kind',
@@ -244,6 +248,6 @@ const ours = new Set([
   'internal_ips',
 ]);
 
-/** What of our values is no matter of ours alone. */
+/** The values that exist at the provider too. */
 const vendorValues = (values: PlainValues): PlainValues =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !ours.has(name)));
+  Object.fromEntries(Object.entries(values).filter(([name]) => !localColumns.has(name)));

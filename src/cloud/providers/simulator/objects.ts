@@ -5,9 +5,9 @@ import type { SimulatedBackend, SimulatedObject } from './backend.ts';
 
 type Addition = Extract<OtherChange, { action: 'add' }>;
 
-/** The objects of a world, as the type of provider declares that they behave. */
+/** The objects of a simulated backend, with the behaviour that the provider type declares. */
 export class Objects {
-  /** The objects of a kind, as declarations ask for them. */
+  /** Returns the objects of a kind. */
   readonly ofKind = (kind: string): readonly OtherObject[] => this.backend.ofKind(kind);
 
   constructor(
@@ -15,7 +15,7 @@ export class Objects {
     private readonly type: ProviderType,
   ) {}
 
-  /** How a kind behaves. Throws when the type does not say. */
+  /** The simulation of a kind. Throws if the type declares none. */
   kind(name: string): SimulatedKind {
     const kind = this.type.simulation.kinds[name];
     if (!kind) throw new Error(`${this.type.name} has no simulated ${name}`);
@@ -42,7 +42,7 @@ export class Objects {
     };
   }
 
-  /** An object as the provider tells of it. */
+  /** An object as the provider returns it. */
   described(object: SimulatedObject, ofKind = this.ofKind): BackendObject {
     const { name, ...rest } = object.values;
     return {
@@ -53,12 +53,12 @@ export class Objects {
     };
   }
 
-  /** What the provider tells of an object besides its own values. */
+  /** Values that the provider computes from other objects. */
   observed(object: SimulatedObject, ofKind = this.ofKind): PlainValues {
     return this.type.simulation.kinds[object.kind]?.observed?.(object, ofKind) ?? {};
   }
 
-  /** Carries out what an operation does to other objects; answers the same for their rows. */
+  /** Applies the changes that an operation makes to other objects. Returns the matching changes of rows. */
   changeOthers(kind: SimulatedKind, operation: string, object: PlainValues, parameters: PlainValues = {}): RowChange[] {
     const changes = kind.others?.[operation]?.(object, this.ofKind, parameters) ?? [];
     return changes.map((change) => ({ ...this.#carryOut(change), kind: `${this.type.name}.${change.kind}` }));
@@ -68,7 +68,7 @@ export class Objects {
     if (change.action === 'add') return this.#addWithRow(change);
     const { backend_id } = change;
     const other = this.backend.find(change.kind, backend_id);
-    if (change.action === 'tell') return { action: 'put', backend_id, values: other?.values ?? {}, isSilent: true };
+    if (change.action === 'report') return { action: 'put', backend_id, values: other?.values ?? {}, isSilent: true };
     if (change.action === 'remove') {
       if (other) this.backend.remove(other);
       return { action: 'remove', backend_id, ...(change.isSilent && { isSilent: true }) };
@@ -87,7 +87,7 @@ export class Objects {
     };
   }
 
-  /** Makes an object besides the one an operation is about. */
+  /** Creates an object in addition to the operation's own. */
   #add({ backend_id: given, kind: name, values: asked }: Addition): { backend_id: string; values: PlainValues } {
     const kind = this.kind(name);
     const ordinal = this.backend.next(`objects ${name}`);
@@ -98,7 +98,7 @@ export class Objects {
     return { backend_id: id, values };
   }
 
-  /** Makes importable objects that nobody here manages, until there have been so many of each kind. */
+  /** Adds importable, unmanaged objects until there have been `wanted` of each kind. */
   addUnmanaged(wanted: number): void {
     for (const { isImportable, name } of this.type.kinds) {
       const kind = this.type.simulation.kinds[name];
@@ -124,7 +124,7 @@ export class Objects {
     }
   }
 
-  /** An unmanaged object comes with its parts, though not with what could be imported by itself. */
+  /** Adds an unmanaged object with its parts, but without objects that can be imported separately. */
   #addParts(kind: SimulatedKind, object: PlainValues): void {
     const isPart = (name: string): boolean => this.type.kinds.some((known) => known.isPart && known.name === name);
     for (const change of kind.others?.create?.(object, this.ofKind, {}) ?? []) {
@@ -132,7 +132,7 @@ export class Objects {
     }
   }
 
-  /** An object goes, with what its deletion would take along, and nobody here is told. */
+  /** Removes an object and the objects deleted with it, without notifying the server. */
   lose(object: SimulatedObject): void {
     this.backend.remove(object);
     this.changeOthers(this.kind(object.kind), 'delete', { ...object.values, backend_id: object.backend_id });
@@ -156,6 +156,6 @@ export class Objects {
 
 const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toLowerCase()}-${n}`;
 
-/** A runtime state as a value of an object; none when it is not said. */
+/** A runtime state as values; empty if undefined. */
 export const runtime = (state: string | undefined): PlainValues =>
   state === undefined ? {} : { runtime_state: state };

@@ -3,34 +3,34 @@ import { parseFailures, parseLatencies } from '../../catalogue/options.ts';
 
 const defaultLatencies = parseLatencies('create=3000,delete=2000,sync=1000,ping=0,*=1500') ?? new Map<string, number>();
 
-/** How long operations take, and how likely they fail, as the options of the settings say (providers.md 3.2). */
+/** Latency and failure probability of operations, from the options of the settings (providers.md 3.2). */
 export class Tuning {
   readonly #latencies: ReadonlyMap<string, number>;
   readonly #failures: ReadonlyMap<string, number>;
 
   constructor({ simulator_failures: failures, simulator_latency: latencies }: PlainValues) {
-    this.#latencies = given(latencies, parseLatencies) ?? new Map();
-    this.#failures = given(failures, parseFailures) ?? new Map();
+    this.#latencies = parseIfPresent(latencies, parseLatencies) ?? new Map();
+    this.#failures = parseIfPresent(failures, parseFailures) ?? new Map();
   }
 
-  /** Milliseconds that an operation takes. */
+  /** Duration of an operation in milliseconds. */
   latency(operation: string, kind: string): number {
     return this.askedLatency(operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
   }
 
-  /** Those that the options name; undefined where they leave it to the defaults. */
+  /** The configured latency; undefined if the default applies. */
   askedLatency(operation: string, kind: string): number | undefined {
     return chosen(this.#latencies, operation, kind);
   }
 
-  /** The probability that an operation fails; objects vanish only where that is asked for by name. */
+  /** The failure probability of an operation; `vanish` must be configured by name. */
   failure(operation: string, kind: string): number {
     const choose = operation === 'vanish' ? named : chosen;
     return choose(this.#failures, operation, kind) ?? 0;
   }
 }
 
-const given = <T>(text: unknown, parse: (text: string) => T | undefined): T | undefined =>
+const parseIfPresent = <T>(text: unknown, parse: (text: string) => T | undefined): T | undefined =>
   typeof text === 'string' ? parse(text) : undefined;
 
 /** `<Kind>.<operation>` before `<operation>` before `<Kind>.*` before `*`. */

@@ -5,7 +5,7 @@ import { NetworkApi } from './network.ts';
 import type { Session } from './session.ts';
 import { VolumeApi } from './volume.ts';
 
-/** The services as they are for one project. */
+/** The services for one project. */
 export class ProjectCloud {
   readonly compute: ComputeApi;
   readonly network: NetworkApi;
@@ -22,7 +22,7 @@ export class ProjectCloud {
   }
 }
 
-/** One OpenStack, with the administrator's own project; its other projects by their ids. */
+/** One OpenStack cloud: the administrator's own project, and other projects by id. */
 export class Cloud extends ProjectCloud {
   constructor(readonly session: Session) {
     super(session);

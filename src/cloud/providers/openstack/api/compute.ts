@@ -47,7 +47,7 @@ type VendorQuotas = v.InferOutput<typeof quotas>;
 export type VendorFlavor = v.InferOutput<typeof flavor>;
 export type VendorServer = v.InferOutput<typeof server>;
 
-/** What a server is made of. */
+/** Parameters of a new server. */
 export interface NewServer {
   readonly name: string;
   readonly flavorRef: string;

@@ -38,7 +38,7 @@ export class IdentityApi {
   project = async (id: string): Promise<VendorProject> =>
     member(await this.call('GET', `/projects/${id}`), 'project', project);
 
-  /** Makes a project; `tag` is something to find it by again. */
+  /** Creates a project; `tag` identifies it if the response is lost. */
   async createProject(name: string, description: string, tag: string): Promise<string> {
     const wanted = { name, description, domain_id: this.domain, tags: [tag] };
     return member(await this.call('POST', '/projects', { project: wanted }), 'project', project).id;
@@ -49,11 +49,11 @@ export class IdentityApi {
 
   deleteProject = (id: string): Promise<unknown> => this.call('DELETE', `/projects/${id}`);
 
-  /** Id of the user of a project with this name; a namesake that belongs elsewhere is not it. */
+  /** Id of the project's user with this name; ignores users of other projects with the same name. */
   async userOf(projectId: string, name: string): Promise<string | undefined> {
     if (name === '') return undefined;
-    const existing = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
-    return existing.find((one) => one.default_project_id === projectId)?.id;
+    const users = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
+    return users.find((one) => one.default_project_id === projectId)?.id;
   }
 
   async createUser(projectId: string, name: string, password: string): Promise<string> {
@@ -66,7 +66,7 @@ export class IdentityApi {
 
   deleteUser = (id: string): Promise<unknown> => this.call('DELETE', `/users/${id}`);
 
-  /** Gives a user of a project the role of its members, under the first of the names that the cloud knows. */
+  /** Grants a user the member role in a project, by the first role name that the cloud has. */
   async makeMember(projectId: string, userId: string): Promise<void> {
     for (const name of ['Member', '_member_']) {
       const [role] = await whole(this.call, `/roles${query({ name })}`, 'roles', named);

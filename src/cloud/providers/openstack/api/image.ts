@@ -14,6 +14,6 @@ const image = v.object({
 
 export type VendorImage = v.InferOutput<typeof image>;
 
-/** Images that everybody may use. */
+/** Public images. */
 export const publicImages = (call: Call): Promise<VendorImage[]> =>
   list(call, '/images', 'images', image, { visibility: 'public', status: 'active' });

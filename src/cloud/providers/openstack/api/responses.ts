@@ -3,15 +3,15 @@ import { decoded } from '../../../catalogue/vendor-http.ts';
 import { linkedPages } from '../../../operations/paging.ts';
 import type { Call } from './session.ts';
 
-/* How the answers of OpenStack's services are read: an object or a list under one key, lists page by page. */
+/* Reads responses of OpenStack services: an object or a list under one key, lists page by page. */
 
 const record = v.record(v.string(), v.unknown());
 
-/** The member of an answer in its promised shape. Throws `malformed`. */
+/** A member of a response, validated. Throws `malformed`. */
 export const member = <T>(body: unknown, name: string, schema: v.GenericSchema<unknown, T>): T =>
   decoded(schema, v.is(record, body) ? body[name] : undefined);
 
-/** Small enough that no page holds up the process while it is read. */
+/** Small enough to parse a page without blocking the event loop for long. */
 const pageSize = 100;
 
 const links = v.nullish(v.array(v.object({ rel: v.string(), href: v.string() })), []);
@@ -31,7 +31,7 @@ export const list = <T>(
     return { items: member(body, name, v.array(schema)), next: link ?? member(body, 'next', nextPath) };
   });
 
-/** A whole list that the service does not divide into pages. */
+/** A list without pages. */
 export const whole = async <T>(
   call: Call,
   path: string,

@@ -14,11 +14,11 @@ import {
 import { administrationProject, defaultDomain } from '../common/options.ts';
 
 /*
- * How the services of an OpenStack are called (providers.md 4.7): with a token of the administrator for one project, at the
- * address that its catalogue names.
+ * Calls of OpenStack services (providers.md 4.7): with an administrator's token for one project, at the address in the token's
+ * catalogue.
  */
 
-/** A service by its usual name; the catalogues of some clouds know it under another type. */
+/** A service by its usual name; some catalogues list it under another type. */
 export type Service = 'identity' | 'compute' | 'network' | 'image' | 'volume';
 
 const catalogueTypes: Readonly<Record<Exclude<Service, 'identity'>, readonly string[]>> = {
@@ -28,7 +28,7 @@ const catalogueTypes: Readonly<Record<Exclude<Service, 'identity'>, readonly str
   volume: ['volumev3', 'block-storage'],
 };
 
-/** What the addresses of services end with, where catalogues leave it out. */
+/** Version suffixes of service addresses, which some catalogues omit. */
 const versions: Readonly<Partial<Record<Service, string>>> = { network: '/v2.0', image: '/v2' };
 
 const tokenSchema = v.object({
@@ -45,18 +45,18 @@ const tokenSchema = v.object({
   }),
 });
 
-/** A token with what was told of it. */
+/** A token with its metadata. */
 export interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token']> {
   readonly text: string;
-  /** When it is to be replaced: milliseconds of the process's own clock. */
+  /** When to replace it, in milliseconds of `performance.now()`. */
   readonly until: number;
 }
 
-/** Milliseconds before its end at which a token is not used any more. */
+/** Milliseconds before its expiry at which a token is replaced. */
 const margin = 5 * 60_000;
 const maxTokens = 500;
 
-/** Tokens between the calls of drivers, in memory only, by a digest of credentials and project. */
+/** Cache of tokens in memory, keyed by a digest of credentials and project. */
 export class TokenStore {
   readonly #tokens = new Map<string, Token>();
 
@@ -67,7 +67,7 @@ export class TokenStore {
     return undefined;
   }
 
-  keep(key: string, token: Token): void {
+  set(key: string, token: Token): void {
     this.#tokens.delete(key);
     this.#tokens.set(key, token);
     for (const oldest of this.#tokens.keys()) {
@@ -85,18 +85,18 @@ export class TokenStore {
 export type Call = (method: VendorCall['method'], path: string, json?: unknown) => Promise<unknown>;
 
 const record = v.record(v.string(), v.unknown());
-const told = v.object({ message: v.string() });
+const errorSchema = v.object({ message: v.string() });
 
-/** The vendor's text in the body of a refusal: `message`, in it or under its first key. */
+/** The vendor's message in an error response: `message` at the top level or in one of the members. */
 function explained(body: unknown): unknown {
-  if (v.is(told, body)) return body.message;
-  return v.is(record, body) ? Object.values(body).find((part) => v.is(told, part))?.message : undefined;
+  if (v.is(errorSchema, body)) return body.message;
+  return v.is(record, body) ? Object.values(body).find((part) => v.is(errorSchema, part))?.message : undefined;
 }
 
-/** Whether the token, or the log-in, was refused; not so one who may not do what was asked (403). */
+/** Whether the token or the login was rejected (401), as opposed to a forbidden operation (403). */
 const isRejectedToken = (error: unknown): boolean => error instanceof ProviderError && error.status === 401;
 
-/** The services of one OpenStack, for the driver of one account. */
+/** The services of one OpenStack cloud for the driver of one account. */
 export class Session {
   readonly #base: string;
   readonly #domain: string;
@@ -112,7 +112,7 @@ export class Session {
     this.#project = administrationProject(settings.options);
   }
 
-  /** Calls a service; for the administrator's own project unless another one's id is given. */
+  /** Calls a service, for the administrator's own project unless `project` is given. */
   service =
     (service: Service, project?: string): Call =>
     async (method, path, json) => {
@@ -126,29 +126,29 @@ export class Session {
       }
     };
 
-  /** The administrator's token for a project, where it gets the role that it needs there. */
+  /** The administrator's token for a project. Grants the administrator a role in the project if needed. */
   async token(project?: string): Promise<Token> {
-    const kept = this.tokens.get(this.#key(project));
-    if (kept) {
-      this.http.conceal(kept.text);
-      return kept;
+    const cached = this.tokens.get(this.#key(project));
+    if (cached) {
+      this.http.conceal(cached.text);
+      return cached;
     }
     try {
       return await this.logIn(project);
     } catch (error) {
       if (project === undefined || !isRejectedToken(error)) throw error;
-      // A project that was made elsewhere, where the administrator has no part yet.
+      // The administrator has no role yet in a project created outside.
       await this.grant(project);
       return this.logIn(project);
     }
   }
 
-  /** Keeps a secret out of the texts of failures. */
+  /** Redacts a secret in error messages. */
   conceal(secret: unknown): void {
     if (typeof secret === 'string') this.http.conceal(secret);
   }
 
-  /** Gives the administrator the role in a project with which its objects are managed. */
+  /** Grants the administrator the admin role in a project. */
   async grant(project: string): Promise<void> {
     const { roles, user } = await this.token();
     const role = roles?.find(({ name }) => name === 'admin');
@@ -156,7 +156,7 @@ export class Session {
     await this.service('identity')('PUT', `/projects/${project}/users/${user.id}/roles/${role.id}`);
   }
 
-  /** Gets a new token. */
+  /** Requests a new token. */
   async logIn(project?: string): Promise<Token> {
     const { password, username } = this.settings;
     const domain = { name: this.#domain };
@@ -168,10 +168,10 @@ export class Session {
     const life = Date.parse(token.expires_at) - Date.parse(token.issued_at);
     if (typeof text !== 'string' || Number.isNaN(life)) throw malformed();
     this.http.conceal(text);
-    // Of a token that lives shorter than the margin half the life is used.
-    const kept = { ...token, text, until: performance.now() + Math.max(life - margin, life / 2) };
-    this.tokens.keep(this.#key(project), kept);
-    return kept;
+    // A token that is valid for less than the margin is used for half of its lifetime.
+    const issued = { ...token, text, until: performance.now() + Math.max(life - margin, life / 2) };
+    this.tokens.set(this.#key(project), issued);
+    return issued;
   }
 
   async #call(token: Token, service: Service, method: VendorCall['method'], path: string, json: unknown) {

@@ -4,7 +4,7 @@ import { invalid } from '../../../../kernel/http/error.ts';
 import type { BackendObject, PlainValues } from '../../../catalogue/driver.ts';
 import type { CreationPlan, ResourceLocation } from '../../../catalogue/type.ts';
 
-/** The tenant of an importable object, as far as it is known here. */
+/** The tenant of an importable object, if it has a row. */
 export const tenantOfItem = ({ db }: Pick<Request, 'db'>, object: BackendObject, settings: number): PlainValues => ({
   tenant_uuid:
     db.value<string>(sql`

@@ -12,13 +12,13 @@ import type { JsonSchema } from '../../../../kernel/collection/json-schema.ts';
 import type { Json } from '../../../../kernel/collection/representation.ts';
 import { kindName } from '../../../../kernel/http/body.ts';
 
-/** An item as a body brings it. */
+/** An item of a request body. */
 export type Item = Readonly<Record<string, unknown>>;
 
 interface Options<T> {
-  /** How answers show the list. */
+  /** Representation of the list in responses. */
   readonly json: Json;
-  /** JSON Schema of an item as a body brings it. */
+  /** JSON Schema of an item of a request body. */
   readonly accepts: JsonSchema;
   /** Reads one item; throws FieldError. */
   readonly item: (value: Item, request: Request) => T;
@@ -27,7 +27,7 @@ interface Options<T> {
 
 const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A list of objects that bodies must bring. Errors stand at the place of their item, `{}` at that of good ones. */
+/** A required list of objects. Errors are a list in the same order, with `{}` for valid items. */
 export const itemList = <T>({ accepts, help, item, json }: Options<T>): WritableField<readonly T[], true> => ({
   ...readOnlyList(json),
   constraints: { child: { type: 'nested object', required: true, read_only: false } },
@@ -52,7 +52,7 @@ function parseItems<T>(given: readonly unknown[], request: Request, parse: Optio
       return {};
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      // Errors about members of the item are one object, errors about the whole a list.
+      // Errors about members of the item are an object; errors about the whole item are a list.
       return typeof error.messages[0] === 'object' ? error.messages[0] : error.messages;
     }
   });

@@ -1,4 +1,4 @@
-/** Quotas of a tenant with their limits at the provider before anybody changes them (providers.md 4.3); sizes in MiB. */
+/** Quotas of a tenant with the provider's default limits (providers.md 4.3); sizes in MiB. */
 export const firstLimits = {
   vcpu: 20,
   ram: 51_200,

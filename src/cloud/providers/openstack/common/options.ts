@@ -6,7 +6,7 @@ import { pattern } from '../../../catalogue/pattern.ts';
 
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 
-/** Addresses of a comma list. */
+/** Parses a comma-separated list of addresses. */
 export const addressList = (text: unknown): string[] =>
   typeof text === 'string'
     ? text
@@ -33,9 +33,9 @@ export const options = {
   create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),
 };
 
-/** The project that the administrator works in, which no tenant may be called like. */
+/** Name of the administrator's project, reserved for it. */
 export const administrationProject = (values: Readonly<Record<string, unknown>>): string =>
   String(values.tenant_name ?? 'admin');
 
-/** Domain of users and projects where none is given. */
+/** Default domain of users and projects. */
 export const defaultDomain = 'Default';

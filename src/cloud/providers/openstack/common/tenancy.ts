@@ -12,8 +12,8 @@ import { detail, resourceTarget } from '../../../resources/details.ts';
 import { knownResource } from '../../../resources/resource.ts';
 
 /*
- * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same
- * tenant, which are kept as the provider's ids, so that they hold for what was imported too.
+ * Common to all kinds in a tenant (providers.md 4.2): the tenant, and relations to other objects of the same tenant. Relations
+ * are stored as the provider's ids, so that they also work for imported objects.
  */
 
 const ofTenant = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
@@ -26,7 +26,7 @@ export const tenantFields = {
   tenant_uuid: readOnlyText(textValue(ofTenant('uuid'))),
 };
 
-/** The same where creation chooses the tenant; the default is what `chosenTenant` finds. */
+/** The same for kinds whose creation names the tenant; the default is from `chosenTenant`. */
 export const chosenTenantFields = (help: string) => ({
   ...tenantFields,
   tenant: {
@@ -48,13 +48,13 @@ export const tenantFilters: Filters = {
   tenant_uuid: uuidOf('r.parent_id', 'resource'),
 };
 
-/** What a kind below a tenant declares alike. */
+/** Shared declarations of kinds in a tenant. */
 export const belowTenant = {
   references: { parent_id: { value: 'tenant_backend_id', kind: 'OpenStack.Tenant' } },
   pushes: ['name', 'description'],
 } as const satisfies Partial<ResourceKind>;
 
-/** The same for what can be attached to an instance. */
+/** The same for kinds that can be attached to an instance. */
 export const attachable = {
   ...belowTenant,
   references: { ...belowTenant.references, instance_id: { value: 'instance_backend_id', kind: 'OpenStack.Instance' } },
@@ -89,17 +89,17 @@ function onlyTenant(request: Pick<Request, 'db'>, { link: id }: { readonly link:
   return tenant;
 }
 
-/** The tenant of a resource below one. */
+/** The tenant of a resource. */
 export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow =>
   knownResource(db, present(resource.parent_id));
 
-/** A detail of a resource; of the type that the kind stores it with, which the row's JSON does not tell. */
+/** A detail of a resource. The caller must name the type that the kind stores. */
 export function detailOf<T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined {
   const details: Readonly<Record<string, T | undefined>> = JSON.parse(resource.details);
   return details[name];
 }
 
-/** A column of the object of a kind that a detail names by the provider's id: SQL. */
+/** SQL of a column of the object whose provider id is in a detail. */
 export const related = (kind: string, name: string, column: string): string =>
   `(SELECT n.${column} FROM resource n
     WHERE n.settings_id = r.settings_id AND n.kind = '${kind}'

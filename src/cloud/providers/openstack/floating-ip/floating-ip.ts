@@ -7,7 +7,7 @@ import { resourceKind } from '../../../catalogue/type.ts';
 import { detail, instanceFields, instanceFilters, instanceOrderings, shownDetail } from '../../../resources/details.ts';
 import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from '../common/tenancy.ts';
 
-/** Values of a floating IP that the provider has not chosen an address for yet. */
+/** Values of a floating IP that has no address yet. */
 export const unbornAddress = (tenant: ResourceRow): PlainValues => ({
   name: `Floating IP of ${tenant.name}`.slice(0, 150),
   parent_id: tenant.id,
@@ -16,7 +16,7 @@ export const unbornAddress = (tenant: ResourceRow): PlainValues => ({
   address: '',
 });
 
-/** Floating IPs of a tenant that nothing uses. */
+/** Unused floating IPs of a tenant. */
 export const freeAddresses = (request: Pick<Request, 'db'>, tenant: ResourceRow): ResourceRow[] =>
   rowsWhere(
     request,

@@ -3,35 +3,35 @@ import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
-/** Where an operation takes place. */
+/** The cloud and tenant of an operation. */
 export interface Place {
   readonly cloud: Cloud;
-  /** The services for the tenant that the object belongs to; of no use for a tenant itself. */
+  /** The services of the tenant that the object belongs to; not usable for tenants themselves. */
   readonly own: ProjectCloud;
   /** Of the settings. */
   readonly options: PlainValues;
 }
 
-/** What operations on objects of one kind consist of. */
+/** The flows of the operations on one kind. */
 export interface KindFlows {
   create(place: Place, flow: Flow): Promise<RowUpdates>;
-  /** Tells the vendor a changed name and description. */
+  /** Sends a changed name and description to the vendor. */
   update(place: Place, call: DriverCall): Promise<unknown>;
   delete(place: Place, flow: Flow): Promise<RowUpdates>;
   readonly actions: Readonly<Record<string, (place: Place, flow: Flow) => Promise<RowUpdates>>>;
   pull(place: Place, call: DriverCall): Promise<PlainValues>;
 }
 
-/** The vendor's id of the object of a call. */
+/** The vendor's id of a call's object. */
 export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
-/** Name and description of the object of a call, as the vendor is told of them. */
+/** Name and description to send to the vendor. */
 export const namingOf = ({ values }: DriverCall) => ({
   name: String(values.name),
   description: String(values.description ?? ''),
 });
 
-/** What a deletion of something that others are leaving answers: undefined also while they are there yet. */
+/** The result of a deletion; undefined if the object is missing or still in use. */
 export async function unlessBusy<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await ifThere(response);
@@ -41,7 +41,7 @@ export async function unlessBusy<T>(response: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Deletes something and waits until it is gone; `state` answers its status, or undefined when there is no such object. */
+/** Deletes an object and waits until it is gone; `state` returns its status, or undefined if it is missing. */
 export async function deleteAndWait(
   flow: Flow,
   stage: string,

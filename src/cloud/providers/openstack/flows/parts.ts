@@ -25,8 +25,8 @@ interface Made {
 }
 
 /**
- * Makes a named part. The service takes nothing to know it by again: one that a lost call made has its name and description,
- * and is no older than the operation; the vendor's clock may be a minute off.
+ * Creates a named part. The service accepts no idempotency key: a part from a call without a response is found by its name and
+ * description, and is no older than the operation; the vendor's clock may be off by a minute.
  */
 const madePart = (
   { own }: Place,
@@ -67,7 +67,7 @@ export const networkFlows: KindFlows = {
   pull: async ({ own }, call) => networkValues(await own.network.networks.get(idOf(call))),
 };
 
-/** A new subnet is connected to the router of the tenant, so that floating IPs reach what is in it. */
+/** Connects a new subnet to the router of the tenant, so that floating IPs reach its instances. */
 export const subnetFlows: KindFlows = {
   create: async (place, flow) => {
     const { network } = place.own;
@@ -99,14 +99,14 @@ export const subnetFlows: KindFlows = {
   pull: async ({ own }, call) => subnetValuesOf(await own.network.subnets.get(idOf(call))),
 };
 
-/** A floating IP with the port that it leads to. */
+/** A floating IP with its port. */
 async function shownIp({ floatingIps, ports }: NetworkApi, id: string): Promise<PlainValues> {
   const ip: VendorFloatingIp = await floatingIps.get(id);
   const port: VendorPort | undefined = ip.port_id ? await ifThere(ports.get(ip.port_id)) : undefined;
   return floatingIpValues(ip, port);
 }
 
-/** Orders a floating IP in an external network for a row; answers its id. */
+/** Creates a floating IP in an external network for a row. Returns its id. */
 export const orderFloatingIp = (
   { own: { network } }: Place,
   flow: Flow,
@@ -134,7 +134,7 @@ export const floatingIpFlows: KindFlows = {
     const id = await orderFloatingIp(place, flow, 'made', { external, uuid, updates });
     return { values: await shownIp(place.own.network, id) };
   },
-  /** Neither names nor descriptions of floating IPs are changed. */
+  /** Floating IPs have no names or descriptions to change. */
   update: async () => undefined,
   delete: async ({ own }, flow) => {
     await own.network.floatingIps.delete(idOf(flow.call));

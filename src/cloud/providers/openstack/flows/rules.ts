@@ -3,7 +3,7 @@ import type { NetworkApi } from '../api/network.ts';
 import { shownRule } from '../mapping/values.ts';
 import { type NewRule, ruleText } from '../security-group/security-group.ts';
 
-/* The rules of a security group, of which the vendor has one object each. */
+/* The rules of a security group; the vendor has one object for each. */
 
 /** A rule among parameters or values. */
 export const ruleSchema = v.object({
@@ -13,7 +13,7 @@ export const ruleSchema = v.object({
   cidr: v.string(),
 });
 
-/** A port, type or code as the vendor says it: null for any. */
+/** A port, type or code in the vendor's format: null for any. */
 const bound = (port: number): number | null => (port === -1 ? null : port);
 
 const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }: NewRule) => ({
@@ -26,7 +26,7 @@ const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }:
   remote_ip_prefix: cidr,
 });
 
-/** Adds those of the rules that a group does not have. */
+/** Adds the rules that a group is missing. */
 export async function addRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
   const known = new Set((await rulesOf(network, group)).map(ruleText));
   const missing = new Map(rules.filter((rule) => !known.has(ruleText(rule))).map((rule) => [ruleText(rule), rule]));
@@ -39,13 +39,13 @@ export async function rulesOf(network: NetworkApi, group: string): Promise<NewRu
   return (present ?? []).flatMap((rule) => shownRule(rule) ?? []);
 }
 
-/** Makes these the rules of a group. What cannot be shown as a rule, such as what goes out, stays as it is. */
+/** Replaces the rules of a group. Keeps rules that cannot be represented, such as egress rules. */
 export async function replaceRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
-  const kept = new Set(rules.map(ruleText));
+  const wanted = new Set(rules.map(ruleText));
   const { security_group_rules: present } = await network.securityGroups.get(group);
   for (const rule of present ?? []) {
-    const shown = shownRule(rule);
-    if (shown && !kept.has(ruleText(shown))) await network.deleteRule(rule.id);
+    const representable = shownRule(rule);
+    if (representable && !wanted.has(ruleText(representable))) await network.deleteRule(rule.id);
   }
   await addRules(network, group, rules);
 }

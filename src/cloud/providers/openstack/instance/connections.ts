@@ -9,12 +9,12 @@ import { orderFloatingIp } from '../flows/parts.ts';
 import { floatingIpValues } from '../mapping/values.ts';
 import { pullInstance } from './servers.ts';
 
-/* How a server is connected: a port for each of its subnets, with its security groups, and floating IPs that lead there. */
+/* Connections of a server: a port in each of its subnets, with its security groups, and floating IPs on these ports. */
 
 const subnetsSchema = v.optional(v.array(v.object({ subnet: v.string() })), []);
 const idsSchema = v.optional(v.array(v.string()), []);
 
-/** A floating IP that an operation is about: one that is there, or a new one for a row. */
+/** A floating IP of an operation: an existing one, or a new one for a row. */
 const addressSchema = v.object({
   subnet: v.string(),
   backend_id: v.optional(v.string()),
@@ -30,10 +30,10 @@ const addressesOf = ({ call }: Flow): Address[] =>
 export const subnetsOf = ({ call }: Flow): string[] =>
   v.parse(subnetsSchema, call.parameters.subnets).map(({ subnet }) => subnet);
 
-/** Security groups of an instance; none named: the vendor's default. */
+/** Security groups of an instance; the vendor's default if none are named. */
 export const groupsOf = (groups: unknown): string[] => v.parse(idsSchema, groups);
 
-/** Makes the port of an instance in a subnet, with its security groups; answers its id. */
+/** Creates the port of an instance in a subnet, with its security groups. Returns its id. */
 export function makePort({ network }: ProjectCloud, flow: Flow, subnet: string, groups: readonly string[]) {
   const { parent, uuid } = flow.call;
   const name = `${uuid}-${subnet}`;
@@ -63,7 +63,7 @@ const isIn =
   ({ fixed_ips: ips }: VendorPort): boolean =>
     ips?.some(({ subnet_id: id }) => id === subnet) ?? false;
 
-/** Leads the floating IPs that an operation names to a server, after making those that are new. */
+/** Creates the new floating IPs of an operation, then associates all of them with a server. */
 export async function attachAddresses(place: Place, flow: Flow, server: string): Promise<void> {
   const { network } = place.own;
   for (const { backend_id: known, backend_network_id: external, subnet, uuid = '' } of addressesOf(flow)) {
@@ -88,7 +88,7 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
   }
 }
 
-/** The rows of the floating IPs that an operation names, as they are now. */
+/** Current values of the rows of an operation's floating IPs. */
 export async function addressChanges({ own: { network } }: Place, flow: Flow): Promise<RowChange[]> {
   const changes: RowChange[] = [];
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
@@ -114,17 +114,17 @@ const freedom = (id: string, values: RowChange['values'] = freed): RowChange => 
   values: values ?? freed,
 });
 
-/** Takes back what an operation that failed has made beside its server: new floating IPs, and ports that no server has. */
+/** Deletes the leftovers of a failed operation: new floating IPs, and ports without a server. */
 export async function removeUnborn({ own: { network } }: Place, flow: Flow): Promise<void> {
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
-    const made = flow.reached(addressStage(uuid));
-    if (known === undefined && typeof made === 'string') await ifThere(network.floatingIps.delete(made));
+    const address = flow.reached(addressStage(uuid));
+    if (known === undefined && typeof address === 'string') await ifThere(network.floatingIps.delete(address));
     else if (known !== undefined && flow.reached(`led ${known}`))
       await ifThere(network.floatingIps.update(known, { port_id: null }));
   }
   for (const subnet of subnetsOf(flow)) {
-    const made = flow.reached(portStage(subnet));
-    const port = typeof made === 'string' ? await ifThere(network.ports.get(made)) : undefined;
+    const portId = flow.reached(portStage(subnet));
+    const port = typeof portId === 'string' ? await ifThere(network.ports.get(portId)) : undefined;
     if (port?.device_id === '') await ifThere(network.ports.delete(port.id));
   }
 }
@@ -135,7 +135,7 @@ export async function updateSecurityGroups({ own }: Place, { call }: Flow): Prom
   return { values: { security_groups: groups } };
 }
 
-/** Connects a server to further subnets, then takes it from those that are no longer named, with what leads there. */
+/** Connects a server to new subnets, then disconnects it from subnets that are no longer named, with their floating IPs. */
 export async function updateInternalIps({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { network } = own;
   const server = idOf(flow.call);

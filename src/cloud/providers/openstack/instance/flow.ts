@@ -40,7 +40,7 @@ type Key = NonNullable<v.InferOutput<typeof keySchema>>;
 
 const keyCharacters = 17;
 
-/** The name of a key at the vendor, where key pairs are the administrator's. */
+/** The name of a key at the vendor, where key pairs belong to the administrator. */
 const keyName = ({ name, uuid }: Key): string =>
   `${uuid}-${name.slice(0, keyCharacters).replace(/[^A-Za-z0-9 _-]/g, '_')}`;
 
@@ -106,8 +106,8 @@ async function build(place: Place, flow: Flow): Promise<RowUpdates> {
   const changes: RowChange[] = [];
   for (const { uuid: row } of volumes) {
     const id = String(flow.reached(volumeStage(row)));
-    const updates = volumeValues(await own.volume.volumes.get(id));
-    changes.push(volumeChange('put', row, { ...updates, backend_id: id, state: 'OK' }));
+    const current = volumeValues(await own.volume.volumes.get(id));
+    changes.push(volumeChange('put', row, { ...current, backend_id: id, state: 'OK' }));
   }
   return { values: await pullInstance(own, server), changes: [...changes, ...(await addressChanges(place, flow))] };
 }
@@ -121,7 +121,7 @@ const volumeChange = (action: 'put' | 'change', uuid: string, values: NonNullabl
 
 const idsSchema = v.array(v.string());
 
-/** Volumes that are kept are detached first; what goes with the server goes after it. */
+/** Detaches the volumes to keep, deletes the server, then deletes the objects that belong to it. */
 async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { compute, network, volume } = own;
   const server = idOf(flow.call);
@@ -135,10 +135,10 @@ async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const volumes = await flow.once('volumes', v.object({ gone: idsSchema, kept: idsSchema }), async () => {
     const attached = await volumesOf(own, server);
     const goes = attached.filter((one) => takesVolumes === true || String(one.bootable) === 'true');
-    const kept = attached.filter((one) => !goes.includes(one));
-    return { gone: goes.map(({ id }) => id), kept: kept.map(({ id }) => id) };
+    const retained = attached.filter((one) => !goes.includes(one));
+    return { gone: goes.map(({ id }) => id), kept: retained.map(({ id }) => id) };
   });
-  // Once the server goes, nothing tells any more what belonged to it.
+  // Collect them now: after the deletion of the server they cannot be identified.
   flow.store('listed');
   for (const id of volumes.kept) await detachFrom(own, flow, server, id, false);
   await deleteAndWait(flow, 'server', {
@@ -157,7 +157,7 @@ async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
       const status = (await ifThere(volume.volumes.get(id)))?.status;
       if (status === undefined) return 'over';
       if (status === 'error_deleting') flow.fail(`Volume runtime state become erred: ${status}`);
-      // The vendor has not taken it along.
+      // The vendor has not deleted it with the server.
       if (status === 'available' || status === 'error') await ifThere(volume.volumes.delete(id));
       return {};
     });

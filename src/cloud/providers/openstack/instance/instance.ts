@@ -114,7 +114,7 @@ function chosenProperties(
   return { flavor, image };
 }
 
-/** The volumes that come with an instance. */
+/** The volumes that are created with an instance. */
 function volumesOf({ app }: Request, given: NewInstance, tenant: ResourceRow, image: Property): AttachedResource[] {
   const volume = (suffix: string, size: number, values: PlainValues): AttachedResource => ({
     kind: 'OpenStack.Volume',
@@ -178,7 +178,7 @@ const rowsOf = ({ app: { db } }: Context, kind: string, instance: ResourceRow): 
 
 const isUnborn = ({ state }: ResourceRow): boolean => state === 'Creation Scheduled' || state === 'Creating';
 
-/** What a failed operation leaves of volumes and floating IPs (providers.md 4.8). */
+/** Updates the volumes and floating IPs of a failed operation (providers.md 4.8). */
 function onFailure(context: Context, instance: ResourceRow, { operation, parameters, text }: FailedOperation): void {
   if (operation === 'create') {
     for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
@@ -193,11 +193,11 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
   }
 }
 
-/** What becomes of volumes and floating IPs when the instance goes. Without a deletion they stay, unless they were only coming with it. */
+/** Releases volumes and floating IPs when the instance's row is removed. Without a deletion they stay, unless they were being created with it. */
 function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined, isGone: boolean): void {
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
     const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isUnborn(volume);
-    // The deletion of an instance that never came to be has not reached the provider, which has the volume.
+    // An instance that was never created is not deleted at the provider, so the volume still exists there.
     if (goes && deletion && instance.backend_id === '' && volume.backend_id !== '')
       scheduleDeletion(context, changeResource(context, volume, { instance_id: null }));
     else if (goes) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });

@@ -28,8 +28,8 @@ import { internalSubnet } from '../network/network.ts';
 import { rulesShape } from '../security-group/security-group.ts';
 
 /*
- * How an instance is connected: security groups, addresses in subnets, floating IPs. The row keeps the provider's ids of
- * groups and subnets, and the addresses once they are known.
+ * Connections of an instance: security groups, addresses in subnets, floating IPs. The row stores the provider's ids of groups and
+ * subnets, and the addresses once they are known.
  */
 
 const groupPath = 'openstack-security-groups';
@@ -50,7 +50,7 @@ function linkedMember(item: Item, member: string, kind: string, path: string, re
   }
 }
 
-/** SQL of an object's column, found by what `id` gives: the provider's id of an object of the row's settings. */
+/** SQL of a column of the object whose provider id is the SQL `id`, within the row's settings. */
 const named = (kind: string, id: string): string =>
   `resource n
     WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${id} AND n.backend_id <> ''`;
@@ -66,7 +66,7 @@ const subnetMembers = (id: string): Readonly<Record<string, Json>> => {
   };
 };
 
-/** `[{url}]` on input; the groups with their rules in answers. */
+/** `[{url}]` in requests; the groups with their rules in responses. */
 export const securityGroupsField = itemList({
   json: listValue(
     objectValue({
@@ -89,7 +89,7 @@ export const securityGroupsField = itemList({
   help: 'Security groups of the tenant.',
 });
 
-/** `[{subnet}]` on input; the addresses in answers. */
+/** `[{subnet}]` in requests; the addresses in responses. */
 export const internalIpsField = itemList({
   json: listValue(
     objectValue({
@@ -105,13 +105,13 @@ export const internalIpsField = itemList({
   help: 'Subnets that the instance is connected to; default: the internal one of the tenant.',
 });
 
-/** A floating IP that a body asks for: an existing one, or any. */
+/** A requested floating IP: an existing one, or any. */
 export interface AskedAddress {
   readonly subnet: ResourceRow;
   readonly address: ResourceRow | undefined;
 }
 
-/** `[{subnet, url}]` on input; the addresses in answers. */
+/** `[{subnet, url}]` in requests; the addresses in responses. */
 export const floatingIpsField = itemList({
   json: listValue(
     objectValue({
@@ -161,7 +161,7 @@ export function groupsOf(tenant: ResourceRow, groups: readonly ResourceRow[] = [
   return [...new Set(groups.map(({ backend_id: id }) => id))];
 }
 
-/** The subnets an instance gets connected to: those asked for, else the tenant's internal one. Throws 400. */
+/** The requested subnets of an instance; by default the tenant's internal subnet. Throws 400. */
 export function subnetsOf(
   request: Request,
   tenant: ResourceRow,
@@ -172,14 +172,14 @@ export function subnetsOf(
     if (!internal) throw invalid({ tenant: ['Tenant does not have an internal network.'] });
     return [internal];
   }
-  const refuse = (text: string) => invalid({ internal_ips_set: [text] });
-  if (asked.length === 0) throw refuse('Instance should be connected to at least one network.');
+  const rejected = (text: string) => invalid({ internal_ips_set: [text] });
+  if (asked.length === 0) throw rejected('Instance should be connected to at least one network.');
   if (new Set(asked.map(({ id }) => id)).size < asked.length)
-    throw refuse('It is impossible to connect instance to one subnet twice.');
+    throw rejected('It is impossible to connect instance to one subnet twice.');
   const foreign = asked.find((subnet) => !isOf(tenant)(subnet));
-  if (foreign) throw refuse(`Subnet ${foreign.name} does not belong to the same tenant as instance.`);
+  if (foreign) throw rejected(`Subnet ${foreign.name} does not belong to the same tenant as instance.`);
   const unborn = asked.find(({ backend_id: id }) => id === '');
-  if (unborn) throw refuse(`Subnet ${unborn.name} is not ready.`);
+  if (unborn) throw rejected(`Subnet ${unborn.name} is not ready.`);
   return asked;
 }
 
@@ -189,14 +189,14 @@ export const subnetParameter = (subnet: ResourceRow): PlainValues => ({
   allocation_pools: detailOf(subnet, 'allocation_pools') ?? [],
 });
 
-/** Floating IPs chosen for an instance: what the driver gets, rows to be made, and rows to be reserved. */
+/** Floating IPs chosen for an instance: parameters of the driver, rows to create, and rows to reserve. */
 export interface ChosenAddresses {
   readonly parameters: readonly PlainValues[];
   readonly attached: readonly AttachedResource[];
   readonly taken: readonly ResourceRow[];
 }
 
-/** Chooses floating IPs; free ones are taken before new ones are made. `instance` may keep what it has. Throws 400. */
+/** Chooses floating IPs, free ones before new ones. `instance` may keep its own. Throws 400. */
 export function addressesOf(
   request: Request,
   tenant: ResourceRow,
@@ -204,15 +204,15 @@ export function addressesOf(
   connected: ReadonlySet<string>,
   instance?: ResourceRow,
 ): ChosenAddresses {
-  const refuse = (text: string) => invalid({ floating_ips: [text] });
+  const rejected = (text: string) => invalid({ floating_ips: [text] });
   if (asked.length > 0 && !detailOf<string>(tenant, 'external_network_id'))
-    throw refuse('Please specify tenant external network to perform floating IP operations.');
+    throw rejected('Please specify tenant external network to perform floating IP operations.');
   const named = new Set(asked.flatMap(({ address }) => address?.id ?? []));
   const own = instance ? attachedAddresses(request, instance) : [];
   const free = [...own, ...freeAddresses(request, tenant)].filter(({ id }) => !named.has(id));
   const chosen = asked.map(({ address, subnet }, i) => {
     if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id))
-      throw refuse('SubNet is not connected to instance.');
+      throw rejected('SubNet is not connected to instance.');
     if (address)
       rejectAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
     const row = address ?? free.shift();
@@ -247,13 +247,15 @@ function rejectAddress(
   instance: ResourceRow | undefined,
   isRepeated: boolean,
 ): void {
-  const refuse = (text: string) => invalid({ floating_ips: [text] });
+  const rejected = (text: string) => invalid({ floating_ips: [text] });
   if (!isOf(tenant)(address))
-    throw refuse(`Floating IP ${detailOf<string>(address, 'address')} does not belong to the same tenant as instance.`);
+    throw rejected(
+      `Floating IP ${detailOf<string>(address, 'address')} does not belong to the same tenant as instance.`,
+    );
   if (address.state !== 'OK')
-    throw refuse(`Floating IP ${detailOf<string>(address, 'address') || address.name} is not ready.`);
+    throw rejected(`Floating IP ${detailOf<string>(address, 'address') || address.name} is not ready.`);
   if (isRepeated || isUsedElsewhere(address, instance))
-    throw refuse(`Floating IP ${detailOf<string>(address, 'address')} is already in use.`);
+    throw rejected(`Floating IP ${detailOf<string>(address, 'address')} is already in use.`);
 }
 
 const isUsedElsewhere = (address: ResourceRow, instance: ResourceRow | undefined): boolean =>

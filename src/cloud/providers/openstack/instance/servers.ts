@@ -7,9 +7,9 @@ import { idOf, type Place } from '../flows/kind-flows.ts';
 import { instanceValues, serverState } from '../mapping/values.ts';
 import { volumesOf } from '../volume/flow.ts';
 
-/* Servers: what is told of one, and the actions on it (providers.md 4.7). */
+/* Servers: their values and actions (providers.md 4.7). */
 
-/** What an instance gets of its server and what belongs to it. */
+/** Row values of an instance, from its server and related objects. */
 export async function pullInstance(own: ProjectCloud, id: string): Promise<PlainValues> {
   const server = await own.compute.servers.get(id);
   const ports = await own.network.ports.list({ device_id: id });
@@ -24,10 +24,10 @@ export async function pullInstance(own: ProjectCloud, id: string): Promise<Plain
 
 const taskOf = (server: VendorServer): string | null => server['OS-EXT-STS:task_state'] ?? null;
 
-/** Whether nothing is being done to a server, and it is in a state. */
+/** Whether a server is idle in a state. */
 const restsIn = (server: VendorServer, state: string): boolean => server.status === state && taskOf(server) === null;
 
-/** Waits until a server is as wanted; its state is told meanwhile. One that is in error is a failure, in the vendor's words. */
+/** Waits until a server is as wanted and stores its state meanwhile. Fails with the vendor's message if the server is in error. */
 export async function awaitServer(
   { compute }: ProjectCloud,
   flow: Flow,
@@ -49,14 +49,14 @@ export async function awaitServer(
 
 export const isActive = (server: VendorServer): boolean => restsIn(server, 'ACTIVE');
 
-/** An action that leads from one state to another; a server that is there already needs none. */
+/** An action that changes the state; skipped if the server is already in the target state. */
 const change =
   (order: PlainValues, from: string, to: string) =>
   async ({ own }: Place, flow: Flow): Promise<RowUpdates> => {
     const id = idOf(flow.call);
-    const isThere = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
+    const hasState = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
     const give = async (): Promise<void> => {
-      if (!(await isThere())) await own.compute.servers.act(id, order);
+      if (!(await hasState())) await own.compute.servers.act(id, order);
     };
     const isBegun = async (): Promise<boolean> => !restsIn(await own.compute.servers.get(id), from);
     await flow.order('ordered', give, isBegun);
@@ -79,7 +79,7 @@ async function restart({ own }: Place, flow: Flow): Promise<RowUpdates> {
   return { values: await pullInstance(own, id) };
 }
 
-/** A resized server waits for a confirmation, unless the cloud gives it itself. */
+/** Confirms a resize, unless the cloud does so by itself. */
 async function changeFlavor({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { compute } = own;
   const id = idOf(flow.call);

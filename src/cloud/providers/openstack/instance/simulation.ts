@@ -15,9 +15,9 @@ interface InternalIp {
 }
 
 interface FloatingIp {
-  /** Of one that is there already. */
+  /** Id of an existing one. */
   readonly backend_id?: string;
-  /** The row that waits for a new one. */
+  /** Row of a new one. */
   readonly uuid?: string;
   readonly address?: string;
   readonly subnet: string;
@@ -28,7 +28,7 @@ const asNumber = (address: string): number =>
 const asAddress = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
-/** The next address of a subnet's pool that no instance has. */
+/** The next unused address of a subnet's pool. */
 function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: Generator): string {
   if (!pool) return '';
   const first = asNumber(pool.start);
@@ -45,7 +45,7 @@ function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }
   return '';
 }
 
-/** Connections to these subnets; those that are there already stay as they are. */
+/** Connections to these subnets; keeps existing ones. */
 const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: Generator): InternalIp[] =>
   subnets.map(
     (subnet) =>
@@ -58,11 +58,11 @@ const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], d
 
 const addresses = (ips: readonly InternalIp[]): string[] => ips.map(({ ip4_address: address }) => address);
 
-/** External addresses in the order asked for; new ones are drawn. */
+/** External addresses in the requested order; generates new ones. */
 const external = (asked: readonly FloatingIp[], draw: Generator): string[] =>
   asked.map(({ address }) => address || draw.externalAddress());
 
-/** Floating IPs as they are when the instance has them. */
+/** Changes that associate floating IPs with the instance. */
 function attachedIps(object: PlainValues, asked: readonly FloatingIp[]): OtherChange[] {
   const external_ips = asList<string>(object.external_ips);
   return asked.map(({ backend_id: id, subnet, uuid }, i): OtherChange => {
@@ -76,7 +76,7 @@ function attachedIps(object: PlainValues, asked: readonly FloatingIp[]): OtherCh
 
 const devices = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `/dev/vd${letter}`);
 
-/** Volumes that come with a new instance, attached to it. */
+/** The volumes created with a new instance and attached to it. */
 const firstVolumes = (object: PlainValues, { volumes }: PlainValues): OtherChange[] =>
   asList<PlainValues & { uuid: string }>(volumes).map(({ parent_id: _, uuid, ...volume }, i) => ({
     kind: 'Volume',
@@ -85,7 +85,7 @@ const firstVolumes = (object: PlainValues, { volumes }: PlainValues): OtherChang
     values: { ...volume, instance_backend_id: object.backend_id, device: devices[i], runtime_state: 'in-use' },
   }));
 
-/** Rows that come with an instance are being created as long as it is. */
+/** Rows created with an instance stay in creation until the instance is created. */
 const creating = ({ floating_ips: ips, volumes }: PlainValues): RowChange[] => [
   ...asList<{ uuid: string }>(volumes).map(
     ({ uuid }): RowChange => ({
@@ -103,7 +103,7 @@ const newIps = ({ floating_ips: ips }: PlainValues): RowChange[] =>
     uuid === undefined ? [] : [{ kind: 'OpenStack.FloatingIP', action: 'change', uuid, values: { state: 'Creating' } }],
   );
 
-/** What becomes of volumes and floating IPs when their instance is deleted. */
+/** Changes of volumes and floating IPs when their instance is deleted. */
 function afterDeletion(
   { backend_id: id }: PlainValues,
   all: (kind: string) => readonly OtherObject[],
@@ -133,7 +133,7 @@ const freed = (backend_id: string): OtherChange => ({
   values: freedom,
 });
 
-/** OpenStack.Instance as the simulator plays it. */
+/** Simulation of OpenStack.Instance. */
 export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: {

@@ -19,23 +19,23 @@ import {
 } from './values.ts';
 
 /*
- * Synchronisation: what the cloud offers and holds (providers.md 4.8 "settings sync"). The lists are those of the
- * administrator, who sees every project: their number does not grow with the projects, but for the quotas.
+ * Synchronisation of properties and objects (providers.md 4.8 "settings sync"). The administrator's lists contain all projects, so
+ * the number of calls does not grow with the projects, except for quotas.
  */
 
-/** Totals of the hypervisors; none where the cloud does not tell them. */
+/** Totals of the hypervisors; empty if the cloud does not report them. */
 async function totals({ compute }: Cloud): Promise<Inventory['quotas']> {
-  const told = await ifThere(compute.statistics());
-  return told
+  const statistics = await ifThere(compute.statistics());
+  return statistics
     ? {
-        openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
-        openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
-        openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
+        openstack_vcpu: { limit: statistics.vcpus, usage: statistics.vcpus_used },
+        openstack_ram: { limit: statistics.memory_mb, usage: statistics.memory_mb_used },
+        openstack_storage: { limit: inMebibytes(statistics.local_gb), usage: inMebibytes(statistics.local_gb_used) },
       }
     : {};
 }
 
-/** Where a project is connected: its internal network, and the one that its router leads to. */
+/** The internal network of a project, and the external network of its router. */
 export function tenantNetworks(
   networks: readonly VendorNetwork[],
   routers: readonly VendorRouter[],
@@ -52,7 +52,7 @@ export const projectValues = ({ description, enabled, name }: VendorProject): Pl
   runtime_state: enabled === false ? 'DISABLED' : '',
 });
 
-/** Items by a text of theirs. */
+/** Groups items by a key. */
 function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -64,7 +64,7 @@ function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): Readonly
   return groups;
 }
 
-/** Everything that rows are compared with. `administration` is the name of the administrator's own project, no tenant. */
+/** The inventory of the cloud. `administration` is the administrator's own project, which is not a tenant. */
 export async function inventory(cloud: Cloud, administration: string): Promise<Inventory> {
   const everywhere = { all_tenants: '1' };
   const { compute, network, volume } = cloud;
@@ -78,7 +78,7 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
   const subnets = await network.subnets.list();
   const routers = await network.routers.list();
   const volumes = await volume.volumes.list(everywhere);
-  // Each list is sorted before the next one is asked for: together it were long work.
+  // Sort each list before requesting the next one: sorting all of them at once would block the event loop.
   const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
   const snapshots = await volume.snapshots.list(everywhere);
   const servers = await compute.servers.list(everywhere);
@@ -120,9 +120,9 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
     const own = partsOf.get(id) ?? [];
     const sizes = (kind: string): number =>
       own.filter((part) => part.kind === kind).reduce((sum, { values }) => sum + Number(values.size), 0);
-    const told = await tenantQuotas(cloud, id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
+    const tenantUsages = await tenantQuotas(cloud, id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
     const connection = tenantNetworks(networksOf.get(id) ?? [], routersOf.get(id) ?? []);
-    objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: told }), ...own);
+    objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: tenantUsages }), ...own);
   }
   return { properties, quotas, objects };
 }

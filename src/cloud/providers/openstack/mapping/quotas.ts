@@ -3,11 +3,11 @@ import type { ProjectCloud } from '../api/cloud.ts';
 import { firstLimits } from '../common/limits.ts';
 import { gibibytes, inMebibytes } from './values.ts';
 
-/* A tenant's quotas at the three services that count them; sizes in MiB here, in GiB there. */
+/* A tenant's quotas at compute, block storage and network; sizes in MiB here, in GiB there. */
 
 type Name = keyof typeof firstLimits;
 
-/** Our quotas by the service that keeps them, with the names that they have there. */
+/** Our quotas by service, with the names of the service. */
 export const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
 export const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
 export const networkNames = {
@@ -24,7 +24,7 @@ export interface StoredSizes {
   readonly snapshots: number;
 }
 
-/** Limits and usages of a project. Asked with the administrator's rights. */
+/** Limits and usages of a project. Requires administrator rights. */
 export async function tenantQuotas(
   { compute, network, volume }: ProjectCloud,
   project: string,
@@ -32,7 +32,7 @@ export async function tenantQuotas(
 ): Promise<Readonly<Record<Name, { readonly limit: number; readonly usage: number }>>> {
   const { cores, instances, ram } = await compute.quotas.of(project);
   const { gigabytes, snapshots, volumes } = await volume.quotas.of(project);
-  const told = await network.quotas.of(project);
+  const networkQuotas = await network.quotas.of(project);
   const used = ({ in_use: usage, limit }: { readonly limit: number; readonly in_use: number }) => ({ limit, usage });
   const counted = ({ limit, used: usage }: { readonly limit: number; readonly used: number }) => ({ limit, usage });
   return {
@@ -44,15 +44,15 @@ export async function tenantQuotas(
     snapshots: used(snapshots),
     volumes_size: { limit: firstLimits.volumes_size, usage: sizes.volumes },
     snapshots_size: { limit: firstLimits.snapshots_size, usage: sizes.snapshots },
-    security_group_count: counted(told.security_group),
-    security_group_rule_count: counted(told.security_group_rule),
-    floating_ip_count: counted(told.floatingip),
-    network_count: counted(told.network),
-    subnet_count: counted(told.subnet),
+    security_group_count: counted(networkQuotas.security_group),
+    security_group_rule_count: counted(networkQuotas.security_group_rule),
+    floating_ip_count: counted(networkQuotas.floatingip),
+    network_count: counted(networkQuotas.network),
+    subnet_count: counted(networkQuotas.subnet),
   };
 }
 
-/** The same of one project, with the sizes of what is in it. */
+/** The same for one project, after reading the sizes of its volumes and snapshots. */
 export async function pulledQuotas(own: ProjectCloud, project: string): Promise<PlainValues> {
   const sum = (all: readonly { readonly size: number }[]): number =>
     inMebibytes(all.reduce((total, { size }) => total + size, 0));
@@ -60,7 +60,7 @@ export async function pulledQuotas(own: ProjectCloud, project: string): Promise<
   return tenantQuotas(own, project, sizes);
 }
 
-/** Those of our limits that a service has, under its names. */
+/** Our limits at one service, under its names. */
 function limitsOf(names: Readonly<Record<string, string>>, limits: PlainValues): Record<string, number> {
   return Object.fromEntries(
     Object.entries(names).flatMap(([ours, theirs]) => {

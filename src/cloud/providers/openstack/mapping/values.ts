@@ -12,26 +12,26 @@ import type {
 import type { VendorSnapshot, VendorVolume } from '../api/volume.ts';
 import { numbered, type Rule } from '../security-group/security-group.ts';
 
-/* What the vendor tells, under our names and in MiB; the same names as on the simulator. */
+/* Maps vendor objects to row values, with the names of the simulator; sizes in MiB. */
 
 const mebibytes = 1024;
 
-/** MiB as the vendor counts disks: whole GiB. */
+/** Whole GiB of MiB, as the vendor counts disks. */
 export const gibibytes = (size: unknown): number => Math.ceil(Number(size) / mebibytes);
 
-/** MiB of a vendor's GiB; a limit of -1 stays none. */
+/** MiB of a vendor's GiB; -1 (no limit) stays -1. */
 export const inMebibytes = (size: number): number => (size < 0 ? size : size * mebibytes);
 
-/** The runtime state for a server's status: the vendor's word but for one, unknown ones too. */
+/** The runtime state for a server's status: the vendor's status, with one exception. */
 export const serverState = (status: string): string => (status === 'BUILD' ? 'BUILDING' : status);
 
-/** Marks what was made for a row, so that it is found again when the answer was lost. */
+/** Marks the object of a row, so that it can be found if the response is lost. */
 export const marker = 'tenantry_uuid';
 export const markerText = (uuid: string): string => `${marker}=${uuid}`;
 
 const withoutMarker = ({ [marker]: _, ...metadata }: Readonly<Record<string, string>>): PlainValues => metadata;
 
-/** What belongs to a server at the other services. */
+/** Objects of a server at the other services. */
 export interface ServerParts {
   readonly flavor: VendorFlavor | undefined;
   readonly ports: readonly VendorPort[];
@@ -42,14 +42,14 @@ export interface ServerParts {
 const byBirth = (a: VendorPort, b: VendorPort): number =>
   `${a.created_at}${a.id}`.localeCompare(`${b.created_at}${b.id}`);
 
-/** What an instance gets of its server. */
+/** Row values of an instance. */
 export function instanceValues(server: VendorServer, parts: ServerParts): PlainValues {
   const { flavor, floatingIps, volumes } = parts;
   const ports = [...parts.ports].sort(byBirth);
   const internal = ports.flatMap(({ fixed_ips: ips, mac_address }) =>
     (ips ?? []).map(({ ip_address, subnet_id }) => ({ subnet: subnet_id, ip4_address: ip_address, mac_address })),
   );
-  const image = volumes.map(({ volume_image_metadata: told }) => told?.image_name).find(Boolean);
+  const image = volumes.map(({ volume_image_metadata: metadata }) => metadata?.image_name).find(Boolean);
   const disks = inMebibytes(volumes.reduce((sum, { size }) => sum + size, 0));
   return {
     name: server.name,
@@ -71,7 +71,7 @@ export function instanceValues(server: VendorServer, parts: ServerParts): PlainV
   };
 }
 
-/** The project of an object, of services that tell it to administrators only. */
+/** The project of an object, at services that show it only to administrators. */
 const inTenant = (project: string | null | undefined): PlainValues => (project ? { tenant_backend_id: project } : {});
 
 export function volumeValues(volume: VendorVolume): PlainValues {
@@ -127,7 +127,7 @@ export const subnetValuesOf = (subnet: VendorSubnet): PlainValues => ({
   tenant_backend_id: subnet.project_id,
 });
 
-/** What a floating IP is; `port` is the one it leads to. */
+/** Row values of a floating IP on `port`. */
 export function floatingIpValues(ip: VendorFloatingIp, port: VendorPort | undefined): PlainValues {
   const reached = port?.fixed_ips?.find(({ ip_address: address }) => address === ip.fixed_ip_address);
   return {
@@ -145,8 +145,8 @@ const protocols = ['tcp', 'udp', 'icmp'] as const;
 const anywhere = '0.0.0.0/0';
 
 /**
- * A rule as answers show it; undefined of one that they cannot say: for what goes out, of IPv6, from another group, or of
- * another protocol.
+ * A rule as represented in responses; undefined if it cannot be: egress rules, IPv6, sources that are groups, and other
+ * protocols.
  */
 export function shownRule(rule: VendorRule): Omit<Rule, 'id'> | undefined {
   const { direction, ethertype, port_range_max: to, port_range_min: from, protocol, remote_group_id: group } = rule;
@@ -162,7 +162,7 @@ export function shownRule(rule: VendorRule): Omit<Rule, 'id'> | undefined {
   };
 }
 
-/** Rules in an order of their own: the vendor keeps none. */
+/** Sorts rules, because the vendor returns them in no particular order. */
 export const ordered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] =>
   numbered(
     [...rules]
@@ -183,7 +183,7 @@ export const securityGroupValues = (group: VendorSecurityGroup): PlainValues => 
   tenant_backend_id: group.project_id,
 });
 
-/** The sets of properties: public flavors and images. */
+/** The properties: public flavors and images. */
 export const propertySets = (
   flavors: readonly VendorFlavor[],
   images: readonly VendorImage[],

@@ -33,7 +33,7 @@ import {
 const networkPath = 'openstack-networks';
 const firstCidr = '192.168.42.0/24';
 
-/** The range of addresses of a subnet; never shown as a field of its own. */
+/** The address range of a subnet, which has no separate field in responses. */
 export const cidrField = text({
   max: 18,
   update: false,
@@ -54,11 +54,11 @@ export function subnetValues(cidr: string | undefined, nameservers: readonly str
   };
 }
 
-/** Nameservers that the settings of a resource give to subnets. */
+/** Nameservers for subnets from the settings of a resource. */
 export const nameserversOf = ({ db }: Pick<Request, 'db'>, settings: number): string[] =>
   addressList(db.value(sql`SELECT options ->> '$.dns_nameservers' FROM service_settings WHERE id = ${settings}`));
 
-/** The subnets of a network, whether the provider has them already or not. */
+/** The subnets of a network, including those being created. */
 const subnetsOf = (request: Pick<Request, 'db'>, network: ResourceRow): ResourceRow[] =>
   rowsWhere(
     request,

@@ -1,22 +1,22 @@
 import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { NetworkApi, VendorPort } from '../api/network.ts';
 
-/* How subnets are connected to the router of their tenant. */
+/* Connects subnets to the router of their tenant. */
 
-/** Owners of the ports by which routers reach subnets: of usual, distributed and highly available ones. */
+/** Owners of router ports: of ordinary, distributed and highly available routers. */
 const interfaceOwners = ['router_interface', 'router_interface_distributed', 'ha_router_replicated_interface'];
 
 const isInterface = ({ device_owner: owner }: VendorPort): boolean =>
   interfaceOwners.some((name) => owner === `network:${name}`);
 
-/** Connects a subnet to a router, unless it is. */
+/** Connects a subnet to a router, unless it is connected. */
 export async function connectSubnet(network: NetworkApi, router: string, subnet: string): Promise<void> {
   const ports = await network.ports.list({ device_id: router });
   if (ports.some(({ fixed_ips: ips }) => ips?.some(({ subnet_id: id }) => id === subnet))) return;
   await network.addInterface(router, subnet);
 }
 
-/** Takes a subnet from whatever router it is connected to. */
+/** Disconnects a subnet from all routers. */
 export async function disconnectSubnet(network: NetworkApi, subnet: string): Promise<void> {
   const ports = await network.ports.list({ fixed_ips: `subnet_id=${subnet}` });
   for (const { device_id: router, id } of ports.filter(isInterface))

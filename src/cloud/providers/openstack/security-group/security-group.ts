@@ -10,7 +10,7 @@ import { type ActionPlan, resourceAction, resourceKind } from '../../../catalogu
 import { type Item, itemError, itemList, wholeError } from '../common/item-list.ts';
 import { belowTenant, detailOf, tenantFields, tenantFilters } from '../common/tenancy.ts';
 
-/** What a security group lets in. */
+/** An ingress rule of a security group. */
 export interface Rule {
   readonly id: number;
   /** Empty: any. */
@@ -23,7 +23,7 @@ export interface Rule {
 
 export type NewRule = Omit<Rule, 'id'>;
 
-/** A rule as a text, to compare rules by. */
+/** A rule as text, for comparisons. */
 export const ruleText = ({ cidr, from_port: from, protocol, to_port: to }: NewRule): string =>
   [protocol, from, to, cidr].join(' ');
 
@@ -33,15 +33,15 @@ const badRange = wholeError('Invalid port range.');
 
 /** A port, type or code; `fallback` when it is absent. */
 function port(value: unknown, member: string, fallback: number | undefined): number {
-  const given =
+  const number =
     value === undefined || value === null || value === ''
       ? fallback
       : typeof value === 'string' && /^-?\d+$/.test(value)
         ? Number(value)
         : value;
-  if (given === undefined) throw badRange;
-  if (typeof given !== 'number' || !Number.isInteger(given)) throw itemError(member, 'A valid integer is required.');
-  return given;
+  if (number === undefined) throw badRange;
+  if (typeof number !== 'number' || !Number.isInteger(number)) throw itemError(member, 'A valid integer is required.');
+  return number;
 }
 
 function isRange(protocol: Rule['protocol'], from: number, to: number): boolean {
@@ -78,13 +78,13 @@ const ruleMembers: Readonly<Record<string, JsonSchema>> = {
   cidr: { type: 'string', examples: [anywhere] },
 };
 
-/** The rules of a security group as answers show them. */
+/** The rules of a security group in responses. */
 export const rulesShape: JsonSchema = {
   type: 'array',
   items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) },
 };
 
-/** The rules of a security group; a list replaces all. */
+/** The rules of a security group in requests; a list replaces all rules. */
 export const rulesField = itemList({
   json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape),
   accepts: {
@@ -94,7 +94,7 @@ export const rulesField = itemList({
     examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
   },
   item: parseRule,
-  help: 'What is let in.',
+  help: 'Ingress rules.',
 });
 
 /** Rules with their numbers. */
@@ -107,7 +107,7 @@ const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): N
   cidr: anywhere,
 });
 
-/** The security groups that every tenant starts with. */
+/** The initial security groups of a tenant. */
 export const firstGroups: readonly {
   readonly name: string;
   readonly description: string;
@@ -128,7 +128,7 @@ export const firstGroups: readonly {
   },
 ];
 
-/** The group that the provider makes in every tenant is its own. Throws 400. */
+/** Protects the group that the provider creates in every tenant. Throws 400. */
 export function rejectDefaultName(name: string | undefined): void {
   if (name === 'default') throw invalid({ name: ['Default security group is managed by OpenStack itself.'] });
 }
@@ -143,7 +143,7 @@ const isInUse = (db: Database, { backend_id: id, settings_id: settings }: Resour
     SELECT 1 FROM resource r, json_each(r.details, '$.security_groups') g
     WHERE r.settings_id = ${settings} AND r.kind = 'OpenStack.Instance' AND g.value = ${id} LIMIT 1`) !== undefined;
 
-/** Clients send the list alone, too. */
+/** Accepts a bare list too. */
 const setRulesFields = { rules: { ...rulesField, input: { ...rulesField.input, mayBeBare: true } } };
 
 function acceptRules(_request: Request, group: ResourceRow, values: NewValues<typeof setRulesFields>): ActionPlan {

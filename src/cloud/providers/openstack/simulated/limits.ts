@@ -5,11 +5,11 @@ import { computeNames, networkNames, volumeNames } from '../mapping/quotas.ts';
 import { gibibytes } from '../mapping/values.ts';
 import { type Quotas, quotasOf } from './quotas.ts';
 
-/* What the simulated cloud refuses for the sake of a tenant's limits, in the words of the services of OpenStack Zed. */
+/* Enforces a tenant's limits in the simulated cloud, with the messages of OpenStack Zed. */
 
 type Amounts = Partial<Record<keyof typeof firstLimits, number>>;
 
-/** A quota that leaves no room, under its name and in the units of its service. */
+/** An exceeded quota, with the name and units of its service. */
 interface Short {
   readonly name: string;
   readonly need: number;
@@ -18,11 +18,11 @@ interface Short {
 }
 
 interface Service {
-  /** Its names of our quotas. */
+  /** The service's names of our quotas. */
   readonly names: Readonly<Record<string, string>>;
-  /** What it says when an order needs more than there is; `all` is not empty and in the order of names. */
+  /** Message for a request that exceeds quotas; `all` is not empty and in the order of names. */
   readonly excess: (all: readonly Short[]) => string;
-  /** What it says of a limit that is lower than what is used; nothing where it takes that. */
+  /** Message for a limit below the usage; absent if the service accepts it. */
   readonly lowered?: (one: Short) => string;
 }
 
@@ -58,13 +58,13 @@ const network: Service = {
   excess: (all) => `Quota exceeded for resources: [${all.map(({ name }) => `'${name}'`).join(', ')}].`,
 };
 
-/** In the order in which limits are set there. */
+/** In the order in which the driver sets limits. */
 const services: readonly Service[] = [compute, storage, network];
 
 /** An amount as a service counts it: sizes of disks in GiB. */
 const counted = (name: string, amount: number): number => (name === 'gigabytes' ? gibibytes(amount) : amount);
 
-/** Why a service does not carry out an order that takes so much of the quotas; undefined when it does. */
+/** Why a service rejects a request for these amounts; undefined if it accepts it. */
 function excessOf(quotas: Quotas, order: Amounts): string | undefined {
   const needs: Readonly<Record<string, number>> = order;
   for (const { excess, names } of services) {
@@ -79,7 +79,7 @@ function excessOf(quotas: Quotas, order: Amounts): string | undefined {
   return undefined;
 }
 
-/** The quotas when an order has been carried out. */
+/** The quotas after a request. */
 const after = (quotas: Quotas, order: Amounts): Quotas => ({
   ...quotas,
   ...Object.fromEntries(
@@ -91,9 +91,8 @@ const after = (quotas: Quotas, order: Amounts): Quotas => ({
 });
 
 /**
- * Why the cloud refuses an operation in a tenant; undefined while there is room. `orders` answers what it takes of the
- * quotas, call by call; what is less than nothing is given back. The API counts what it has rows for; the cloud counts also
- * what nobody manages here.
+ * Why the cloud rejects an operation in a tenant; undefined within the limits. `orders` returns the amounts of each call; negative
+ * amounts are released. The API counts only objects with rows; the cloud also counts unmanaged objects.
  */
 export const within =
   (orders: (object: PlainValues, parameters: PlainValues) => readonly Amounts[]) =>
@@ -108,7 +107,7 @@ export const within =
     return undefined;
   };
 
-/** Why the cloud does not set limits of a tenant; undefined when it does. */
+/** Why the cloud rejects new limits of a tenant; undefined if it accepts them. */
 export function exceededLimits(
   { backend_id: id }: PlainValues,
   all: (kind: string) => readonly OtherObject[],

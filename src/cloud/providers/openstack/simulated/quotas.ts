@@ -4,14 +4,14 @@ import { firstLimits } from '../common/limits.ts';
 import type { Rule } from '../security-group/security-group.ts';
 import { asList, asValues, inTenant } from './world.ts';
 
-/* What tenants of the simulated cloud use of their quotas. */
+/* Quota usages of tenants in the simulated cloud. */
 
 export type Quotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
 
 const sum = (objects: readonly OtherObject[], name: string): number =>
   objects.reduce((total, { values }) => total + Number(values[name] ?? 0), 0);
 
-/** Limits and usages of a tenant's quotas, counted over the world. */
+/** Limits and usages of a tenant's quotas, counted over all objects. */
 export function quotasOf(tenant: OtherObject, all: (kind: string) => readonly OtherObject[]): Quotas {
   const of = (kind: string): readonly OtherObject[] => inTenant(all(kind), tenant.backend_id);
   const [instances, volumes, snapshots, groups] = [of('Instance'), of('Volume'), of('Snapshot'), of('SecurityGroup')];

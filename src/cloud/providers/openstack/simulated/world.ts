@@ -2,15 +2,15 @@ import * as v from 'valibot';
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { Generator, OtherObject } from '../../../catalogue/simulation.ts';
 
-/** A list among values or parameters, empty when absent; the simulation itself has put it there, of such items. */
+/** Reads a list from values or parameters; empty if absent. The simulation itself stored it with items of this type. */
 export const asList = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? value : []);
 
 const valuesSchema = v.optional(v.record(v.string(), v.unknown()));
 
-/** An object among values or parameters; undefined when absent. Throws when it is none. */
+/** Reads an object from values or parameters; undefined if absent. Throws if it is not an object. */
 export const asValues = (value: unknown): PlainValues | undefined => v.parse(valuesSchema, value);
 
-/** An id as OpenStack gives them: a dashed uuid, version 4. */
+/** An id in OpenStack's format: a dashed uuid, version 4. */
 export function dashedUuid({ hex }: Pick<Generator, 'hex'>): string {
   const digits = hex(32);
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 3) | 8).toString(16);
@@ -26,6 +26,6 @@ export const attachedTo = (objects: readonly OtherObject[], instance: unknown): 
 export const inTenant = (objects: readonly OtherObject[], tenant: unknown): readonly OtherObject[] =>
   objects.filter(({ values }) => values.tenant_backend_id === tenant);
 
-/** Values of what has lost its instance. */
+/** Values of a volume or floating IP after it was detached from its instance. */
 export const detachment = { instance_backend_id: '', device: '', runtime_state: 'available' };
 export const freedom = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };

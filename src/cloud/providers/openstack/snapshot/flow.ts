@@ -17,7 +17,7 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdate
         ...naming,
         volume_id: String(values.source_volume),
         metadata: { [marker]: uuid },
-        // Volumes that are attached, too.
+        // Allows snapshots of attached volumes.
         force: true,
       }),
     find: async () => (await volume.snapshots.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,

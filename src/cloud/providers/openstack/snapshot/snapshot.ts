@@ -34,7 +34,7 @@ const fields = {
   restorations: readOnlyList(
     listValue(
       relatedItem(volumePath),
-      // The plus takes the column's affinity away, which a detail has not: else its index is not used.
+      // The plus removes the column's affinity: details have none, and the index is used only if both sides agree.
       `resource x
         WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id
           AND ${detail('source_snapshot', 'x')} = +r.backend_id AND r.backend_id <> ''`,
@@ -66,7 +66,7 @@ function restore(
 
 const deletedAtOnce = 20;
 
-/** Deletes snapshots that are kept no longer, some at a time; answers whether there may be more. */
+/** Deletes expired snapshots in batches. Returns whether more may be left. */
 function deleteOutdated(context: Context): boolean {
   const { db } = context.app;
   const outdated = db.all<ResourceRow>(sql`

@@ -23,12 +23,12 @@ const settable = [
 ];
 const quotaFields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
-/** Name and description of what an action makes. */
+/** Name and description of the object that an action creates. */
 const namingFields = { name: properName('backend'), description: text({ max: 500, lines: 'many' }) };
 
 const groupFields = { ...namingFields, rules: optional(rulesField) };
 
-/** What the row of a part needs to know of its tenant. */
+/** Columns that the row of a part inherits from its tenant. */
 const inTenant = (tenant: ResourceRow) => ({ parent_id: tenant.id, tenant_backend_id: tenant.backend_id });
 
 function makeNetwork(

@@ -4,14 +4,14 @@ import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 import { unlessBusy } from '../flows/kind-flows.ts';
 import { deleteRouter } from '../network/routing.ts';
 
-/* Everything in a project goes, in an order in which the services let it (providers.md 4.8 "tenant delete"). */
+/* Deletes all objects of a project, in an order that the services accept (providers.md 4.8 "tenant delete"). */
 
 interface Found {
   readonly id: string;
   readonly status?: string | null;
 }
 
-/** Deletes what a list holds until it holds nothing any more. */
+/** Deletes the objects of a list until it is empty. */
 const vanish = (
   flow: Flow,
   stage: string,
@@ -19,12 +19,12 @@ const vanish = (
   remove: (id: string) => Promise<unknown>,
 ): Promise<void> =>
   flow.until(stage, async () => {
-    const existing = await list();
-    for (const { id, status } of existing) if (status !== 'deleting') await unlessBusy(remove(id));
-    return existing.length === 0 || (await list()).length === 0 ? 'over' : {};
+    const objects = await list();
+    for (const { id, status } of objects) if (status !== 'deleting') await unlessBusy(remove(id));
+    return objects.length === 0 || (await list()).length === 0 ? 'over' : {};
   });
 
-/** Removes what is in a project, whoever made it. */
+/** Removes all objects of a project, including unmanaged ones. */
 export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: string, flow: Flow): Promise<void> {
   const { compute, network, volume } = own;
   const filter = { project_id: project };
@@ -43,7 +43,7 @@ export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: str
     network.ports.delete,
   );
   await vanish(flow, 'networks', () => network.networks.list(filter), network.networks.delete);
-  // The service makes a new default group as soon as it is asked for the project's groups.
+  // The service creates a new default group whenever the project's groups are listed.
   await flow.ensure('groups', async () => {
     const groups = await network.securityGroups.list(filter);
     for (const { id } of groups) await ifThere(network.securityGroups.delete(id));

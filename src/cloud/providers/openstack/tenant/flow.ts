@@ -81,7 +81,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<RowUpdates
 const setGateway = (own: ProjectCloud, router: string, external: string): Promise<unknown> =>
   own.network.routers.update(router, { external_gateway_info: { network_id: external } });
 
-/** A part of the tenant, which comes without an event of its own. */
+/** A part of the tenant, created without a separate event. */
 const change = (kind: string, id: string, values: PlainValues): RowChange => ({
   kind: `OpenStack.${kind}`,
   action: 'put',
@@ -105,15 +105,15 @@ const pulled = async (own: ProjectCloud, project: string): Promise<PlainValues> 
   quotas: await pulledQuotas(own, project),
 });
 
-/** Removes the project with all that is in it. */
+/** Removes the project and all of its objects. */
 async function remove({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const project = idOf(call);
   const identity = await cloud.identity();
-  const isThere = await flow.once('there', v.boolean(), async () => {
+  const exists = await flow.once('there', v.boolean(), async () => {
     return (await ifThere(identity.project(project))) !== undefined;
   });
-  if (!isThere) return {};
+  if (!exists) return {};
   await emptyProject(cloud, cloud.in(project), project, flow);
   await flow.ensure('user', async () => {
     const user = await identity.userOf(project, String(call.values.user_username ?? ''));
@@ -141,7 +141,7 @@ export const tenantFlows: KindFlows = {
     set_quotas: async ({ cloud }, flow) => {
       const project = idOf(flow.call);
       const rejection = await rejectionOf(() => pushQuotas(cloud, project, flow.call.parameters));
-      // One service may have taken its limits before another one refused.
+      // One service may have accepted its limits before another one rejected them.
       const updates = { values: await pulled(cloud.in(project), project) };
       return rejection ? flow.fail(rejection.message, updates) : updates;
     },

@@ -6,7 +6,7 @@ import { exceededLimits, within } from '../simulated/limits.ts';
 import { quotasOf } from '../simulated/quotas.ts';
 import { asList, asValues, dashedUuid, inTenant } from '../simulated/world.ts';
 
-/** What comes with a new tenant: its internal network and subnet, and its first security groups. */
+/** The parts of a new tenant: its internal network and subnet, and its initial security groups. */
 function firstParts(
   { backend_id: tenant, internal_network_id: networkId, name }: PlainValues,
   parameters: PlainValues,
@@ -32,13 +32,13 @@ function firstParts(
   ];
 }
 
-/** Subnets go before their networks. */
+/** Subnets are removed before their networks. */
 const partKinds = ['FloatingIP', 'SubNet', 'Network', 'SecurityGroup'];
 
-const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): OtherChange[] =>
-  inTenant(objects, tenant).map(({ backend_id }) => ({ kind, action: 'tell', backend_id }));
+const reports = (objects: readonly OtherObject[], kind: string, tenant: unknown): OtherChange[] =>
+  inTenant(objects, tenant).map(({ backend_id }) => ({ kind, action: 'report', backend_id }));
 
-/** OpenStack.Tenant as the simulator plays it. */
+/** Simulation of OpenStack.Tenant. */
 export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
@@ -52,8 +52,8 @@ export const tenant: SimulatedKind = {
           ({ backend_id }): OtherChange => ({ kind, action: 'remove', backend_id, isSilent: true }),
         ),
       ),
-    pull_floating_ips: ({ backend_id: id }, all) => told(all('FloatingIP'), 'FloatingIP', id),
-    pull_security_groups: ({ backend_id: id }, all) => told(all('SecurityGroup'), 'SecurityGroup', id),
+    pull_floating_ips: ({ backend_id: id }, all) => reports(all('FloatingIP'), 'FloatingIP', id),
+    pull_security_groups: ({ backend_id: id }, all) => reports(all('SecurityGroup'), 'SecurityGroup', id),
   },
   observed: (object, all) => ({ quotas: quotasOf(object, all) }),
   unmanaged: (n, draw) => ({
@@ -89,7 +89,7 @@ export const securityGroup: SimulatedKind = {
       const [before, rules] = [present, wanted].map((all) => asList<NewRule>(all).map(ruleText));
       const missing = (all: readonly string[] = [], among: readonly string[] = []): number =>
         all.filter((rule) => !among.includes(rule)).length;
-      // Those that must go do so before the others come.
+      // Removed rules free their quota before new ones are added.
       return [
         { security_group_rule_count: -missing(before, rules) },
         { security_group_rule_count: missing(rules, before) },

@@ -34,7 +34,7 @@ function randomText({ app }: Request, characters: string, length: number): strin
   return chosen;
 }
 
-/** Who may change the tenant, while the deployment shows credentials at all. */
+/** Who may change the tenant, if the deployment shows credentials. */
 const toCredentialReaders = `@detail AND @credentials AND (
   @staff
   OR r.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = @caller AND role = 'owner')
@@ -53,7 +53,7 @@ const dashboard = `(
         FROM service_settings own WHERE own.id = r.settings_id) rest) authority) host
   WHERE st.id = r.settings_id AND st.backend_url LIKE 'http%')`;
 
-/** A text among the details that a creation may bring. */
+/** A text that a creation can set, stored in details. */
 const textDetail = (name: string, max: number, writing: { help?: string; shownIf?: string } = {}) =>
   shownAs(text({ max, update: false, ...writing }), () => computedValue(`ifnull(r.details -> '$.${name}', '""')`));
 
@@ -84,8 +84,8 @@ const settingsOf = ({ db }: Pick<Request, 'db'>, id: number): Settings =>
 const taken = (name: string): string => `Name "${name}" is already registered. Please choose another one.`;
 
 /**
- * Whether another tenant of the same provider and domain has this value, and whether the caller sees one that has; every
- * simulated provider is one of its own.
+ * Whether another tenant of the same provider and domain has this value, and whether the caller can see it. Simulated settings are
+ * separate providers.
  */
 function holder(request: Request, settings: Settings, value: Sql, own = 0): 'visible' | 'hidden' | undefined {
   const { backend_url: url, domain, id } = settings;
@@ -101,7 +101,7 @@ function holder(request: Request, settings: Settings, value: Sql, own = 0): 'vis
   return isSeen ? 'visible' : 'hidden';
 }
 
-/** Nobody learns which tenants there are where they see none: a hidden name is refused in the words of a reserved one. */
+/** Rejects the name of a hidden tenant with the message for reserved names, so that callers do not learn that it exists. */
 function rejectTakenName(request: Request, settings: Settings, name: string, own?: number): void {
   const held = holder(request, settings, sql`r.name = ${name}`, own);
   if (held === 'visible') throw invalid({ name: [taken(name)] });
@@ -113,8 +113,8 @@ function userName(request: Request, settings: Settings, given: string | undefine
   const held = (username: string) => holder(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
   if (!given) {
     for (;;) {
-      const made = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
-      if (held(made) === undefined) return made;
+      const generated = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
+      if (held(generated) === undefined) return generated;
     }
   }
   const holding = held(given);
@@ -148,7 +148,7 @@ function accept(request: Request, values: NewResource<typeof fields>, place: Res
 const isShared = ({ db }: Pick<Request, 'db'>, settings: number): boolean =>
   db.value(sql`SELECT shared FROM service_settings WHERE id = ${settings}`) === 1;
 
-/** Who makes tenants: on shared settings staff. */
+/** Who can create tenants: on shared settings, staff. */
 const makers = new Right<{ readonly service_project_link: number }>(
   'staff; on private settings owners of the customer, managers and administrators of the project',
   (request, { service_project_link: link }) =>
@@ -157,7 +157,7 @@ const makers = new Right<{ readonly service_project_link: number }>(
       : 'You do not have permissions to create tenant in this project using selected service.',
 );
 
-/** Who deletes tenants of shared settings: owners; managers and administrators only where the deployment lets them. */
+/** Who can delete tenants of shared settings: owners; managers and administrators only if the deployment allows it. */
 const removers = right<ResourceRow>(
   'staff; owners of the customer; managers and administrators of the project on private settings, on shared ones with the setting manager_can_manage_tenants',
   (request, { customer_id: customer, settings_id: settings }) =>
@@ -167,7 +167,7 @@ const removers = right<ResourceRow>(
     ownsCustomer(request.db, request.caller, customer),
 );
 
-/** Names of the kinds in a tenant as refusals write them, in order. */
+/** Names of the kinds in a tenant for error messages, in order. */
 const contents = [
   ['OpenStack.Instance', 'instances'],
   ['OpenStack.Snapshot', 'snapshots'],
@@ -218,5 +218,5 @@ export const tenant = resourceKind({
   }),
 });
 
-/** Nobody knows the password of a user that was made elsewhere. */
+/** The password of a user created outside is unknown. */
 const importedValues = (values: PlainValues): PlainValues => ({ user_username: values.user_username ?? '' });

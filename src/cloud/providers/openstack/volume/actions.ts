@@ -28,7 +28,7 @@ const extendFields = {
   disk_size: integer({ min: 1, max: largestVolume, required: true, help: 'New size in MiB.', example: 102_400 }),
 };
 
-/** An attached volume grows together with its instance, which is busy meanwhile. */
+/** Extending an attached volume also changes its instance, which is busy meanwhile. */
 function acceptExtension(
   _request: Request,
   volume: ResourceRow,
@@ -84,13 +84,13 @@ function acceptAttachment(
     throw conflict('Volume can be attached only to shutoff or active instance in OK state.');
   }
   const free = letters.map((letter) => `/dev/vd${letter}`).find((path) => !used.includes(path)) ?? '';
-  // The provider is asked for a device only where the caller asks for one.
+  // A device is requested from the provider only if the caller names one.
   return {
     parameters: { instance_backend_id: instance.backend_id, device: device || free, asked_device: device ?? '' },
   };
 }
 
-/** An instant that is still to come, or null. */
+/** A future instant, or null. */
 const future = refine(
   datetime({ help: 'When the snapshot is deleted; null: never.', example: '2030-01-31T00:00:00Z' }),
   (instant, { now }) => {

@@ -8,7 +8,7 @@ import { gibibytes, inMebibytes, marker, volumeValues } from '../mapping/values.
 
 /* OpenStack.Volume (providers.md 4.7). */
 
-/** What a new volume is made of. */
+/** Parameters of a new volume. */
 export interface NewVolume {
   readonly uuid: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface NewVolume {
   readonly zone?: string;
 }
 
-/** Orders a volume; answers its id. */
+/** Creates a volume. Returns its id. */
 export function orderVolume(
   { volume }: ProjectCloud,
   flow: Flow,
@@ -44,7 +44,7 @@ export function orderVolume(
   });
 }
 
-/** Waits until a volume is in a state; what it is busy with is told meanwhile, unless it is another object's operation. */
+/** Waits until a volume is in a state. Stores its runtime state meanwhile, unless the operation is on another object. */
 export async function awaitVolume(
   { volume }: ProjectCloud,
   flow: Flow,
@@ -57,7 +57,7 @@ export async function awaitVolume(
 ): Promise<void> {
   await flow.until(stage, async () => {
     const existing = await ifThere(volume.volumes.get(id));
-    // Of another object's operation nothing is to be waited for; its own has failed.
+    // An operation on another object continues without the volume; an operation on the volume itself fails.
     if (!existing) return reportsState ? flow.fail('Volume does not exist at backend') : 'over';
     if (isOver(existing)) return 'over';
     if (existing.status.startsWith('error')) {
@@ -90,14 +90,14 @@ async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> 
   return { values: await present(own, id) };
 }
 
-/** The zone of what is new in a tenant: its own, else that of the settings. */
+/** The zone of new objects in a tenant: the tenant's, else that of the settings. */
 export const zoneOf = (parameters: PlainValues, options: PlainValues): string =>
   String(parameters.availability_zone || options.availability_zone || '');
 
 const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
   volumeValues(await volume.volumes.get(id));
 
-/** An instance as it is with the volumes that it has then; sizes in MiB. */
+/** Update of an instance's disk to the total of its current volumes; sizes in MiB. */
 async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> {
   if (instance === '') return [];
   const attached = await volumesOf(own, instance);
@@ -107,26 +107,26 @@ async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> 
 
 /** The volumes of a server. */
 export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
-  const existing: VendorVolume[] = [];
+  const volumes: VendorVolume[] = [];
   for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
     const one = await ifThere(volume.volumes.get(volumeId));
-    if (one) existing.push(one);
+    if (one) volumes.push(one);
   }
-  return existing;
+  return volumes;
 }
 
 const instanceOf = (values: PlainValues): string => String(values.instance_backend_id ?? '');
 
-/** States of a volume that is on its way to a server. */
+/** States of a volume that is being attached to a server. */
 const beingAttached: ReadonlySet<string> = new Set(['reserved', 'attaching']);
 
-/** Attaches a volume to a server, unless it is, and waits for it. */
+/** Attaches a volume to a server, unless it is attached, and waits for it. */
 async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: string): Promise<void> {
   const id = idOf(flow.call);
   const isAttached = ({ attachments }: VendorVolume): boolean => attachments?.[0]?.server_id === server;
   await flow.ensure('attached', async () => {
     const existing = await own.volume.volumes.get(id);
-    // What was ordered before a restart may not be among the attachments yet.
+    // An attachment requested before a restart may not be listed yet.
     if (!isAttached(existing) && !beingAttached.has(existing.status)) await own.compute.attach(server, id, device);
   });
   await awaitVolume(own, flow, id, 'in use', {
@@ -162,7 +162,7 @@ async function detach({ own }: Place, flow: Flow): Promise<RowUpdates> {
   return { values: await present(own, id), changes: await grown(own, server) };
 }
 
-/** An attached volume is detached meanwhile; it is attached again also when it could not grow. */
+/** Detaches an attached volume, extends it, and attaches it again even if the extension failed. */
 async function extend({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const { parameters, values } = flow.call;
   const id = idOf(flow.call);

@@ -3,7 +3,7 @@ import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../.
 import { within } from '../simulated/limits.ts';
 import { dashedUuid, detachment } from '../simulated/world.ts';
 
-/** What a volume that is made of a snapshot has of the volume that it was taken of. */
+/** Values that a volume restored from a snapshot inherits from the original volume. */
 function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): PlainValues {
   if (!id) return {};
   const snapshot = all('Snapshot').find(({ backend_id }) => backend_id === id);
@@ -12,7 +12,7 @@ function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): Pl
   return { bootable, ...(image !== undefined && { image, image_name: name }) };
 }
 
-/** OpenStack.Volume as the simulator plays it. */
+/** Simulation of OpenStack.Volume. */
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: {
@@ -53,7 +53,7 @@ export const volume: SimulatedKind = {
   }),
 };
 
-/** The disk of an instance is what its volumes have together. */
+/** The disk of an instance is the total size of its volumes. */
 function grown(instances: readonly OtherObject[], id: unknown, growth: number): OtherChange[] {
   return instances
     .filter(({ backend_id }) => backend_id === id)
@@ -65,7 +65,7 @@ function grown(instances: readonly OtherObject[], id: unknown, growth: number): 
     }));
 }
 
-/** OpenStack.Snapshot as the simulator plays it. */
+/** Simulation of OpenStack.Snapshot. */
 export const snapshot: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: { create: within(({ size }) => [{ snapshots: 1, storage: Number(size) }]) },

@@ -76,7 +76,7 @@ function accept(request: Request, given: NewResource<typeof fields>, place: Reso
   };
 }
 
-/** Runtime states of a volume that can be deleted; also one whose state is not known. */
+/** Runtime states in which a volume can be deleted, including unknown (empty). */
 const deletable = ['available', 'error', 'error_restoring', 'error_extending'];
 
 function deletionDenialReason({ db }: Request, volume: ResourceRow): string | undefined {
