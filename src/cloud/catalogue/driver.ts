@@ -1,12 +1,12 @@
 /*
- * What the driver of a type of provider does (providers.md 2). Drivers get plain values and return plain values; they hold no
- * state between calls and never touch the API's tables.
+ * Interface of drivers (providers.md 2). Drivers take and return plain values, have no state between calls, and never access the
+ * tables of the API.
  */
 
-/** Plain values of an object, as drivers and descriptions exchange them. */
+/** Plain values of an object. */
 export type PlainValues = Readonly<Record<string, unknown>>;
 
-/** What a driver knows of settings. Secrets are plain here and nowhere else. */
+/** Settings as passed to a driver, the only place where secrets are plain text. */
 export interface DriverSettings {
   readonly id: number;
   readonly uuid: string;
@@ -28,23 +28,23 @@ export interface DriverCall {
   /** `Droplet` */
   readonly kind: string;
   readonly uuid: string;
-  /** Columns of the row, with `details` spread among them. */
+  /** Columns of the row and members of its `details`. */
   readonly values: PlainValues;
   readonly parameters: PlainValues;
   /** Secrets of the row and of the call. */
   readonly secrets: PlainValues;
-  /** Id at the provider of what it belongs to (`parent_id`); empty without. */
+  /** Provider id of the parent (`parent_id`); empty without one. */
   readonly parent: string;
   readonly memo: PlainValues;
   /** Instant of the operation's first call. */
   readonly started: number;
-  /** Whether a call with this memo was made before and the process ended before it told what came of it. */
+  /** Whether an earlier call with this memo ended with the process, so that its outcome is unknown. */
   readonly isRepeated: boolean;
 }
 
 /**
- * An object at the provider, under the names of the row's columns; what is no column goes into details. `start_time` is an
- * instant in microseconds, of providers that tell it.
+ * An object at the provider. Values have the names of the row's columns; others are stored in details. `start_time` is an instant
+ * in microseconds, if the provider reports it.
  */
 export interface BackendObject {
   readonly kind: string;
@@ -54,7 +54,7 @@ export interface BackendObject {
 }
 
 export interface Inventory {
-  /** By kind of property: whole sets. */
+  /** Complete sets, by kind of property. */
   readonly properties: Readonly<
     Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>
   >;
@@ -63,13 +63,13 @@ export interface Inventory {
   readonly objects: readonly BackendObject[];
 }
 
-/** What an operation came to. */
+/** Result of one call of an operation. */
 export type Step =
   | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
   | {
       readonly kind: 'wait';
       readonly milliseconds: number;
-      /** Whether there is nothing to wait for but that the memo is stored: the operation is called again at once. */
+      /** Whether to call the operation again as soon as the memo is stored. */
       readonly isImmediate?: boolean;
       readonly memo: PlainValues;
       readonly values?: PlainValues;
@@ -82,56 +82,56 @@ export type Step =
       readonly changes?: readonly RowChange[];
     };
 
-/** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
+/** A row of another kind that an operation adds, changes or removes, such as the root volume of an instance. */
 export interface RowChange {
   /** `Amazon.Volume` */
   readonly kind: string;
-  /** `put` makes the row if there is none; `change` does not. */
+  /** `put` creates a missing row; `change` does not. */
   readonly action: 'put' | 'change' | 'remove';
   /** Which row: by its uuid, or by its id at the provider. */
   readonly uuid?: string;
   readonly backend_id?: string;
   readonly values?: PlainValues;
-  /** Whether it comes without an event, as a part of what is made. */
+  /** Whether to record no event, because the row is part of another object. */
   readonly isSilent?: boolean;
 }
 
 /** Which object at the provider is meant. */
 export type BackendReference = Pick<BackendObject, 'kind' | 'backend_id'>;
 
-/** Somebody, as providers that have accounts of people get to know them. */
+/** A user, as sent to providers with user accounts. */
 export interface Person {
   readonly email: string;
   readonly username: string;
   readonly full_name: string;
 }
 
-/** Who may work in objects at a provider whose kinds have members. Accounts are told by the provider's ids. */
+/** Members of objects at a provider. Accounts are the provider's ids. */
 export interface Membership {
   /** The accounts that are members of an object. */
   members(object: BackendReference): Promise<ReadonlySet<string>>;
-  /** The account of a person, made where there is none. */
+  /** The account of a person; creates a missing one. */
   account(person: Person): Promise<string>;
-  /** Makes an account a member, unless it is one. Answers false where it may do as much without being one. */
+  /** Makes an account a member. Returns false if it already has these rights without membership. */
   add(object: BackendReference, account: string): Promise<boolean>;
   remove(object: BackendReference, account: string): Promise<void>;
 }
 
-/** The work of a provider. Every method may throw a ProviderError. */
+/** Operations of a provider. Every method may throw a ProviderError. */
 export interface Driver {
   /** One cheap authenticated call. */
   ping(): Promise<void>;
-  /** `known`: the objects that have rows here, for providers that do not list what they have. */
+  /** `known`: the objects with rows, for providers that cannot list their objects. */
   sync(known: readonly BackendReference[]): Promise<Inventory>;
   create(call: DriverCall): Promise<Step>;
   update(call: DriverCall): Promise<Step>;
   delete(call: DriverCall): Promise<Step>;
   action(name: string, call: DriverCall): Promise<Step>;
-  /** Present values, or undefined when there is no such object. */
+  /** Current values, or undefined if the object does not exist. */
   pull(call: DriverCall): Promise<PlainValues | undefined>;
   /** Removes an SSH key that was uploaded for a user. */
   forgetKey?(fingerprint: string): Promise<void>;
   readonly membership?: Membership;
-  /** Usages of a kind's quotas that are too dear to be asked for at every synchronisation. */
+  /** Usages of a kind's quotas that are too expensive to read at every synchronisation. */
   measure?(object: BackendReference): Promise<PlainValues>;
 }

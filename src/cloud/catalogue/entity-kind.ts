@@ -11,22 +11,22 @@ export interface EntityKind {
   /** `Issue` */
   readonly name: string;
   readonly table: string;
-  /** The rows it refers to and cannot be created before, by the column that does; the first one is what it belongs to. */
+  /** Columns that refer to rows that must exist first; the first one is the owner. */
   readonly owners: readonly [Owner, ...Owner[]];
-  /** Columns that tell a new object of its owner from others while its id is not known: two of the same are not created at once. */
+  /** Columns that identify a new object within its owner until its id is known. Objects with equal values are created one at a time. */
   readonly distinguishedBy: readonly string[];
-  /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
+  /** Input of drivers: the values of a row, and parameters that are not stored at the provider. */
   readonly driverInput: (
     db: Database,
     id: number,
   ) => { readonly values: PlainValues; readonly parameters?: PlainValues };
-  /** The columns that values from a driver go to. */
+  /** Columns to store for values of a driver. */
   readonly stored: (
     context: Context,
     values: PlainValues,
     present: number | undefined,
   ) => Readonly<Record<string, Value>>;
-  /** Makes the row of an object that somebody made at the provider; absent: such objects stay unknown here. */
+  /** Adds the row of an object created at the provider; absent: such objects are ignored. */
   readonly importDiscovered?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;
 }
 

@@ -23,7 +23,7 @@ export class NextFailures {
     this.#orders = new Map(before ? before.#orders : []);
   }
 
-  /** Why there is no such operation: the name of what is unknown, and the rule; undefined where there is. */
+  /** The unknown parameter and the rule it breaks; undefined if the operation exists. */
   rejection(kind: string, operation: string): readonly ['kind' | 'operation', string] | undefined {
     const [typeName = '', name] = kind.split('.', 2);
     const type = this.catalogue.types.find((known) => known.name === typeName);

@@ -69,7 +69,7 @@ const namesOf = memoised(
     ]),
 );
 
-/** What is wrong with the simulator's options of a type: messages by name, empty when they name its operations only. */
+/** Errors in a type's simulator options: messages by name; empty if they name only operations of the type. */
 export function unknownOperations(
   type: ProviderType,
   { simulator_failures: failures, simulator_latency: latencies }: PlainValues,
@@ -84,7 +84,7 @@ export function unknownOperations(
 
 /** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */
 export const simulatorOptions: OptionFields = {
-  simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulated world.' }),
+  simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulator.' }),
   simulator_latency: parsedText(parseLatencies, latencyRule, 'Milliseconds, or a list of operation=milliseconds.'),
   simulator_failures: parsedText(parseFailures, failureRule, 'A list of operation or operation=probability.'),
   simulator_inventory: integer({ min: 0, max: 50, help: 'Unmanaged objects of each importable kind.' }),

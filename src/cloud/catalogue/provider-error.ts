@@ -1,4 +1,4 @@
-/** The classes of errors that drivers tell (providers.md 2 "Error class"). */
+/** Error classes of drivers (providers.md 2 "Error class"). */
 export type ErrorClass =
   | 'unauthorized'
   | 'not_found'
@@ -8,21 +8,21 @@ export type ErrorClass =
   | 'unavailable'
   | 'malformed';
 
-/** A provider's refusal or failure. The message is the vendor's text, without secrets. */
+/** A rejection or failure by a provider, with the vendor's message without secrets. */
 export class ProviderError extends Error {
   constructor(
     readonly type: ErrorClass,
     message: string,
     /** Milliseconds the provider asks to wait, when limited or unavailable. */
     readonly retryAfter?: number,
-    /** Status of the answer that tells it, where it was one over HTTP. */
+    /** HTTP status of the response, if there was one. */
     readonly status?: number,
   ) {
     super(message);
   }
 }
 
-/** What a call answers, or undefined when the provider has no such object. */
+/** Returns the result of a call, or undefined if the object does not exist at the provider. */
 export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -32,7 +32,7 @@ export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the provider refuses a call with, once it has read it; undefined when it does not. */
+/** Returns the error of a call that the provider rejected for good, or undefined if it succeeded. Throws temporary errors. */
 export async function rejectionOf(call: () => Promise<unknown>): Promise<ProviderError | undefined> {
   try {
     await call();

@@ -14,7 +14,7 @@ export interface ResourceRow extends Row {
   readonly instance_id: number | null;
   readonly name: string;
   readonly description: string;
-  /** What the provider called and described it when it last told. */
+  /** Name and description at the provider, as last reported. */
   readonly backend_name: string;
   readonly backend_description: string;
   readonly state: State;

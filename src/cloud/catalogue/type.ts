@@ -25,18 +25,18 @@ export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
 /** Options of settings, which are fields that are written. */
 export type OptionFields = Readonly<Record<string, WritableField>>;
 
-/** A type of provider, as a program that embeds the server tells it from others. */
+/** The public part of a provider type. */
 export interface ProviderType {
   /** `DigitalOcean` */
   readonly name: string;
   /** Segment of its services, `digitalocean`; links and kinds start with it. */
   readonly prefix: string;
   readonly isPublic: boolean;
-  /** Where the vendor serves the public; absent for backends of one's own. */
+  /** Public address of the vendor; absent for self-hosted backends. */
   readonly publicUrl?: string;
 }
 
-/** @internal What a type is made of, which is no part of the published types. */
+/** @internal The parts of a type that are not published. */
 export interface ProviderType {
   /** Work of this type that comes due by time. */
   readonly tasks?: readonly Task[];
@@ -46,7 +46,7 @@ export interface ProviderType {
   readonly options: OptionFields;
   /** Names of options that are secrets: encrypted, and shown as stars. */
   readonly secretOptions?: readonly string[];
-  /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
+  /** Missing credentials of the vendor's driver: messages by field; empty if complete. */
   readonly missingCredentials: (
     given: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, readonly string[]>>;
@@ -57,7 +57,7 @@ export interface ProviderType {
     readonly settings: readonly string[];
   };
   readonly kinds: readonly ResourceKind[];
-  /** Objects of its own that are no resources, and the paths under which they are served. */
+  /** Entities of this type that are not resources, and the paths that serve them. */
   readonly entities?: readonly EntityKind[];
   readonly endpoints?: readonly Endpoint[];
   readonly properties: readonly PropertyKind[];
@@ -77,11 +77,11 @@ export interface PropertyKind {
   readonly fields: Fields;
   readonly filters: Filters;
   readonly orderings: Readonly<Record<string, string>>;
-  /** Whether settings with these options keep a property of this name; absent: all. Global sets hold what any settings keep. */
+  /** Whether settings with these options include a property of this name; default: all. A global set has the properties that any settings include. */
   readonly isIncluded?: (name: string, options: PlainValues) => boolean;
 }
 
-/** What the body of every creation brings besides the fields of the kind itself. */
+/** Fields of every creation in addition to those of the kind. */
 export interface CommonValues {
   readonly name: string;
   readonly description?: string;
@@ -100,7 +100,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly name: string;
   /** `digitalocean-droplets` */
   readonly path: string;
-  /** As refusals name it: `droplets`. */
+  /** Name in error messages: `droplets`. */
   readonly plural: string;
   readonly category: Category | undefined;
   /** Parts are absent from the summary of resources and from their counts. */
@@ -113,7 +113,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly offline?: string;
   /** Runtime values that mean failure while an operation waits. */
   readonly failed?: readonly string[];
-  /** Members besides the base ones: what creation takes and what answers add. Expressions use `r`. */
+  /** Fields of requests and responses in addition to the base ones. Expressions use `r`. */
   readonly fields: F;
   /** SQL of access_url as JSON; null where absent. */
   readonly accessUrl?: Json;
@@ -144,15 +144,15 @@ export interface ResourceKind<F extends Fields = Fields> {
     resource: ResourceRow,
     values: { readonly name?: string; readonly description?: string },
   ) => void;
-  /** Names of secrets of the row that are members of details; their fields say to whom they are shown. */
+  /** Secrets of the row that are members of details; their fields decide who can see them. */
   readonly shownSecrets?: readonly string[];
   /** Lists of resources under the path of one: GET …/<name>/. */
   readonly lists?: readonly ResourceList[];
-  /** Puts in order what a failed operation had touched. */
+  /** Cleans up after a failed operation. */
   readonly onFailure?: (context: Context, resource: ResourceRow, failed: FailedOperation) => void;
   /**
-   * Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only.
-   * `isGone`: the provider has deleted it, with what the flags say.
+   * Releases attached objects before the row of a resource is removed. `deletion`: its flags; absent if only the row is removed.
+   * `isGone`: the provider has deleted the resource, as the flags say.
    */
   readonly onRemoval?: (
     context: Context,
@@ -170,14 +170,14 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly quotasAreBackend?: boolean;
   /** Whether the people who work in its project, and the owners of its customer, are members of it at the provider. */
   readonly hasMembers?: boolean;
-  /** Quotas whose usage the provider tells, as a value of this name. */
+  /** Quotas whose usage the provider reports in a value of this name. */
   readonly usages?: readonly string[];
   readonly actions: readonly ResourceAction[];
   /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
   readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Why it can neither be deleted nor unlinked now, whatever its state: the text of the 409, or undefined. */
   readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
-  /** Who may delete, where it is not everybody who may change. */
+  /** Who can delete; default: who can change. */
   readonly deletionRight?: Right<ResourceRow>;
   /** Flags of a deletion, read from the query. */
   readonly deletionFlags?: Readonly<Record<string, boolean>>;
@@ -265,7 +265,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly states?: readonly string[];
   /** Needed runtime states; default any. */
   readonly runtimeStates?: readonly string[];
-  /** Who may, where it is not everybody who may change. */
+  /** Who can run it; default: who can change the resource. */
   readonly right?: Right<ResourceRow>;
   /** Further conditions: the text of the 409, or undefined. */
   readonly refusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
@@ -277,7 +277,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly response: Readonly<Record<string, string>>;
   /** The full name of the kind of which `make` makes a resource. */
   readonly makes?: string;
-  /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */
+  /** An action that creates another resource and returns it with 201, without changing the state of its own. Throws 400 and 409. */
   make?(request: Request, resource: ResourceRow, values: NewValues<F>): ResourceRow;
 }
 
@@ -293,6 +293,6 @@ export interface ActionPlan {
   readonly attached?: readonly AttachedResource[];
   /** Ids of other resources that are Updating as long as this one. */
   readonly together?: readonly number[];
-  /** Called when nothing refuses the action any more. */
+  /** Called after all checks of the action. */
   readonly onAccepted?: () => void;
 }

@@ -12,11 +12,11 @@ import { type ErrorClass, ProviderError } from './provider-error.ts';
 import { parsedXml } from './xml.ts';
 
 /*
- * How drivers call their vendors (providers.md 2 "HTTP"): bounded in time and size, to allowed addresses only, with TLS
- * verified and redirects left alone. What goes wrong is told as a ProviderError; neither credentials nor bodies are logged.
+ * HTTP client of drivers (providers.md 2 "HTTP"): limits time and size, connects only to allowed addresses, verifies TLS and does
+ * not follow redirects. Failures are ProviderErrors; neither credentials nor bodies are logged.
  */
 
-/** Bounds of one call: milliseconds until it is connected, and until it is answered; bytes of the answer. */
+/** Limits of one call: milliseconds for the connection and the response, and bytes of the response. */
 export interface CallLimits {
   readonly connect: number;
   readonly response: number;
@@ -29,7 +29,7 @@ export interface VendorCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is sent; parts one after the other. */
+  /** The body; parts are sent one after the other. */
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
@@ -39,17 +39,17 @@ export interface VendorResponse {
   readonly body: Buffer;
 }
 
-/** A call with JSON in both directions, or with another body that is answered with JSON. */
+/** A call with a JSON body or another body, and a JSON response. */
 export interface JsonCall extends VendorCall {
   readonly json?: unknown;
 }
 
 export interface JsonResponse extends Omit<VendorResponse, 'body'> {
-  /** The parsed document; undefined when the answer is empty. */
+  /** The parsed document; undefined if the response is empty. */
   readonly body: unknown;
 }
 
-/** What the body of a refusal tells: the vendor's text, and a class where the status alone does not say it. */
+/** Content of an error response: the vendor's message, and an error class if the status is ambiguous. */
 export interface Rejection {
   readonly text?: unknown;
   readonly type?: ErrorClass | undefined;
@@ -92,8 +92,8 @@ export class VendorHttp {
     const { allows, certificate = null, resolve, secrets = [] } = options;
     this.#secrets = new Set(secrets);
     const { response, bytes, connect } = { ...usualLimits, ...options.limits };
-    // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used, and
-    // nobody knew whether the vendor has read it.
+    // Each call opens a new connection: an idle one may be closed at the moment of its next use, and it would be unknown whether
+    // the vendor has read the request.
     this.#client = new HttpClient({
       resolve,
       allows,
@@ -104,14 +104,14 @@ export class VendorHttp {
     });
   }
 
-  /** Sends a call; answers of any status but redirects resolve. Rejects with `unavailable`, `malformed`, or `invalid` for a refused address. */
+  /** Sends a call. Resolves for any status but redirects. Rejects with `unavailable`, `malformed`, or `invalid` for a forbidden address. */
   send(call: VendorCall): Promise<VendorResponse> {
-    const turn = this.#last.then(() => this.#exchange(call));
+    const turn = this.#last.then(() => this.#sendNow(call));
     this.#last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the document or the answer. */
+  /** Sends and reads JSON. Rejects for every status but 2xx, with the message that `explain` finds in the document or the response. */
   async json(call: JsonCall, explain: (body: unknown, response: VendorResponse) => unknown): Promise<JsonResponse> {
     const { json, ...rest } = call;
     const headers = {
@@ -138,21 +138,21 @@ export class VendorHttp {
     return body;
   }
 
-  /** What a refusal of the vendor means, with its text, if it gave one. */
+  /** Converts an error response to a ProviderError with the vendor's message, if there is one. */
   failure(
     { headers, status }: Pick<VendorResponse, 'status' | 'headers'>,
-    { text, type: told }: Rejection,
+    { text, type: explicitType }: Rejection,
   ): ProviderError {
-    const type = told ?? classOf(status);
+    const type = explicitType ?? classOf(status);
     if (type === 'unavailable')
       return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers));
     if (type === 'malformed') return malformed();
-    const shown = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
+    const message = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
     const wait = type === 'limited' ? retryAfter(headers) : undefined;
-    return new ProviderError(type, this.#withoutSecrets(shown), wait, status);
+    return new ProviderError(type, this.#withoutSecrets(message), wait, status);
   }
 
-  /** Keeps a secret that came up meanwhile, such as a token, out of texts. */
+  /** Redacts another secret, such as a new token, in messages. */
   conceal(secret: string): void {
     this.#secrets.add(secret);
   }
@@ -160,13 +160,13 @@ export class VendorHttp {
   #withoutSecrets(text: string): string {
     return (
       [...this.#secrets]
-        // Shorter ones stand in any text by chance, which would be mangled, and tell what they are.
+        // Short secrets occur in any text by chance: redacting them would mangle the text and reveal them.
         .filter((secret) => secret.length >= shortestSecret)
         .reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
     );
   }
 
-  async #exchange(call: VendorCall): Promise<VendorResponse> {
+  async #sendNow(call: VendorCall): Promise<VendorResponse> {
     try {
       const { ending, ...response } = await this.#client.send(call);
       if (ending === 'cut short') throw new NoAnswerError('The answer was cut short.');
@@ -178,7 +178,7 @@ export class VendorHttp {
       const reason = 'code' in cause ? cause.code : cause.message;
       this.options.log.warn({ method, host: url.host, path: url.pathname, reason }, 'vendor call failed');
       if (error instanceof ProviderError) throw error;
-      throw error instanceof NoAnswerError && error.isRefusedAddress ? refusedAddress() : unavailable();
+      throw error instanceof NoAnswerError && error.isRefusedAddress ? forbiddenAddress() : unavailable();
     }
   }
 }
@@ -195,7 +195,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** The class of a refusal (providers.md 2 "Error class"). */
+/** The error class of a status (providers.md 2 "Error class"). */
 function classOf(status: number): ErrorClass {
   switch (status) {
     case 401:
@@ -213,9 +213,9 @@ function classOf(status: number): ErrorClass {
   }
 }
 
-/** Milliseconds that a caller shall wait: Retry-After in seconds or as a date, else until the limit is lifted. */
+/** Milliseconds to wait: Retry-After in seconds or as a date, else until the rate limit resets. */
 function retryAfter(headers: IncomingHttpHeaders): number | undefined {
-  // Both are the vendor's instants: its clock, not ours, says how far away they are.
+  // Compare the vendor's instants with the vendor's clock, not ours.
   const now = Date.parse(headers.date ?? '');
   const { 'ratelimit-reset': reset, 'retry-after': after = '' } = headers;
   if (/^\d+$/.test(after)) return Number(after) * 1000;
@@ -223,16 +223,16 @@ function retryAfter(headers: IncomingHttpHeaders): number | undefined {
   return Number.isNaN(until - now) ? undefined : Math.max(0, until - now);
 }
 
-/** The operator reads it, who may allow the address. */
-const refusedAddress = (): ProviderError =>
+/** The message is for the operator, who can allow the address. */
+const forbiddenAddress = (): ProviderError =>
   new ProviderError('invalid', 'Destination address is not allowed by provider_allowed_networks');
 
-/** Networks of the operator's own that settings of staff may name. */
+/** Private networks, which only settings written by staff may name. */
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
-/** Where clouds tell machines their credentials, inside of private networks. */
+/** Metadata services, which serve credentials to machines in private networks. */
 const metadataAddresses = once(() => parseNetworks(['fd00:ec2::254', 'fd20:ce::254']));
 
-/** Where vendors may be called: public addresses, those of the operator's exceptions, and private ones where that is allowed (services.md 1). */
+/** Allowed vendor addresses: public ones, the operator's exceptions, and private ones if `mayBePrivate` (services.md 1). */
 export function vendorAddressRule(allowedNetworks: readonly string[], mayBePrivate: boolean): AddressRule {
   const allows = addressRule(allowedNetworks);
   if (!mayBePrivate) return allows;

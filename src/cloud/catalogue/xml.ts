@@ -2,9 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { withoutControls } from '../../kernel/control-characters.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 
-/* Answers in XML, as values like those of JSON. */
+/* Parses XML responses into JSON-like values. */
 
-/** Most elements hold a text alone, and an answer has thousands of them. */
+/** Most elements contain only text, and a response has thousands of them. */
 class Element {
   members: Map<string, unknown> | undefined = undefined;
   items: unknown[] | undefined = undefined;
@@ -66,5 +66,5 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
 const readValue = ({ items, members, text }: Element): unknown =>
   items ?? (members ? Object.fromEntries(members) : withoutControls(copied(text.trim())));
 
-/** A text of its own: a part of another one keeps all of that in memory. */
+/** Copies a string, because a substring keeps the whole original in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();

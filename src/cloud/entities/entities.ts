@@ -20,11 +20,11 @@ import {
 } from '../operations/operation.ts';
 
 /*
- * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,
+ * Entities: objects of a provider type that are not resources. They have the states of services.md 8.1 and jobs, but no events,
  * quotas and counts.
  */
 
-/** The columns that every such table has. */
+/** Columns of every entity table. */
 export interface EntityRow extends Row {
   readonly settings_id: number;
   readonly state: State;
@@ -40,7 +40,7 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 const find = (db: Database, { table }: EntityKind, id: number): EntityRow | undefined =>
   db.get<EntityRow>(sql`SELECT * FROM ${raw(table)} WHERE id = ${id}`);
 
-/** Inserts an object and queues its creation at the provider. Answers its id. Throws 409. */
+/** Inserts an object and queues its creation at the provider. Returns its id. Throws 409. */
 export function createEntity(
   request: Request,
   kind: EntityKind,
@@ -80,7 +80,7 @@ export function updateEntity(
   });
 }
 
-/** Queues the deletion of an object at the provider; one that is Erred goes whatever the provider says. Throws 409. */
+/** Queues the deletion of an object at the provider; an Erred one is removed whatever the provider responds. Throws 409. */
 export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow): Reply {
   if (!idle.includes(row.state)) throw conflict('Valid states for operation: OK, Erred.');
   request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
@@ -93,15 +93,15 @@ export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow)
   return json({ detail: 'Deletion was scheduled.' }, 202);
 }
 
-/** An object as the provider's notice names it. */
+/** An object in a notification of the provider. */
 export interface Notice {
-  /** The row it belongs to, and that row's id at the provider. */
+  /** The row of its owner, and the owner's id at the provider. */
   readonly owner: number;
   readonly parent: string;
   readonly backendId: string;
 }
 
-/** Queues a look at an object that the provider speaks of, unless one is queued that has not begun. */
+/** Queues a pull of an object that the provider has reported, unless one is already waiting. */
 export function queueNotice(context: Context, kind: string, settings: number, notice: Notice): void {
   const { db } = context.app;
   const queued = db.value(sql`
@@ -113,11 +113,11 @@ export function queueNotice(context: Context, kind: string, settings: number, no
 }
 
 /**
- * An object is not created before what it refers to, nor more than four of a kind at once on the same settings. Of those that
- * cannot be told from each other only one until its id is known: what came of a creation without an answer is looked up.
+ * An object is created after the objects that it refers to, and at most four of a kind at once on the same settings. Indistinguishable
+ * objects are created one at a time, because the effect of a creation without a response is looked up by their values.
  */
 function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: name, settings_id }: Job): boolean {
-  // A notice speaks of what is there.
+  // A notification is about an existing object.
   if (id === null) return false;
   const kind = catalogue.entityKind(present(name));
   if (owners(db, kind, id).some(({ state }) => beingCreated.includes(state))) return true;
@@ -127,7 +127,7 @@ function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: na
   return creating >= creatingAtOnce || hasNamesake(db, kind, id);
 }
 
-/** Whether an object that cannot be told from this one is being created at a provider that is no simulator. */
+/** Whether an indistinguishable object is being created at a provider other than the simulator. */
 const hasNamesake = (db: Database, { distinguishedBy, table }: EntityKind, id: number): boolean =>
   db.value(sql`
     SELECT 1
@@ -149,7 +149,7 @@ const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
       WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`),
   );
 
-/** The object that a job is about; undefined when it is gone. */
+/** The object of a job; undefined if it no longer exists. */
 function entitySubject(app: App, job: Job): Subject | undefined {
   const name = present(job.entity_kind);
   const kind = app.catalogue.entityKind(name);
@@ -198,7 +198,7 @@ function driverCall(
   };
 }
 
-/** Stores values of a driver, with the state they leave. */
+/** Stores values of a driver and the resulting state. */
 function store(
   context: Context,
   kind: EntityKind,
@@ -232,7 +232,7 @@ function finish(
 const remove = ({ app }: Context, { table }: EntityKind, { id }: EntityRow): void =>
   void app.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
 
-/** An object that the provider spoke of: nothing but what a look there shows is believed. */
+/** Handles an object reported by the provider: only values read from the provider are trusted. */
 function noticeSubject(app: App, job: Job, name: string): Subject {
   const kind = app.catalogue.entityKind(name);
   const notice: Notice = JSON.parse(job.parameters);
@@ -258,21 +258,21 @@ function noticeSubject(app: App, job: Job, name: string): Subject {
         return;
       }
       if (row) store(context, kind, row, step.values ?? {}, ok);
-      else if (isThere(app.db, kind, notice.owner))
+      else if (ownerExists(app.db, kind, notice.owner))
         kind.importDiscovered?.(context, notice.owner, notice.backendId, step.values ?? {});
     },
   };
 }
 
-const isThere = (db: Database, { owners: [owner] }: EntityKind, id: number): boolean =>
+const ownerExists = (db: Database, { owners: [owner] }: EntityKind, id: number): boolean =>
   db.value(sql`SELECT 1 FROM ${raw(owner.table)} WHERE id = ${id}`) !== undefined;
 
-/** Whether an object made here is still to learn its id at the provider: the one spoken of may be that. */
+/** Whether an object created here has no provider id yet: the reported one may be that object. */
 const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: number): boolean =>
   db.value(sql`
     SELECT 1 FROM ${raw(table)}
     WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`) !==
   undefined;
 
-/** Operations on objects of the types' own. */
+/** Operations on entities. */
 export const entityHandler = operationHandler(entitySubject, entityMustWait);

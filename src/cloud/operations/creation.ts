@@ -3,21 +3,21 @@ import type { DriverCall, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { idempotentCall } from './idempotency.ts';
 
-/** How a provider that knows no tokens of clients is asked for a new object. Ids are the provider's. */
+/** Creates an object at a provider without idempotency keys. Ids are the provider's. */
 export interface Creation {
-  /** What of that which is there could be taken for the new object. */
+  /** Existing objects that could be mistaken for the new one. */
   readonly before: () => Promise<readonly string[]>;
-  /** Asks for it; answers its id. */
+  /** Requests the object. Returns its id. */
   readonly make: () => Promise<string>;
-  /** What an earlier call without an answer has made, told from what was there before. */
+  /** The object that an earlier call without a response created, if any; ignores those in `before`. */
   readonly find: (before: readonly string[]) => Promise<string | undefined>;
-  /** The step when it is there, or on the way. */
+  /** The step for a created object. */
   readonly follow: (id: string) => Promise<Step>;
 }
 
 const memoSchema = v.object({ before: v.optional(v.array(v.string())), made: v.optional(v.string()) });
 
-/** Makes an object once: its id is in the row and in the memo before anything else is asked (providers.md 2 "Memo"). */
+/** Creates an object once: stores its id in the row and the memo before the next request (providers.md 2 "Memo"). */
 export async function createOnce(call: DriverCall, { before, find, follow, make }: Creation): Promise<Step> {
   const { before: seen, made } = v.parse(memoSchema, call.memo);
   if (made !== undefined) return follow(made);
@@ -34,8 +34,8 @@ export async function createOnce(call: DriverCall, { before, find, follow, make 
 }
 
 /**
- * What is at the provider once for several operations, such as a key: it is looked for, and put there when it is missing. The
- * provider refuses that when another operation has put it there meanwhile.
+ * Finds or creates an object that several operations share, such as a key. If the creation conflicts because another operation was
+ * faster, looks again.
  */
 export async function putOnce<T>(find: () => Promise<T | undefined>, put: () => Promise<T>): Promise<T> {
   const known = await find();
@@ -43,8 +43,8 @@ export async function putOnce<T>(find: () => Promise<T | undefined>, put: () => 
   try {
     return await put();
   } catch (error) {
-    const isRefused = error instanceof ProviderError && (error.type === 'invalid' || error.type === 'conflict');
-    const existing = isRefused ? await find() : undefined;
+    const isRejected = error instanceof ProviderError && (error.type === 'invalid' || error.type === 'conflict');
+    const existing = isRejected ? await find() : undefined;
     if (existing === undefined) throw error;
     return existing;
   }

@@ -22,7 +22,7 @@ interface Row {
   readonly by_staff: number;
 }
 
-/** What a driver is told of settings; undefined when they are gone. */
+/** Settings as passed to a driver; undefined if they no longer exist. */
 export function driverSettings({ db, secrets }: App, id: number): DriverSettings | undefined {
   const row = db.get<Row>(sql`SELECT * FROM service_settings WHERE id = ${id}`);
   if (!row) return undefined;
@@ -39,7 +39,7 @@ export function driverSettings({ db, secrets }: App, id: number): DriverSettings
   };
 }
 
-/** The driver of settings: the simulator, or the vendor's. Throws ProviderError where the simulator is not to be used. */
+/** The driver of settings: the simulator or the vendor's. Throws ProviderError if the simulator is not allowed. */
 export function driverOf(app: App, settings: DriverSettings): Driver {
   const type = app.catalogue.type(settings.type);
   if (isSimulated(settings.backend_url)) {
@@ -50,7 +50,7 @@ export function driverOf(app: App, settings: DriverSettings): Driver {
   return type.driver(settings, vendorHttp(app, settings));
 }
 
-/** How a driver calls its vendor: to the addresses that these settings may name, and with their secrets kept out of texts. */
+/** HTTP client of a driver: allows the addresses of these settings and redacts their secrets in messages. */
 function vendorHttp({ config, log, resolve }: App, settings: DriverSettings): VendorHttp {
   const { certificate, mayBePrivate, password, token, uuid } = settings;
   return new VendorHttp({

@@ -4,35 +4,35 @@ import { ProviderError } from '../catalogue/provider-error.ts';
 import { idempotentCall } from './idempotency.ts';
 
 /*
- * Operations in several stages (providers.md 2 "Memo"), written as they follow each other. The memo holds what each stage
- * came to: a call after a pause, or of another process, goes through the finished ones without asking the provider.
+ * Operations in several stages (providers.md 2 "Memo"), written as sequential code. The memo stores the result of each stage: a call
+ * after a pause or a restart runs through the finished stages without calling the provider.
  */
 
-/** Thrown to end one call of the driver: with the step that it came to. */
+/** Thrown to end one call of the driver with a step. */
 class Pause {
   constructor(readonly step: Step) {}
 }
 
-/** What the row and others get while an operation waits. */
+/** Values for the row of an operation, and changes of other rows. */
 export interface RowUpdates {
   readonly values?: PlainValues;
   readonly changes?: readonly RowChange[];
 }
 
-/** Something with an id of its own that must not be made twice. */
+/** An object with an id that must not be created twice. */
 export interface Unique {
-  /** Asks for it; answers its id at the provider. */
+  /** Requests the object. Returns its id at the provider. */
   readonly ask: () => Promise<string>;
-  /** Looks for what an earlier call without an answer may have made; answers its id. */
+  /** Returns the id of the object that an earlier call without a response may have created. */
   readonly find: () => Promise<string | undefined>;
-  /** What is stored together with its id. */
+  /** Updates to store together with its id. */
   readonly updates?: (id: string) => RowUpdates;
 }
 
-/** Milliseconds between two looks at what a provider is busy with. */
+/** Milliseconds between two polls. */
 const period = 1000;
 
-/** One operation under way. */
+/** One running operation. */
 export class Flow {
   #memo: PlainValues;
 
@@ -40,12 +40,12 @@ export class Flow {
     this.#memo = call.memo;
   }
 
-  /** What a stage has come to, or undefined as long as it has not. */
+  /** The result of a stage, or undefined if it has not finished. */
   reached(stage: string): unknown {
     return this.#memo[stage];
   }
 
-  /** Makes something; answers its id. The id is stored before anything else is asked of the provider. */
+  /** Creates an object. Returns its id, which is stored before the next request. */
   async unique(stage: string, { ask, find, updates }: Unique): Promise<string> {
     const known = this.#memo[stage];
     if (typeof known === 'string') return known;
@@ -64,7 +64,7 @@ export class Flow {
     throw new Pause(step);
   }
 
-  /** Does what may be done twice, though not again once it is known to be done; answers what it came to. */
+  /** Runs idempotent work until it has succeeded once. Returns its result. */
   async once<T>(stage: string, schema: v.GenericSchema<unknown, T>, work: () => Promise<T>): Promise<T> {
     const known = this.#memo[stage];
     if (known !== undefined) return v.parse(schema, known);
@@ -73,12 +73,12 @@ export class Flow {
     return result;
   }
 
-  /** The same of what came to a text. */
+  /** The same for a text result. */
   note(stage: string, work: () => Promise<string>): Promise<string> {
     return this.once(stage, v.string(), work);
   }
 
-  /** The same where nothing is to be remembered but that it is done. */
+  /** The same without a result. */
   async ensure(stage: string, work: () => Promise<unknown>): Promise<void> {
     await this.once(stage, v.literal(true), async () => {
       await work();
@@ -86,7 +86,7 @@ export class Flow {
     });
   }
 
-  /** Looks at the provider until it has done what it was asked for; what is told meanwhile is stored. */
+  /** Polls the provider until a request is done, and stores updates meanwhile. */
   async until(stage: string, look: () => Promise<'over' | RowUpdates>): Promise<void> {
     if (this.#memo[stage] === true) return;
     const existing = await look();
@@ -94,31 +94,31 @@ export class Flow {
     this.#memo = { ...this.#memo, [stage]: true };
   }
 
-  /** Ends this call of the driver; the next one comes here again. */
+  /** Ends this call of the driver; the next call resumes here. */
   pause(updates: RowUpdates, milliseconds: number): never {
     throw new Pause({ kind: 'wait', milliseconds, isImmediate: milliseconds === 0, memo: this.#memo, ...updates });
   }
 
-  /** Has what is remembered so far stored before anything else is done. */
+  /** Stores the memo before continuing. */
   store(stage: string): void {
     if (this.#memo[stage] === true) return;
     this.#memo = { ...this.#memo, [stage]: true };
     this.pause({}, 0);
   }
 
-  /** Gives an order that must not be given twice and has no id; `isBegun` tells whether it is being carried out. */
+  /** Sends a request that must not be repeated and returns no id; `isBegun` checks whether the provider has begun it. */
   async order(stage: string, give: () => Promise<unknown>, isBegun: () => Promise<boolean>): Promise<void> {
-    const given = 'given';
+    const sent = 'given';
     await this.unique(stage, {
       ask: async () => {
         await give();
-        return given;
+        return sent;
       },
-      find: async () => ((await isBegun()) ? given : undefined),
+      find: async () => ((await isBegun()) ? sent : undefined),
     });
   }
 
-  /** Does the work; where it fails for good, tidies up before the failure is told. */
+  /** Runs the work. If it fails for good, cleans up before failing. */
   async tidied(work: () => Promise<RowUpdates>, tidy: () => Promise<unknown>): Promise<RowUpdates> {
     try {
       return await work();
@@ -130,20 +130,20 @@ export class Flow {
     }
   }
 
-  /** Ends the operation as failed. */
+  /** Fails the operation. */
   fail(text: string, { changes, values }: RowUpdates = {}): never {
     throw new Pause({ kind: 'fail', text, ...(values && { values }), ...(changes && { changes }) });
   }
 }
 
-/** The failure that ends an operation; undefined of what is repeated, or no failure. */
+/** The failure that ends an operation; undefined if the call is retried or has not failed. */
 function failureOf(thrown: unknown): (RowUpdates & { readonly text: string }) | undefined {
   if (thrown instanceof Pause) return thrown.step.kind === 'fail' ? thrown.step : undefined;
   const isFinal = thrown instanceof ProviderError && !['unavailable', 'limited'].includes(thrown.type);
   return isFinal ? { text: thrown.message } : undefined;
 }
 
-/** One call of an operation that consists of stages; `play` answers what it comes to when all of them are over. */
+/** Runs one call of a staged operation; `play` returns the final updates. */
 export async function runFlow(call: DriverCall, play: (flow: Flow) => Promise<RowUpdates>): Promise<Step> {
   try {
     return { kind: 'done', ...(await play(new Flow(call))) };

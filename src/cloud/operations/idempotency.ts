@@ -1,42 +1,41 @@
 import type { DriverCall, PlainValues, RowChange, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 
-/** What a provider accepted: what is remembered of it (its ids), and values the row gets at once. */
+/** An accepted request: memo entries such as ids, and values to store immediately. */
 export interface Accepted {
   readonly memo: PlainValues;
   readonly values?: PlainValues;
-  /** What becomes of other rows at once. */
+  /** Immediate changes of other rows. */
   readonly changes?: readonly RowChange[];
 }
 
-/** Something that a provider must not do twice. */
+/** A request that a provider must not execute twice. */
 export interface IdempotentRequest {
-  /** Asks for it. */
+  /** Sends the request. */
   readonly ask: () => Promise<Accepted>;
-  /** Looks for what an earlier call without an answer may have brought about. */
+  /** Looks for the effect of an earlier call without a response. */
   readonly find: () => Promise<Accepted | undefined>;
-  /** Milliseconds until the first look at what was accepted; 0: the operation goes on. */
+  /** Milliseconds until the first poll after acceptance; 0: the operation continues immediately. */
   readonly firstPollMs: number;
 }
 
-/** What the memo keeps besides: calls that got no answer, and whether the last of them is still to be looked for. */
+/** Additional memo entries: calls without a response, and whether the effect of the last one is still unknown. */
 interface UncertainState {
   readonly lost?: number;
   readonly isInDoubt?: boolean;
-  /** Why the last one got no answer. */
+  /** Why the last call got no response. */
   readonly failure?: string;
 }
 
-/** Milliseconds that a provider gets to finish what it may have been asked for, before it is looked for. */
+/** Milliseconds for a provider to finish a request of unknown outcome before its effect is looked up. */
 const settling = 5000;
-/** Milliseconds that it gets at most where it asks for more. */
+/** Maximum of that if the provider asks for more. */
 const maxPauseMs = 5 * 60_000;
 const maxCalls = 4;
 
 /**
- * Asks a provider for something once (providers.md 2 "Unknown outcome"). After a call that may or may not have reached it,
- * because it got no answer or the process ended, what it may have brought about is looked for, and only when there is
- * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
+ * Sends a request once (providers.md 2 "Unknown outcome"). If a call got no response or the process ended, looks for its effect
+ * and repeats the call only if there is none. The memo then has the accepted request, from which the caller continues.
  */
 export async function idempotentCall(
   { isRepeated, memo }: DriverCall,
@@ -47,7 +46,7 @@ export async function idempotentCall(
     kind: 'wait',
     milliseconds: firstPollMs,
     ...(firstPollMs === 0 && { isImmediate: true }),
-    // What was in doubt is so no more: what is asked for next begins anew.
+    // The outcome is known now; the next request starts with a clean state.
     memo: { ...memo, lost: undefined, isInDoubt: undefined, failure: undefined, ...what.memo },
     ...(what.values && { values: what.values }),
     ...(what.changes && { changes: what.changes }),

@@ -11,22 +11,22 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Stores what a call came to, and ends its job or puts it off, in one transaction. */
+/** Stores the result of a call and removes or postpones its job, in one transaction. */
 export type Store = (context: Context) => void;
 
-/** The same in several transactions, between which others are served; the last one ends the job, or puts it off. */
+/** The same in several transactions, with other requests in between; the last one removes or postpones the job. */
 export type Stores = Store | Iterable<Store>;
 
 /** Runs one kind of job for the worker; the module of that kind implements it. */
 export interface JobHandler {
-  /** Whether a creation that has not begun is to begin later. */
+  /** Whether a creation that has not begun must wait. */
   readonly mustWait?: (app: App, job: Job) => boolean;
   /** Scheduled becomes running, in the transaction that first claims the job. */
   readonly start?: (context: Context, job: Job) => void;
-  /** Calls the driver; answers undefined when what the job is about is gone. Rejects with ProviderError. */
+  /** Calls the driver. Returns undefined if the job's object no longer exists. Rejects with ProviderError. */
   readonly call: (app: App, job: Job, driver: Driver) => Promise<Stores | undefined>;
   /** Stores that the call failed for good, and ends the job. */
   readonly fail: (context: Context, job: Job, text: string) => void;
-  /** Microseconds until a failed call is repeated, undefined when it is not; default: what the class of the error asks for. */
+  /** Microseconds until a failed call is retried; undefined for never. Default: by the class of the error. */
   readonly repeatAfter?: (job: Job, error: ProviderError) => number | undefined;
 }

@@ -5,7 +5,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
 
-/** Work at a provider, as its row holds it. */
+/** Row of a job at a provider. */
 export interface Job {
   readonly id: number;
   readonly settings_id: number;
@@ -59,19 +59,19 @@ export function queueJob(context: Context, job: NewJob): void {
   });
 }
 
-/** What is kept of an actor: nothing of the rights that a caller has. */
+/** The stored part of an actor, without the caller's rights. */
 const named = ({ fullName, nativeName, username, uuid }: Actor): Actor => ({ uuid, username, fullName, nativeName });
 
-/** The context in which the work of a job is stored: on behalf of whoever caused it, without an address. */
+/** The context of a job's transactions: on behalf of the user who caused it, without an address. */
 export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => ({
   ...systemContext(app),
   actor: actor === null ? null : JSON.parse(actor),
 });
 
-/** When a job is due that goes on: it is called again without waiting for the worker's period. */
+/** Due time of a job that continues immediately, without waiting for the worker's period. */
 export const dueAtOnce = 0;
 
-/** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
+/** Postpones a job to its next poll or retry. */
 export function postpone(
   app: App,
   job: Job,

@@ -9,32 +9,32 @@ import type { ResourceKind } from '../catalogue/type.ts';
 import type { JobHandler } from './job-handler.ts';
 import { dueAtOnce, type Job, postpone, removeJob } from './jobs.ts';
 
-/* Jobs that are operations on one object: a resource, or an object of a provider type's own (services.md 8.3). */
+/* Jobs that are operations on one object: a resource or an entity (services.md 8.3). */
 
-/** What is told of an object that the provider has no more. */
+/** Message for an object that no longer exists at the provider. */
 export const missingAtBackend = 'Does not exist at backend.';
 
-/** Characters of a failure that are kept. */
+/** Maximum stored characters of an error message. */
 export const maxFailureLength = 2000;
 
 /** The object of an operation. */
 export interface Subject {
   /** Scheduled becomes running. */
   start(context: Context): void;
-  /** Why the operation goes no further: the text of its failure, or undefined. */
+  /** Why the operation must stop: the message of its failure, or undefined. */
   failure(now: number): string | undefined;
-  /** What the driver is told. */
+  /** Input of the driver. */
   call(): DriverCall;
-  /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
+  /** Stores the updates of a waiting operation. Returns a failure message if the provider's state means failure. */
   progress(context: Context, step: Extract<Step, { kind: 'wait' }>): string | undefined;
   /** Stores the end of the operation. */
   finish(context: Context, step: Exclude<Step, { kind: 'wait' }>): void;
 }
 
-/** Finds the object of a job as it is now; undefined when it is gone. */
+/** Finds the current object of a job; undefined if it no longer exists. */
 type FindSubject = (app: App, job: Job) => Subject | undefined;
 
-/** The handler of operations on objects of one sort. */
+/** Creates the handler of operations on one sort of object. */
 export const operationHandler = (
   subjectOf: FindSubject,
   mustWait: NonNullable<JobHandler['mustWait']>,
@@ -62,7 +62,7 @@ async function callDriver(job: Job, driver: Driver, subject: Subject, now: numbe
       case 'update':
         return await driver.update(call);
       case 'delete':
-        // What never came to be at the provider needs no call there.
+        // An object that was never created at the provider needs no call.
         return call.values.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
       case 'pull': {
         const values = await driver.pull(call);

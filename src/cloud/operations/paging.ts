@@ -2,42 +2,42 @@ import { urlOf } from '../../kernel/url.ts';
 import type { ProviderError } from '../catalogue/provider-error.ts';
 import { malformed } from '../catalogue/vendor-http.ts';
 
-/** Objects that a list may have (providers.md 2 "Paging"). */
+/** Maximum objects of a list (providers.md 2 "Paging"). */
 export const maxObjects = 10_000;
 
-/** A page of a list, and what asks for the next one; absent or empty on the last page. */
+/** A page of a list, and the cursor of the next one; absent or empty on the last page. */
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next: string | null | undefined;
 }
 
-/** How long a list may be, and what it means when it is longer. */
+/** Maximum length of a list, and the error if it is longer. */
 export interface ListLimit {
   readonly most: number;
   readonly exceeded: () => ProviderError;
 }
 
-/** All pages of a list; the first is asked for without a `next`. Rejects with `malformed` when there is no end of them. */
+/** Reads all pages of a list, the first without `next`. Rejects with `malformed` if the cursors repeat. */
 export async function allPages<T>(
   page: (next: string | undefined) => Promise<ListPage<T>>,
   { exceeded, most }: ListLimit = { most: maxObjects, exceeded: malformed },
 ): Promise<T[]> {
   const items: T[] = [];
-  const asked = new Set<string>();
+  const cursors = new Set<string>();
   for (let next: string | undefined; ; ) {
     const response = await page(next);
     items.push(...response.items);
     if (items.length > most) throw exceeded();
     if (!response.next) return items;
-    if (asked.has(response.next) || asked.size >= maxObjects) throw malformed();
-    asked.add(response.next);
+    if (cursors.has(response.next) || cursors.size >= maxObjects) throw malformed();
+    cursors.add(response.next);
     next = response.next;
   }
 }
 
 /**
- * All pages of a list of which each answer links to the next one; `query` is that of the first. Of a link only its query
- * counts: credentials go to nobody but the backend. Rejects with `malformed`, too, of what is no link or follows an empty page.
+ * Reads all pages of a list whose responses link to the next page; `query` is that of the first. Uses only the query of a link, so
+ * that credentials are sent only to the backend. Also rejects with `malformed` an invalid link, or a link on an empty page.
  */
 export const linkedPages = <T>(
   query: Readonly<Record<string, string>>,

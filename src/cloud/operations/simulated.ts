@@ -1,7 +1,7 @@
 import { readOnly } from '../../kernel/collection/field.ts';
 import { booleanValue } from '../../kernel/collection/representation.ts';
 
-/* Which accounts are not a provider's but the simulator's (providers.md 1.2). */
+/* Which settings run on the simulator (providers.md 1.2). */
 
 /** Whether settings of this address run on the simulator. */
 export const isSimulated = (backendUrl: string | null | undefined): boolean =>
@@ -10,5 +10,5 @@ export const isSimulated = (backendUrl: string | null | undefined): boolean =>
 /** The same as an SQL condition, of the settings in this alias. */
 export const simulatedSql = (alias: string): string => `ifnull(${alias}.backend_url, '') NOT LIKE 'http%'`;
 
-/** What is told of settings, and of what is on them: whether all of it is the simulator's. `condition` is SQL. */
+/** Field that says whether settings and their objects are simulated. `condition` is SQL. */
 export const simulatedField = (condition: string) => readOnly('boolean', { type: 'boolean' }, booleanValue(condition));

@@ -3,13 +3,13 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { type Job, queueJob } from './jobs.ts';
 
-/* Jobs that synchronise settings with their provider: settings have one at most, which waits or is under way. */
+/* Synchronisation jobs; settings have at most one, waiting or running. */
 
-/** What a synchronisation under way is told. */
+/** Parameters of a running synchronisation. */
 interface SyncMemo {
-  /** Objects that were deleted while it lists them: `<Type>.<Kind> <id at the provider>`. */
+  /** Objects deleted during the synchronisation: `<Type>.<Kind> <id at the provider>`. */
   readonly gone?: readonly string[];
-  /** Whether another one follows, since the settings have changed. */
+  /** Whether to run another one because the settings have changed. */
   readonly again?: boolean;
 }
 
@@ -25,8 +25,8 @@ export function queueSync(context: Context, settings: number): void {
 }
 
 /**
- * Has settings synchronised with what they hold now: at once when they rest, by the job that waits, or after the one that is
- * under way and may have begun with other values (services.md 2.3).
+ * Synchronises settings with their current values: immediately, by the waiting job, or after the running one, which may have begun
+ * with other values (services.md 2.3).
  */
 export function requestSync(context: Context, settings: number): void {
   const { db } = context.app;
@@ -40,15 +40,15 @@ export function requestSync(context: Context, settings: number): void {
       WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
 }
 
-/** Whether settings have changed since a synchronisation of them was begun. */
+/** Whether settings have changed since a synchronisation began. */
 export const mustRepeat = (db: Database, job: Job): boolean => memoOf(db, job).again ?? false;
 
-/** Tells the synchronisation of settings, where one is under way, that an object is gone: its listing may hold it yet. */
+/** Notifies a running synchronisation that an object was deleted, because its list may still contain it. */
 export const noteGone = (db: Database, settings: number, object: string): void =>
   void db.run(sql`
     UPDATE job
     SET memo = json_insert(json_insert(memo, '$.gone', json('[]')), '$.gone[#]', ${object})
     WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
 
-/** The objects that were deleted since a synchronisation was first begun. */
+/** The objects deleted since a synchronisation began. */
 export const goneSince = (db: Database, job: Job): readonly string[] => memoOf(db, job).gone ?? [];

@@ -2,12 +2,12 @@ import { nextTurn } from '../../kernel/next-turn.ts';
 
 const itemsATurn = 100;
 
-/** What a function makes of each item, in turns of the event loop, so that others are served while a long list is read. */
+/** Maps a long list in time slices, so that other requests are served in between. */
 export async function mapInSlices<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
-  const made: Made[] = [];
+  const results: Made[] = [];
   for (const [i, item] of items.entries()) {
     if (i > 0 && i % itemsATurn === 0) await nextTurn();
-    made.push(make(item));
+    results.push(make(item));
   }
-  return made;
+  return results;
 }

@@ -15,17 +15,17 @@ import { maxFailureLength } from './operation.ts';
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
 const callsPerSettings = 4;
-/** Waits before a call is repeated that found the provider unavailable. */
+/** Delays before retries of a call to an unavailable provider. */
 const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
 const limitedRetries = 5;
 const limitedWait = 10_000;
 const maxWaitMs = 5 * 60_000;
-/** Milliseconds until the result of a call is stored again that could not be. */
+/** Milliseconds between attempts to store the result of a call. */
 const storePause = 1000;
-/** How long, in milliseconds, a shutdown waits for calls under way. */
-const shutdownPatience = 1000;
+/** Milliseconds that a shutdown waits for running calls. */
+const shutdownTimeoutMs = 1000;
 
-/** When jobs are due, are given up for lost, and were begun. */
+/** Instants of jobs: due time, lease and start. */
 export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstants[] => [
   { table: 'job', column: 'due', ahead: Math.max(delay, maxWaitMs * 1000), isDue: true },
   { table: 'job', column: 'lease', ahead: leaseFor },
@@ -33,30 +33,30 @@ export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstan
 ];
 
 /**
- * Runs the jobs that are due: each is claimed with a lease, calls its driver outside of any transaction, and stores what
- * came of it in one. Calls of one settings are bounded, so that a slow provider holds up nobody else.
+ * Runs due jobs: claims each with a lease, calls its driver outside of transactions, and stores the result in one. Limits the calls
+ * of each settings object, so that a slow provider does not block others.
  */
 export class ProviderWorker {
   readonly #running = new Map<number, Promise<void>>();
   readonly #calls = new Map<number, number>();
   #state: 'working' | 'stopping' | 'stopped' = 'working';
 
-  /** `committed` calls back when what was written so far is safe and seen by others; `turn` resolves when others were served. */
+  /** `committed` calls back when all writes are durable and visible; `nextSlice` resolves when other requests were served. */
   constructor(
     private readonly app: App,
     private readonly committed: (callback: (error?: unknown) => void) => void = (callback) =>
       app.db.afterCommit(callback),
-    private readonly turn = ownTurns(),
+    private readonly nextSlice = timeSlices(),
   ) {}
 
-  /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
+  /** Releases the jobs of an ended process. The expired lease marks a call of unknown outcome. */
   recover(): void {
     this.app.db.write(() => this.app.db.run(sql`UPDATE job SET lease = 0 WHERE lease IS NOT NULL`));
   }
 
-  /** Starts every job that is due and finds a place. */
+  /** Starts due jobs within the limits. */
   tick(): void {
-    // A call whose result cannot be stored is not made.
+    // Make no call whose result cannot be stored.
     if (this.#state !== 'working' || this.app.db.trouble) return;
     const now = this.app.clock.now();
     // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
@@ -84,15 +84,15 @@ export class ProviderWorker {
     }
   }
 
-  /** Resolves when no driver is being called. */
+  /** Resolves when no call is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** Takes no more jobs and waits a moment for the running calls; what came of the others is found out at the next start. */
-  async stop(patience = shutdownPatience): Promise<void> {
+  /** Stops taking jobs and waits for running calls until the timeout; the next start finds out the outcome of the others. */
+  async stop(timeoutMs = shutdownTimeoutMs): Promise<void> {
     this.#state = 'stopping';
-    await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, patience).unref())]);
+    await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     this.#state = 'stopped';
   }
 
@@ -109,12 +109,12 @@ export class ProviderWorker {
       if (job.started === null) this.app.jobHandlerOf(job).start?.(jobContext(app, job), job);
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
-    // The state that was entered is committed and seen before the provider is called.
+    // The new state is committed and visible before the provider is called.
     const work = this.#committed()
       .then(() => this.#runOn({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
         // Nothing was done: the job is due as before. Or its account has been removed meanwhile, and the job with it.
-        if (error instanceof StorageError || !this.#isThere(job)) return;
+        if (error instanceof StorageError || !this.#exists(job)) return;
         app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = systemContext(app);
         return this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }), job);
@@ -126,12 +126,12 @@ export class ProviderWorker {
     this.#running.set(job.id, work);
   }
 
-  /** Runs a job, and again at once as long as it goes on. */
+  /** Runs a job, repeatedly while it continues immediately. */
   async #runOn(first: Job): Promise<void> {
     for (let job: Job | undefined = first; job; job = await this.#claimAgain(job)) await this.#run(job);
   }
 
-  /** The job as it goes on, claimed anew; undefined when it waits for its time, or is over. */
+  /** Claims the job again if it continues immediately; undefined if it waits or has ended. */
   async #claimAgain({ id }: Job): Promise<Job | undefined> {
     const { clock, db } = this.app;
     if (this.#state !== 'working' || db.trouble) return undefined;
@@ -142,7 +142,7 @@ export class ProviderWorker {
     return job;
   }
 
-  #isThere = ({ id }: Job): boolean => this.app.db.value(sql`SELECT 1 FROM job WHERE id = ${id}`) !== undefined;
+  #exists = ({ id }: Job): boolean => this.app.db.value(sql`SELECT 1 FROM job WHERE id = ${id}`) !== undefined;
 
   async #run(job: Job): Promise<void> {
     const settings = driverSettings(this.app, job.settings_id);
@@ -160,11 +160,11 @@ export class ProviderWorker {
     else if (stores)
       for (const store of stores) {
         await this.#write(store, job);
-        await this.turn();
+        await this.nextSlice();
       }
   }
 
-  /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */
+  /** Postpones a call that may succeed later; fails any other (providers.md 2, error classes). */
   #afterFailure(job: Job, handler: JobHandler, error: ProviderError): Store {
     const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
     return wait === undefined
@@ -173,7 +173,7 @@ export class ProviderWorker {
           postpone(this.app, job, context.now + wait, { retries: job.retries + 1, error: failureText(error) });
   }
 
-  /** Stores what came of a call, and tries until it can be stored. */
+  /** Stores the result of a call, retrying until it is stored. */
   async #write(work: (context: Context) => void, job: Job): Promise<void> {
     while (this.#state !== 'stopped') {
       try {
@@ -195,10 +195,10 @@ export class ProviderWorker {
 }
 
 /**
- * Makes what resolves in a turn of the event loop that no other caller gets: of accounts whose steps were committed together, the
- * next ones do not hold it together.
+ * Creates a function whose calls resolve in separate iterations of the event loop, so that the next steps of settings whose steps
+ * were committed together do not block it together.
  */
-function ownTurns(): () => Promise<void> {
+function timeSlices(): () => Promise<void> {
   let last = Promise.resolve();
   return () => {
     last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
@@ -206,15 +206,15 @@ function ownTurns(): () => Promise<void> {
   };
 }
 
-/** Microseconds until a failed call is repeated; undefined when it is not. */
+/** Microseconds until a failed call is retried; undefined for never. */
 function repeatAfter({ retries }: Job, { retryAfter, type }: ProviderError): number | undefined {
-  const asked = Math.min(retryAfter ?? 0, maxWaitMs) * 1000;
+  const requested = Math.min(retryAfter ?? 0, maxWaitMs) * 1000;
   if (type === 'limited') {
     if (retries >= limitedRetries) return undefined;
-    return retryAfter === undefined ? limitedWait * 1000 : asked;
+    return retryAfter === undefined ? limitedWait * 1000 : requested;
   }
   const pause = type === 'unavailable' ? unavailableRetries[retries] : undefined;
-  return pause && Math.max(pause, asked);
+  return pause && Math.max(pause, requested);
 }
 
 function failureText(error: ProviderError): string {

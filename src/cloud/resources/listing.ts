@@ -159,8 +159,8 @@ interface Order {
   readonly joins: Sql;
 }
 
-/** Orderings that bring a table of their own; SQLite joins 64 at most. */
-const mostJoined = 40;
+/** Maximum number of orderings that join another table; SQLite joins at most 64. */
+const maxJoins = 40;
 
 /** Orders a list of these kinds as `o` asks; default: newest first. */
 function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
@@ -172,8 +172,8 @@ function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
     const joined = `ordered${joins.length}`;
     const values = valuesNamed(request, name);
     if (values) {
-      if (joins.length === mostJoined)
-        throw invalid({ o: [`Ensure this list has no more than ${mostJoined} values of SLA, monitoring and tags.`] });
+      if (joins.length === maxJoins)
+        throw invalid({ o: [`Ensure this list has no more than ${maxJoins} values of SLA, monitoring and tags.`] });
       joins.push(sql` JOIN ${values} ${raw(joined)} ON ${raw(joined)}.resource_id = r.id`);
       terms.push(sql`${raw(joined)}.value ${direction}`);
     } else {

@@ -38,7 +38,7 @@ import { periodPattern, periodRule } from './listing.ts';
 import { forgetValues, keepValue } from './monitoring-values.ts';
 import { visibleResources } from './rights.ts';
 
-/* What staff tell of resources: SLA by period, and values of monitoring items (services.md 7.4). */
+/* Measurements that staff report for resources: SLA by period, and values of monitoring items (services.md 7.4). */
 
 /** The resource a row is about. */
 export const scopeField: WritableField<ResolvedScope, true> = {
@@ -74,7 +74,7 @@ const itemName = text({
   pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'],
 });
 
-/** What staff told: the resource, the period or the name of the item, and the values by their columns. */
+/** A request body: the resource, the period or item name, and the values by column. */
 interface ReportedValues {
   readonly scope: ResolvedScope;
   readonly key: string;
@@ -98,10 +98,10 @@ interface Measurement {
   readonly order: string;
 }
 
-/** Who tells them. */
+/** Who can report them. */
 const writers = staff;
 
-/** Who sees them, in alias `m`. */
+/** Who can read them, in alias `m`. */
 export const readers = visibleTo(
   'everybody who sees the resource',
   (caller) => sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(caller)})`,
@@ -110,21 +110,21 @@ export const readers = visibleTo(
 /** Inserts or updates the row of a resource and key: 201 or 200. */
 function put(request: Request, { key, read, table, values }: Measurement): Reply {
   writers.require(request, undefined);
-  const told = read(request);
+  const reported = read(request);
   const { db } = request;
-  const { id } = told.scope;
-  const where = sql`resource_id = ${id} AND ${raw(key)} = ${told.key}`;
+  const { id } = reported.scope;
+  const where = sql`resource_id = ${id} AND ${raw(key)} = ${reported.key}`;
   const stored = db.get<Record<string, number | null>>(sql`SELECT * FROM ${raw(table)} WHERE ${where}`);
   const row = Object.fromEntries(
     values.map((name) => {
-      const value = told.values[name];
+      const value = reported.values[name];
       return [name, value === undefined ? (stored?.[name] ?? null) : value];
     }),
   );
   db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
-  db.insert(table, { resource_id: id, [key]: told.key, ...row });
-  if (table === 'monitoring_item') keepValue(request, id, told.key, present(row.value));
-  return json({ scope: linkOfResource(request, id), [key]: told.key, ...row }, stored ? 200 : 201);
+  db.insert(table, { resource_id: id, [key]: reported.key, ...row });
+  if (table === 'monitoring_item') keepValue(request, id, reported.key, present(row.value));
+  return json({ scope: linkOfResource(request, id), [key]: reported.key, ...row }, stored ? 200 : 201);
 }
 
 /** The link of the resource with this id. */
@@ -146,8 +146,8 @@ function resourceParameter(request: Request): ResolvedScope | undefined {
 const unrelated = (link: string): string => `${link} object does not support such relationship.`;
 
 function rejectMalformedPeriod({ query }: Request, key: Measurement['key']): void {
-  const given = key === 'period' ? query.one(key) : undefined;
-  if (given !== undefined && !periodPattern.test(given)) throw invalid({ period: [periodRule] });
+  const requested = key === 'period' ? query.one(key) : undefined;
+  if (requested !== undefined && !periodPattern.test(requested)) throw invalid({ period: [periodRule] });
 }
 
 /** Removes the row that the query names. */

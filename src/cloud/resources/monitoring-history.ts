@@ -8,9 +8,9 @@ import { historyPoints } from '../../kernel/http/history.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { itemsAsked, linkOfResource, readers } from './measurements.ts';
 
-/** So many items are told of at once, and so many values of them at all points. */
-const mostItems = 300;
-const mostValues = 10_000;
+/** Limits of one response: items, and values of all items at all points. */
+const maxItems = 300;
+const maxValues = 10_000;
 
 interface MonitoringValue {
   readonly item: number;
@@ -25,7 +25,7 @@ export const monitoringHistory: Endpoint = {
   description: 'Values of monitoring items at points of time.',
   operations: {
     GET: {
-      summary: 'Answers the values of monitoring items at points of time.',
+      summary: 'Returns the values of monitoring items at points in time.',
       allowedFor: readers.allowedFor,
       filters: {
         ...historyParameters,
@@ -60,12 +60,12 @@ export const monitoringHistory: Endpoint = {
           SELECT m.resource_id AS id, m.name FROM monitoring_item m
           WHERE ${condition}
           ORDER BY m.name, m.resource_id
-          LIMIT ${mostItems + 1}`);
-        if (items.length > mostItems || items.length * points.length > mostValues)
+          LIMIT ${maxItems + 1}`);
+        if (items.length > maxItems || items.length * points.length > maxValues)
           throw invalidRequest(
-            `More than ${mostItems} items, or ${mostValues} values, are asked for: name a scope, or fewer points.`,
+            `More than ${maxItems} items, or ${maxValues} values, are asked for: name a scope, or fewer points.`,
           );
-        const told = db.deferrableAll<MonitoringValue>(sql`
+        const values = db.deferrableAll<MonitoringValue>(sql`
           SELECT i.key AS item, p.value AS point, (
             SELECT v.value FROM monitoring_value v
             WHERE v.resource_id = i.value ->> 'id' AND v.name = i.value ->> 'name' AND v.at < (p.value + 1) * ${second}
@@ -78,7 +78,7 @@ export const monitoringHistory: Endpoint = {
           name,
           history: [] as object[],
         }));
-        for (const { item, point, value } of told)
+        for (const { item, point, value } of values)
           histories[item]?.history.push(value === null ? { point } : { point, value });
         return json(histories);
       },

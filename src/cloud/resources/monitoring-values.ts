@@ -1,10 +1,10 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** So many values of an item are kept: of one that is told every ten minutes those of a week. */
-const keptOfItem = 1000;
+/** Number of stored values per item: a week of values reported every ten minutes. */
+const maxValuesPerItem = 1000;
 
-/** Keeps a value of a monitoring item, in the place of the oldest where there are too many. Must run inside a write. */
+/** Stores a value of a monitoring item; replaces the oldest at the limit. Must run in a write transaction. */
 export function keepValue({ db, now }: Request, resource: number, name: string, value: number): void {
   db.run(sql`
     INSERT OR REPLACE INTO monitoring_value (resource_id, name, at, value)
@@ -15,7 +15,7 @@ export function keepValue({ db, now }: Request, resource: number, name: string, 
       SELECT at FROM monitoring_value
       WHERE resource_id = ${resource} AND name = ${name}
       ORDER BY at DESC
-      LIMIT 1 OFFSET ${keptOfItem})`);
+      LIMIT 1 OFFSET ${maxValuesPerItem})`);
 }
 
 /** Forgets what an item was, which is gone itself. */
