@@ -20,9 +20,9 @@ import { type Differences, differencesOf, differing, type MemberRow } from './di
 
 const operation = 'follow_members';
 
-/** Until somebody who could not be added is tried again. */
+/** Delay before another attempt to add a member. */
 const additionPause = hour;
-/** Until somebody who could not be taken away is tried again. */
+/** Delay before another attempt to remove a member. */
 const removalPause = 5 * minute;
 
 export const memberInstants: StoredInstants = {
@@ -87,7 +87,7 @@ interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
   readonly state: MemberRow['state'] | 'gone';
   /** Microseconds until the next call about them. */
   readonly pause?: number;
-  /** Why they were refused, in the vendor's words. */
+  /** The vendor's reason for the rejection. */
   readonly reason?: string;
 }
 
@@ -148,14 +148,14 @@ function store({ app: { db }, now }: Context, resource: number, outcomes: readon
 const forget = (db: Database, resource: number, email: string): void =>
   void db.run(sql`DELETE FROM backend_member WHERE resource_id = ${resource} AND email = ${email}`);
 
-/** What a failure of the account or the provider means for everybody it was about: they are tried again later. */
-const putOff = ({ asked, missing, surplus }: Differences): Outcome[] => [
+/** Postpones all members of a job after a failure of the account or the provider. */
+const postponeAll = ({ asked, missing, surplus }: Differences): Outcome[] => [
   ...missing.map(({ folded }): Outcome => ({ email: folded, account: '', state: 'refused', pause: removalPause })),
   ...[...asked, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
 ];
 
-/** What is asked for comes next, and what has changed meanwhile. */
-const goOn = (app: App, job: Job, now: number): void => postpone(app, job, now, { retries: 0 });
+/** Continues with the next request, and with changes made meanwhile. */
+const continueJob = (app: App, job: Job, now: number): void => postpone(app, job, now, { retries: 0 });
 
 /** Members of a resource. */
 export const membersHandler: JobHandler = {
@@ -166,16 +166,16 @@ export const membersHandler: JobHandler = {
     return (context) => {
       store(context, differences.resource, outcomes);
       for (const { reason } of outcomes) if (reason !== undefined) warn(app, differences, reason);
-      goOn(app, job, context.now);
+      continueJob(app, job, context.now);
     };
   },
   fail: (context, job, text) => {
     const { app, now } = context;
     const differences = differencesFor(app, job, now);
     if (!differences) return removeJob(app.db, job.id);
-    store(context, differences.resource, putOff(differences));
+    store(context, differences.resource, postponeAll(differences));
     warn(app, differences, text);
-    goOn(app, job, now);
+    continueJob(app, job, now);
   },
 };
 

@@ -4,7 +4,7 @@ import { removeJob } from '../operations/jobs.ts';
 
 const maxCalls = 5;
 
-/** Takes an uploaded key away from a provider; one that cannot be reached is left with it after a few tries. */
+/** Deletes an uploaded key at a provider; gives up after a few attempts if the provider is unavailable. */
 export const forgetKeyHandler: JobHandler = {
   call: async (_, job, driver) => {
     const { fingerprint }: { fingerprint: string } = JSON.parse(job.parameters);

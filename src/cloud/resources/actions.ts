@@ -58,7 +58,7 @@ const refusalReason =
 const rightOf = ({ right }: ResourceAction): Right<ResourceRow> =>
   right ? narrowed(resourceWriters, right) : resourceWriters;
 
-/** Who unlinks: nobody who may not delete. */
+/** Who can unlink: only users who can delete. */
 const unlinkersOf = ({ deletionRight }: ResourceKind): Right<ResourceRow> =>
   deletionRight === staff
     ? staff
@@ -66,7 +66,7 @@ const unlinkersOf = ({ deletionRight }: ResourceKind): Right<ResourceRow> =>
       ? rightUnlessDenied(unlinkers, deletionRight.denialReason)
       : unlinkers;
 
-const answerShape = (response: ResourceAction['response']): JsonSchema =>
+const responseShape = (response: ResourceAction['response']): JsonSchema =>
   objectShape(
     Object.fromEntries(Object.keys(response).map((key) => [key, { type: 'string', examples: [response[key]] }])),
   );
@@ -93,7 +93,7 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
         ? (own.accept?.(request, row, values) ?? { parameters: values })
         : {},
     refusalReason: reasonOf,
-    output: { status: 202, shape: answerShape(own.response) },
+    output: { status: 202, shape: responseShape(own.response) },
     run: (request, row, acceptance) => {
       schedule(request, own, row, acceptance);
       return json(own.response, 202);
@@ -127,7 +127,7 @@ function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, 
   if (event) record(request, event, resourceContext(request.db, row));
 }
 
-/** An action that makes another resource, and answers with it. */
+/** An action that creates another resource and returns it. */
 const makingAction = (on: Parent<ResourceRow>, own: MakingAction, made: MadeObjects): Action<ResourceRow> =>
   action({
     ...common(on, own.name),

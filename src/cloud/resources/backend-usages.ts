@@ -19,7 +19,7 @@ export interface Listing {
 
 type BackendQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
 
-/** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
+/** Stores the usages that a provider reports, and the limits of backend quotas. */
 export function takeUsages(
   context: Context,
   id: number,
@@ -27,7 +27,7 @@ export function takeUsages(
   values: PlainValues,
   listing?: Listing,
 ): void {
-  // The quotas that a driver tells have this form, which plain values cannot say.
+  // Drivers return quotas in this form, which the type of plain values cannot express.
   const backendQuotas = (quotasAreBackend ? values.quotas : undefined) as BackendQuotas | undefined;
   const pending = backendQuotas && pendingUsages(context.app, id, listing);
   const quotas = backendQuotas && quotasOf(context.app.db, 'resource', id);

@@ -32,6 +32,6 @@ export function withLocalNames(
   return values;
 }
 
-/** What the provider has been told by an update that succeeded. */
+/** Stores the name and description that a successful update sent to the provider. */
 export const pushedNames = ({ kind }: TypedKind, resource: ResourceRow): PlainValues =>
   Object.fromEntries(columns.flatMap(([own, theirs]) => (kind.pushes?.includes(own) ? [[theirs, resource[own]]] : [])));

@@ -39,7 +39,7 @@ function startOperation(context: Context, resource: ResourceRow, job: Job): void
   });
 }
 
-/** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
+/** Stores the updates of a waiting operation. Returns a failure message if the provider's state means failure. */
 function storeProgress(
   context: Context,
   resource: ResourceRow,
@@ -107,7 +107,7 @@ interface Carried extends PlainValues, Reserved {
   readonly forced?: boolean;
   /** What a changed name or description adds to the message of the event. */
   readonly changes?: string;
-  /** What is told of the running operation. */
+  /** Details of the running operation. */
   readonly shown?: PlainValues;
 }
 
@@ -195,7 +195,7 @@ function resourceSubject(app: App, job: Job): Subject | undefined {
   );
 }
 
-/** What a driver is told of a resource. */
+/** Input of a driver for a resource. */
 function driverCall({ catalogue, db, secrets }: App, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));

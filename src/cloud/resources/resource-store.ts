@@ -49,7 +49,7 @@ function stored(values: PlainValues, present: Record<string, unknown> = {}): Rec
   const details = { ...present };
   let hasDetails = false;
   for (const [name, value] of Object.entries(values)) {
-    // Quotas have rows of their own.
+    // Quotas have separate rows.
     if (value === undefined || name === 'quotas') continue;
     // What drivers and descriptions name as a column, they give as the column holds it.
     if (columns.has(name)) row[name] = value as Value;
@@ -77,7 +77,7 @@ export interface NewResource {
   readonly uuid?: string;
 }
 
-/** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
+/** Inserts a resource with its quotas and counts it, without checking limits. Returns its row. */
 export function insertResource(context: Context, resource: NewResource): ResourceRow {
   const { catalogue, db, secrets } = context.app;
   const { kind } = catalogue.kind(resource.kind);
@@ -152,11 +152,11 @@ interface Removal {
   readonly deletion?: PlainValues;
   /** Whether the provider has it no more, nor what goes along with it. */
   readonly isGone?: boolean;
-  /** Whether no event tells of it. */
+  /** Whether to record no event. */
   readonly isSilent?: boolean;
 }
 
-/** Removes a resource with everything that is counted for it. Its parts go with it without an event of their own. */
+/** Removes a resource with everything that is counted for it. Removes its parts too, without separate events. */
 export function removeResource(
   context: Context,
   resource: ResourceRow,
@@ -177,15 +177,15 @@ export function removeResource(
   if (isGone) forgetObject(db, resource);
   releaseWork(context, resource);
   releaseHosted(context, resource);
-  const told = resourceContext(db, resource);
+  const eventContext = resourceContext(db, resource);
   db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
   db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
   db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
   countQuotas(context, quotaDeltasOf(catalogue, resource, -1));
-  if (!isSilent) record(context, 'resource_deletion_succeeded', told);
+  if (!isSilent) record(context, 'resource_deletion_succeeded', eventContext);
 }
 
-/** What is deleted cannot be imported any more, nor is it brought back by a listing that was made before (services.md 4.2). */
+/** Marks an object as deleted, so that it cannot be imported and an older list does not restore it (services.md 4.2). */
 function forgetObject(db: Database, { backend_id: id, kind, settings_id: settings }: ResourceRow): void {
   if (id === '') return;
   db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings} AND kind = ${kind} AND backend_id = ${id}`);
@@ -223,7 +223,7 @@ export function changeTogether(context: Context, ids: readonly number[], values:
   }
 }
 
-/** A creation that failed: the row stays, Erred, and its event tells why. */
+/** Stores a failed creation: the row stays, Erred, and an event has the reason. */
 export function failCreation(context: Context, resource: ResourceRow, text: string): void {
   const erred = changeResource(context, resource, { state: 'Erred', runtime_state: '', error_message: text });
   record(context, 'resource_creation_failed', { ...resourceContext(context.app.db, erred), error_message: text });

@@ -58,7 +58,7 @@ function parsedJson(text: string): unknown {
 export const tagsOf = (db: Database, resource: number): string[] =>
   db.values<string>(sql`SELECT tag FROM resource_tag WHERE resource_id = ${resource} ORDER BY tag`);
 
-/** Replaces the tags of a resource; answers whether that changed anything. */
+/** Replaces the tags of a resource. Returns whether they changed. */
 export function replaceTags(db: Database, resource: number, tags: readonly string[]): boolean {
   if (JSON.stringify(tagsOf(db, resource)) === JSON.stringify(tags)) return false;
   db.run(sql`DELETE FROM resource_tag WHERE resource_id = ${resource}`);

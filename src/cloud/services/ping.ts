@@ -8,9 +8,9 @@ import { backendOfNew } from './backend.ts';
 import { optionNames } from './settings-fields.ts';
 import type { SettingsValues } from './settings-row.ts';
 
-const patience = 10_000;
+const pingTimeoutMs = 10_000;
 
-/** Tries credentials before anything is stored; answers what is wrong with them, or undefined (services.md 4.2 "ping"). */
+/** Checks credentials before they are stored. Returns what is wrong with them, or undefined (services.md 4.2 "ping"). */
 export async function pingSettings(
   request: Request,
   type: ProviderType,
@@ -41,7 +41,7 @@ export async function pingSettings(
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('Backend does not respond'), patience);
+    timer = setTimeout(() => resolve('Backend does not respond'), pingTimeoutMs);
   });
   try {
     return await Promise.race([

@@ -7,7 +7,7 @@ export type SecretChange =
   | { readonly kind: 'clear' }
   | { readonly kind: 'replace'; readonly value: string };
 
-/** Reads a secret from a body; one that is not there is kept. */
+/** Reads a secret from a body; a missing one keeps its stored value. */
 export function secretChange(value: string | null | undefined): SecretChange {
   if (value === null) return { kind: 'clear' };
   return value === undefined || value === '' || value === masked ? { kind: 'keep' } : { kind: 'replace', value };

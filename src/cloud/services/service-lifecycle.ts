@@ -22,7 +22,7 @@ export interface NewService {
   readonly columns?: Columns;
 }
 
-/** Creates a service with its quotas and, when it is available for all, its links. Answers its id. */
+/** Creates a service with its quotas and, when it is available for all, its links. Returns its id. */
 export function createService(context: Context, service: NewService, origin: Origin): number {
   const { db } = context.app;
   const demands: QuotaDelta[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];

@@ -131,10 +131,10 @@ export const settings = memoised((catalogue: Catalogue) =>
   }),
 );
 
-/** Credentials stand in detail answers: of one object, and of writes. */
+/** Detail responses (of one object, and of writes) contain credentials. */
 const isDetail = (request: Request): boolean => request.params.key !== undefined || request.incoming.method === 'POST';
 
-/** Stores new settings and queues their first synchronisation. Answers their id. */
+/** Stores new settings and queues their first synchronisation. Returns their id. */
 export function createSettings(
   request: Request,
   values: SettingsValues & { readonly type: string },

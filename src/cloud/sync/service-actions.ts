@@ -83,7 +83,7 @@ const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
 
 const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
-/** What is told of an object that can be imported; kinds add members of their own. */
+/** Representation of an importable object; kinds add members. */
 const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
   const own = importableKinds(catalogue, type).flatMap((typed) =>
     (typed.kind.importFields ?? []).map((name) => [name, told]),
