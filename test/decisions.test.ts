@@ -1,4 +1,4 @@
-/** Each trick has a page in src/decisions that says what it is worth; sources and pages name each other as they are. */
+/** Each optimisation has a page in src/decisions with its benefit; sources and pages cite each other correctly. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,15 @@ const textOf = (page: string): string => readFileSync(join(project, folder, page
 
 const decisions = suite('decisions');
 
-decisions('every page says the same in the same order', () => {
-  const headings = ['# ', '## Problem', '## Figures', '## Alternatives', '## When to delete'];
+decisions('every page has the same sections in the same order', () => {
+  const headings = ['# ', '## Problem', '## Decision', '## Figures', '## Alternatives', '## When to delete'];
   for (const page of pages) {
-    const found = (textOf(page).match(/^#+ .*$/gm) ?? []).filter((heading) => heading !== '## Decision');
+    const found = textOf(page).match(/^#+ .*$/gm) ?? [];
     assert.equal([found[0]?.slice(0, 2), ...found.slice(1)], headings, page);
   }
 });
 
-decisions('every page is in the table and is named by the source that it is about', () => {
+decisions('every page is in the table and a source cites it', () => {
   const table = textOf('README.md');
   const sources = citingFiles(project).filter((path) => !path.startsWith(folder) && /\.(ts|mjs)$/.test(path));
   const texts = sources.map((path) => readText(project, path)).join('\n');
@@ -31,7 +31,7 @@ decisions('every page is in the table and is named by the source that it is abou
   }
 });
 
-decisions('every file that a page names is there, and every command', () => {
+decisions('every file and benchmark that a page names exists', () => {
   for (const page of [...pages, 'README.md']) {
     const text = textOf(page);
     const files = [...text.matchAll(/`((?:src|test|migrations)\/[^\s`]+|build\.mjs)`/g)].map(
@@ -46,7 +46,7 @@ decisions('every file that a page names is there, and every command', () => {
 /** The comments of a source. */
 const commentsOf = (text: string): string => (text.match(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g) ?? []).join('\n');
 
-decisions('every name in code that a page or the README of the sources uses exists, where it is said to be', () => {
+decisions('every identifier in a page or in src/README.md exists, in the file that the page names', () => {
   const sources = citingFiles(project).filter((path) => /\.(tsx?|mjs|sql)$/.test(path));
   const words = new Set(sources.flatMap((path) => readText(project, path).match(/[A-Za-z_]\w*/g) ?? []));
   for (const page of ['src/README.md', ...pages.map((name) => `${folder}/${name}`)]) {
@@ -58,7 +58,7 @@ decisions('every name in code that a page or the README of the sources uses exis
   }
 });
 
-decisions('every source that a comment names is there', () => {
+decisions('every source that a comment names exists', () => {
   const files = citingFiles(project);
   for (const path of files.filter((path) => /^src\/.*\.(tsx?|mjs)$/.test(path)))
     for (const [named] of commentsOf(readText(project, path)).matchAll(/(?<![\w./-])[\w./-]*\w\.(?:tsx?|mjs)\b/g)) {

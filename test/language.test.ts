@@ -149,10 +149,10 @@ const quotations: readonly string[] = files
   .filter((text) => /[a-z][ _-][a-z]/i.test(text) && withWordsApart(text).match(phrasePattern))
   .sort((a, b) => b.length - a.length);
 
-/** The text without code in prose and without quotations of the API, line by line as it was. */
+/** The text without code and file names in prose, and without quotations of the API, line by line as it was. */
 function ownTextOf(path: string): string {
   let text = readText(path);
-  if (kindOf(path) === 'prose') text = text.replace(/^```[\s\S]*?^```/gm, blank).replace(/`[^`\n]+`/g, blank);
+  if (kindOf(path) === 'prose') text = text.replace(/^```[\s\S]*?^```|`[^`\n]+`|\[[\w./-]+\.md\]\([^)]*\)/gm, blank);
   for (const quoted of quotations) text = text.replaceAll(quoted, blank(quoted));
   return text;
 }
