@@ -276,7 +276,7 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       // The mark of a backup: what follows is the check.
       const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
       await eventually('the copy is marked', isChecked);
-      // Nothing tells from outside that the check has begun.
+      // The start of the check is not visible from outside.
       await pause(200);
       assert.is(child.exitCode, null, 'the check takes long');
       child.kill(signal);

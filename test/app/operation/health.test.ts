@@ -48,10 +48,10 @@ const healthcheck = (address: string, ...words: string[]) =>
 
 const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok', disk: 'ok' };
 
-test('while another process writes it is not ready, and the event loop goes on', async () => {
+test('is not ready while another process writes, and does not block the event loop', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
-  let turns = 0;
-  const watch = setInterval(() => turns++, 5);
+  let ticks = 0;
+  const watch = setInterval(() => ticks++, 5);
   const { body, status } = await readiness();
   clearInterval(watch);
   const checked = await healthcheck(new URL(server.adminUrl as string).host);
@@ -59,7 +59,7 @@ test('while another process writes it is not ready, and the event loop goes on',
   assert.equal(checked, { code: 1, stdout: '', stderr: line });
   const database = 'another process is writing (SQLITE_BUSY)';
   assert.equal([status, body], [503, { status: 'not ready', checks: { ...checks, database } }]);
-  assert.ok(turns > 10, `${turns} turns of the event loop while readiness waited`);
+  assert.ok(ticks > 10, `${ticks} timer ticks while readiness waited`);
   await other.end('ROLLBACK');
 });
 

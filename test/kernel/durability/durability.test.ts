@@ -103,10 +103,10 @@ durability(
   },
 );
 
-durability('while another process writes, reads are answered at once, and a write waits until it is done', async () => {
+durability('serves reads while another process writes, and delays a write until it ends', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const writing = fixture.staff.post('/api/customers/', { name: 'Patient' });
-  // The other process writes until these are answered: a server that waited for it would answer none of them.
+  // The other process writes until these responses arrive: a server that waited for it would send none of them.
   for (let i = 0; i < 5; i++) assert.is((await fixture.staff.get(`/api/customers/?name=${i}`)).status, 200);
   assert.equal(committed(), []);
   await other.end('COMMIT');
