@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The name of the user with this id; `#` and the id, which sudo takes as well, where the machine has no name for it. */
-export function userName(uid: number): string {
+function userName(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')

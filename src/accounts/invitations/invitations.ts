@@ -22,7 +22,7 @@ import type { UserRow } from '../users/users.ts';
 import { linkTemplateProblem } from './link-template.ts';
 import { cancelMails, isMailed, issueLink, queueMail } from './mails.ts';
 
-export type State = 'pending' | 'accepted' | 'canceled' | 'expired';
+type State = 'pending' | 'accepted' | 'canceled' | 'expired';
 
 interface ToProject {
   readonly project_id: number;
@@ -52,7 +52,7 @@ interface Place {
 }
 
 /** What an invitation leads to. */
-export interface Target {
+interface Target {
   readonly structure: RoleScope;
   /** Id of the customer or project. */
   readonly scope: number;

@@ -3,7 +3,7 @@ import { nameInMail } from '../../kernel/mail/names.ts';
 import type { RoleScope } from '../roles/roles.ts';
 
 /** What the mail of an invitation tells. */
-export interface Told {
+interface Told {
   /** Who invites. */
   readonly sender: string;
   readonly structure: RoleScope;

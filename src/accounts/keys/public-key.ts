@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** What is read from an SSH public key in OpenSSH's one-line form. */
-export interface PublicKey {
+interface PublicKey {
   readonly comment: string;
   /** MD5 of the body as hex pairs joined with colons. */
   readonly fingerprint: string;

@@ -49,7 +49,7 @@ interface ProjectRoleRow extends RoleRow {
 }
 
 /** Customers the caller owns, as a list of ids. */
-export const ownedCustomers = (caller: Caller): Sql =>
+const ownedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner'`;
 
 /** Projects of these customers, as a list of ids. */

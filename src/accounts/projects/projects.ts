@@ -33,7 +33,7 @@ import { customerNames } from '../customers/scope.ts';
 import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../roles/roles.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
-export interface ProjectRow extends Row {
+interface ProjectRow extends Row {
   readonly customer_id: number;
   readonly name: string;
   readonly description: string;

@@ -30,7 +30,7 @@ declare module '../../kernel/access/reactions.ts' {
   }
 }
 
-export interface Grant {
+interface Grant {
   readonly structure: RoleScope;
   /** Ids of the customer or project and of the user. */
   readonly scope: number;

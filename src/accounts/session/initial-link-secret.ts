@@ -8,7 +8,7 @@ declare module '../../kernel/app.ts' {
 }
 
 /** How long the link works. */
-export const initialLinkLifetime = 30 * minute;
+const initialLinkLifetime = 30 * minute;
 
 /** What is kept of a link that sets the first password. */
 interface Kept {

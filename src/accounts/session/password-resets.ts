@@ -11,7 +11,7 @@ import { samlRegistration } from '../users/registration.ts';
 import type { UserRow } from '../users/users.ts';
 
 /** How long a link works. */
-export const lifetime = hour;
+const lifetime = hour;
 /** So many mails in this span a user gets at most. */
 const mailsAtMost = 3;
 const mailSpan = hour;

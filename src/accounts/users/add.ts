@@ -8,7 +8,7 @@ import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { loadCommonPasswords, passwordMessages, weakness } from './passwords.ts';
 import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
 
-export interface NewUser {
+interface NewUser {
   readonly username: string;
   readonly email?: string;
   readonly isStaff?: boolean;

@@ -10,7 +10,7 @@ import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 /** Severities by name; their numbers order them. */
 export const severities = { Debug: 10, Info: 20, Warning: 30, Error: 40 } as const;
 
-export type Severity = keyof typeof severities;
+type Severity = keyof typeof severities;
 
 const longestMessage = 255;
 

@@ -17,7 +17,7 @@ export const importances: Readonly<Record<Level, Importance>> = {
 };
 
 /** Groups of event types that hooks and filters name. */
-export type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
+type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
 
 interface EventType {
   readonly groups: readonly Group[];

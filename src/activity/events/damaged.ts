@@ -4,7 +4,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, sql } from '../../kernel/db/sql.ts';
 import { errorOf } from '../../kernel/present.ts';
 
-export interface DamagedEvent {
+interface DamagedEvent {
   readonly id: number;
   readonly uuid: string;
   readonly at: number;

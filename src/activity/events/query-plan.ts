@@ -11,7 +11,7 @@ import type { SubjectKind } from './subjects.ts';
  */
 
 /** An index that leads to events. */
-export interface IndexScan {
+interface IndexScan {
   /** What is read, with its alias. */
   readonly table: Sql;
   /** The index to be used where time matters; SQLite might prefer one for a condition, and sort. */

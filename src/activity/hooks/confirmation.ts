@@ -40,7 +40,7 @@ export const isTrusted = ({ db }: Pick<Request, 'db'>, author: number, email: st
     WHERE id = ${author} AND (is_staff OR (email_verified AND email_folded = ${foldedEmail(email)}))`) !== undefined;
 
 /** The address of the page that asks; undefined where neither setting gives one. */
-export function confirmationUrl(config: Config, secret: string): string | undefined {
+function confirmationUrl(config: Config, secret: string): string | undefined {
   const { base_url: base, email_hook_confirmation_url: page } = config;
   if (page !== null) return page.replaceAll('{secret}', secret);
   return base === null ? undefined : `${base}${confirmPath}${secret}/`;

@@ -81,7 +81,7 @@ interface HookKindSpec {
 }
 
 /** A hook as far as it is known before it is stored. */
-export interface Owned {
+interface Owned {
   readonly uuid: string;
   /** Its author. */
   readonly user_id: number;

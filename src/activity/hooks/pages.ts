@@ -27,7 +27,7 @@ const policy =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** The language that the browser likes best of those that the pages have, by the order and weights of Accept-Language. */
-export function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
+function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
   const wanted = (incoming.headers['accept-language'] ?? '')
     .split(',')
     .map((part) => /^\s*(en|et)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(part))

@@ -58,7 +58,7 @@ export function queueTest(context: Context, hook: Receiver, type: EventTypeName,
 }
 
 /** What is queued for an email hook in the place of an event: the mail that asks its receiver, with the row's id as payload. */
-export const confirmationType = 'confirmation';
+const confirmationType = 'confirmation';
 
 /** Queues the mail that asks the receiver of an email hook. */
 export function queueConfirmation(context: Context, hook: number, confirmation: number): void {

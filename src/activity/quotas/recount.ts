@@ -48,7 +48,7 @@ export function findDrift({ db }: Pick<App, 'db'>): Drift[] {
 }
 
 /** A quota that an object should carry and does not. */
-export interface Missing {
+interface Missing {
   readonly scope: keyof typeof quotaNames;
   readonly id: number;
   readonly name: string;

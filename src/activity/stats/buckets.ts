@@ -1,7 +1,7 @@
 import { day, hour, second } from '../../kernel/clock.ts';
 
 export const intervals = ['hour', 'day', 'week', 'month'] as const;
-export type Interval = (typeof intervals)[number];
+type Interval = (typeof intervals)[number];
 
 export interface Bucket {
   /** Instants in microseconds; the end is not part of it. */

@@ -33,7 +33,7 @@ export const restore = (source: string | Readable, folder: string, config: Confi
   fillFolder(source, 'backup', folder, config, unpack);
 
 /** Makes a database, in the file of that name, of what is read. Rejects with a sentence. */
-export type MakeDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
+type MakeDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
 
 /** What is done with a source of that name. */
 const verbs = { backup: 'restore', export: 'import' } as const;

@@ -147,7 +147,7 @@ export const setOptions = (
 ): void => void past.send('PATCH', settings, { by, body });
 
 /** The key in a link. */
-export const uuidIn = (link: string): string => present(link.split('/').at(-2));
+const uuidIn = (link: string): string => present(link.split('/').at(-2));
 
 /** Finds what an account's provider offers, and what lets projects use it, and remembers it. */
 export class Offers {

@@ -9,7 +9,7 @@ import type { Answer, TimeMachine } from './time-machine.ts';
 import { type Organisation, ownerOf, type Person, type Project, type World } from './world.ts';
 
 /** A password, and what is kept of it. */
-export interface Password {
+interface Password {
   readonly text: string;
   readonly hash: string;
 }

@@ -22,7 +22,7 @@ import { monthName, monthOf } from './months.ts';
  * of the snapshot, and of that from the value above; as the number of months from its month; in hexadecimal digits; in plain
  * text, where the database holds it encrypted; or not at all, where it is the hash of the password that all people have.
  */
-export type Form = 'plain' | 'steps' | 'instants' | 'months' | 'hex' | 'sealed' | 'password';
+type Form = 'plain' | 'steps' | 'instants' | 'months' | 'hex' | 'sealed' | 'password';
 
 export interface StoredColumn {
   readonly name: string;
@@ -30,7 +30,7 @@ export interface StoredColumn {
   readonly values: readonly (string | number | null)[];
 }
 
-export interface StoredTable {
+interface StoredTable {
   readonly name: string;
   readonly columns: readonly StoredColumn[];
 }

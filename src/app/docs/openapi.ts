@@ -85,7 +85,7 @@ const about = [
 ].join('\n\n');
 
 /** The path of an endpoint as the document writes it. */
-export const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
+const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
 
 const tagOf = ({ path }: Endpoint): string => {
   const [first = '', second = ''] = path.split('/').filter((segment) => segment !== '');

@@ -52,7 +52,7 @@ customElements.whenDefined('rapi-doc').then(() => {
 `;
 
 /** A page, and the policy that lets nothing run in it, and nothing be asked by it, but what it was made with. */
-export interface Page {
+interface Page {
   readonly html: string;
   readonly policy: string;
 }

@@ -12,7 +12,7 @@ import { errorOf } from '../../kernel/present.ts';
 import { unopened } from '../../kernel/security/key-check.ts';
 
 /** What an examination found. */
-export interface Diagnosis {
+interface Diagnosis {
   /** One line each; empty when all is well. */
   readonly problems: readonly string[];
   /** Whether nothing is left to repair. */

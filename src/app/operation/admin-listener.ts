@@ -30,7 +30,7 @@ const told = (status: number, content: object): Told => ({
 });
 
 /** Answers the operator, on a port of its own: whether the server lives, whether it can do its work, and its metrics. */
-export class AdminListener {
+class AdminListener {
   readonly #server: Server;
   readonly #vitals: Vitals;
   readonly #eventLoop = watchEventLoop();

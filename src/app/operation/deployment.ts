@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly advance?: ((milliseconds: number) => Promise<void>) | undefined;
 }
 
-export interface Deployment extends Surroundings {
+interface Deployment extends Surroundings {
   /** Undefined: everything is in memory. */
   readonly backups: BackupFolder | undefined;
   readonly examination: Examination;

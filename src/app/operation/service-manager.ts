@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Log } from '../../kernel/log.ts';
 
 /** What a service manager is told. */
-export interface ServiceManager {
+interface ServiceManager {
   readonly ready: () => void;
   readonly stopping: () => void;
 }

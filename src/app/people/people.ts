@@ -16,7 +16,7 @@ const globalRights = { staff: 'is_staff', support: 'is_support' } as const;
 type GlobalRight = keyof typeof globalRights;
 
 /** Where a role is held: a customer or project, by uuid or by a name that only one has. */
-export interface Place {
+interface Place {
   readonly structure: RoleScope;
   readonly named: string;
 }

@@ -13,7 +13,7 @@ interface Known {
   readonly members: ReadonlySet<string> | undefined;
 }
 
-export interface IgnoredNames {
+interface IgnoredNames {
   readonly query: readonly string[];
   readonly body: readonly string[];
 }

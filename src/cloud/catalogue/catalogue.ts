@@ -22,7 +22,7 @@ export interface TypedKind {
 }
 
 /** A kind of property with the type it belongs to and its full name. */
-export interface TypedProperty {
+interface TypedProperty {
   readonly type: ProviderType;
   readonly kind: PropertyKind;
   /** `DigitalOcean.Image` */

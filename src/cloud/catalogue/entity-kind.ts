@@ -31,7 +31,7 @@ export interface EntityKind {
 }
 
 /** A column with the id of a row in a table. */
-export interface Owner {
+interface Owner {
   readonly column: string;
   readonly table: string;
 }

@@ -82,7 +82,7 @@ export interface PropertyKind {
 }
 
 /** Fields of every creation in addition to those of the kind. */
-export interface CommonValues {
+interface CommonValues {
   readonly name: string;
   readonly description?: string;
   /** Id of the link. */

@@ -17,7 +17,7 @@ import { parsedXml } from './xml.ts';
  */
 
 /** Limits of one call: milliseconds for the connection and the response, and bytes of the response. */
-export interface CallLimits {
+interface CallLimits {
   readonly connect: number;
   readonly response: number;
   readonly bytes: number;
@@ -40,7 +40,7 @@ export interface VendorResponse {
 }
 
 /** A call with a JSON body or another body, and a JSON response. */
-export interface JsonCall extends VendorCall {
+interface JsonCall extends VendorCall {
   readonly json?: unknown;
 }
 

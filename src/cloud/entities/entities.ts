@@ -94,7 +94,7 @@ export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow)
 }
 
 /** An object in a notification of the provider. */
-export interface Notice {
+interface Notice {
   /** The row of its owner, and the owner's id at the provider. */
   readonly owner: number;
   readonly parent: string;

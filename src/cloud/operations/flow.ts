@@ -20,7 +20,7 @@ export interface RowUpdates {
 }
 
 /** An object with an id that must not be created twice. */
-export interface Unique {
+interface Unique {
   /** Requests the object. Returns its id at the provider. */
   readonly ask: () => Promise<string>;
   /** Returns the id of the object that an earlier call without a response may have created. */

@@ -10,7 +10,7 @@ export interface Accepted {
 }
 
 /** A request that a provider must not execute twice. */
-export interface IdempotentRequest {
+interface IdempotentRequest {
   /** Sends the request. */
   readonly ask: () => Promise<Accepted>;
   /** Looks for the effect of an earlier call without a response. */

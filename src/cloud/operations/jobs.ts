@@ -31,7 +31,7 @@ export interface Job {
   readonly actor: string | null;
 }
 
-export interface NewJob {
+interface NewJob {
   readonly settings: number;
   readonly resource?: { readonly id: number; readonly uuid: string };
   /** An object of the type's own, or without an id one of that kind that the parameters name. */

@@ -6,7 +6,7 @@ import { malformed } from '../catalogue/vendor-http.ts';
 export const maxObjects = 10_000;
 
 /** A page of a list, and the cursor of the next one; absent or empty on the last page. */
-export interface ListPage<T> {
+interface ListPage<T> {
   readonly items: readonly T[];
   readonly next: string | null | undefined;
 }

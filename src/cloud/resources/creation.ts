@@ -44,10 +44,7 @@ export function placeOf({ db }: Pick<Request, 'db'>, link: number): ResourceLoca
 }
 
 /** What certifications the settings lack for the project: the text of services.md 2.6, empty when none. */
-export function validationMessage(
-  { db }: Pick<Request, 'db'>,
-  place: Pick<ResourceLocation, 'project' | 'settings'>,
-): string {
+function validationMessage({ db }: Pick<Request, 'db'>, place: Pick<ResourceLocation, 'project' | 'settings'>): string {
   const missing = db.values<string>(sql`
     SELECT s.name
     FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
@@ -104,7 +101,7 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
  * Stores an accepted resource and queues its creation at the provider. `columns` are those that the body fills, whatever the
  * kind makes of it. Throws 409.
  */
-export function storeResource(
+function storeResource(
   request: Request,
   typed: TypedKind,
   place: ResourceLocation,

@@ -41,7 +41,7 @@ export const resourceTarget = (kind: string, path: string) => (): LinkTarget => 
 });
 
 /** The link of the resource whose id stands in a column, or null. */
-export const linkOfResource = (path: string, column: string): Field<never> =>
+const linkOfResource = (path: string, column: string): Field<never> =>
   readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },

@@ -55,7 +55,7 @@ const monitoringValue = computedValue(
 );
 
 /** SQL: the project's certifications are all held by the settings (services.md 2.6). */
-export const isLinkValid = `NOT EXISTS (
+const isLinkValid = `NOT EXISTS (
   SELECT 1 FROM project_certification pc
   WHERE pc.project_id = r.project_id AND pc.certification_id NOT IN (
     SELECT certification_id FROM settings_certification WHERE settings_id = r.settings_id))`;
@@ -128,7 +128,7 @@ const option = (name: string): Json =>
   computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
 
 /** What virtual machines add. */
-export const virtualMachineFields = {
+const virtualMachineFields = {
   start_time: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
   cores: readOnly('integer', { type: 'integer' }, numberValue),
   ram: readOnly('integer', { type: 'integer' }, numberValue),

@@ -24,7 +24,7 @@ import {
 import { knownResource } from './resource.ts';
 import { resourceReaders } from './rights.ts';
 
-export type KindCollection = Collection<KindFields, ResourceRow, NewOfKind>;
+type KindCollection = Collection<KindFields, ResourceRow, NewOfKind>;
 
 /** Whether the answer is a detail, which tells related resources. */
 const isDetail = (request: Request): number =>

@@ -62,7 +62,7 @@ function stored(values: PlainValues, present: Record<string, unknown> = {}): Rec
   return hasDetails ? { ...row, details: JSON.stringify(details) } : row;
 }
 
-export interface NewResource {
+interface NewResource {
   readonly kind: string;
   readonly link: number;
   readonly service: number;

@@ -18,7 +18,7 @@ export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string
   JSON.parse(resource.details);
 
 /** `<Type> <Kind> <name>` */
-export const fullName = (resource: Pick<ResourceRow, 'kind' | 'name'>): string =>
+const fullName = (resource: Pick<ResourceRow, 'kind' | 'name'>): string =>
   `${resource.kind.replace('.', ' ')} ${resource.name}`;
 
 /** RES: a resource with its project, customer, service and settings (events.md 1.3). */

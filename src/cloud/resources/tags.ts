@@ -55,7 +55,7 @@ function parsedJson(text: string): unknown {
 }
 
 /** The tags of a resource, sorted. */
-export const tagsOf = (db: Database, resource: number): string[] =>
+const tagsOf = (db: Database, resource: number): string[] =>
   db.values<string>(sql`SELECT tag FROM resource_tag WHERE resource_id = ${resource} ORDER BY tag`);
 
 /** Replaces the tags of a resource. Returns whether they changed. */

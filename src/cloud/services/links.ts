@@ -17,7 +17,7 @@ import { serviceManagers, serviceWriters } from './rights.ts';
 import { createLink, removeLink, resourcesReason } from './service-lifecycle.ts';
 import { serviceTarget } from './targets.ts';
 
-export interface LinkRow extends Row {
+interface LinkRow extends Row {
   readonly service_id: number;
   readonly project_id: number;
 }

@@ -2,7 +2,7 @@
 export const masked = '********';
 
 /** What a written secret does: keeps the stored one, clears it, or replaces it. */
-export type SecretChange =
+type SecretChange =
   | { readonly kind: 'keep' }
   | { readonly kind: 'clear' }
   | { readonly kind: 'replace'; readonly value: string };

@@ -12,9 +12,9 @@ import type { ProviderType } from '../catalogue/type.ts';
  */
 
 /** Whether quotas may refuse: of what was asked for, not of what follows by itself. */
-export type Origin = 'asked' | 'automatic';
+type Origin = 'asked' | 'automatic';
 
-export interface NewService {
+interface NewService {
   readonly customer: number;
   readonly settings: number;
   readonly isAvailableForAll: boolean;

@@ -37,7 +37,7 @@ export interface ServiceRow extends Row {
 type NewService = NewValues<ServiceFields>;
 
 /** The services of one type. */
-export type Services = Collection<ServiceFields, ServiceRow>;
+type Services = Collection<ServiceFields, ServiceRow>;
 
 /** Credentials that a type of provider is content with, for the documentation: the fewest. */
 function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Record<string, string>> {

@@ -24,7 +24,7 @@ export interface SettingsState {
 }
 
 /** Settings as they are; undefined when they are gone. */
-export const settingsOf = ({ db }: Pick<App, 'db'>, id: number): SettingsState | undefined =>
+const settingsOf = ({ db }: Pick<App, 'db'>, id: number): SettingsState | undefined =>
   db.get<SettingsState>(
     sql`SELECT id, uuid, type, name, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
   );
@@ -122,7 +122,7 @@ export const isImportable = memoised(
 );
 
 /** Whether the last synchronisation found objects that could be imported and are not. */
-export const hasImportable = ({ app }: Context, settings: number): boolean =>
+const hasImportable = ({ app }: Context, settings: number): boolean =>
   app.db.value(
     sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(app.catalogue)} LIMIT 1`,
   ) !== undefined;

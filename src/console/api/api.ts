@@ -11,7 +11,7 @@ export function pathOf(link: string): string {
 }
 
 /** What a request may bring besides its path. */
-export interface Given {
+interface Given {
   readonly body?: Item | FormData | undefined;
   /** The ETag that the object must still have. */
   readonly etag?: string | null | undefined;

@@ -6,7 +6,7 @@ import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { configuration } from './configuration.ts';
 import type { Collection, ItemMember } from './document.ts';
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
 }

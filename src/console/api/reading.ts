@@ -6,7 +6,7 @@ import { asExpected, nextReading } from './expected.ts';
 import { isWritten, looks } from './live.ts';
 
 /** What is read of the server: undefined until the first answer. */
-export interface Reading<T> {
+interface Reading<T> {
   readonly value: T | undefined;
   /** Reads again; what was read stays until then. */
   readonly reload: () => Promise<void>;

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { pathOf } from './api.ts';
 
 /** Where one is: behind the `#` stands a path, of lists and objects that of the API below /api, and a query. */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
 }

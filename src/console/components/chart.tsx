@@ -6,7 +6,7 @@ import { amountText, numberText, t, timeText } from '../i18n/words.ts';
 import { bars, colour, type Drawing, Plot } from './plot.tsx';
 
 /** One line of a chart: a value for each of its times, undefined where nothing is known. */
-export interface Series {
+interface Series {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
   /** Whether it is what the others must stay below. */

@@ -107,7 +107,7 @@ export function Listed({
 }
 
 /** A further column of a table, before or behind the others. */
-export interface Margin {
+interface Margin {
   readonly title: string;
   readonly isFirst: boolean;
   readonly cell: (item: Item) => ComponentChildren;

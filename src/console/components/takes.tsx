@@ -61,7 +61,7 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
 };
 
 /** Everything that the link of a form leads to: whose quotas are taken of, and whose account it is. */
-export interface Around {
+interface Around {
   readonly owners: readonly Item[];
   readonly settingsUuid: string;
   readonly projectUuid: string;

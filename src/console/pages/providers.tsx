@@ -239,7 +239,7 @@ function Services({ uuid }: { readonly uuid: string }): JSX.Element {
 }
 
 /** The projects that a service is connected with, and a way to connect another. */
-export function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
+function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
   const url = textOf(service, 'url');
   const prefix = pathOf(url).split('/')[2] ?? '';
   const list = `${prefix}-service-project-link`;

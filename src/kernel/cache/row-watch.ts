@@ -3,7 +3,7 @@ import { present } from '../present.ts';
 import type { Versions } from './versions.ts';
 
 /** Which objects a changed row of a table invalidates. */
-export interface RowRule {
+interface RowRule {
   /** The column of the changed row that holds the id of the object, or that `through` is searched by. */
   readonly column: string;
   /** The rule applies to rows with this value in another column only. */

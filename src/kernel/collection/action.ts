@@ -9,7 +9,7 @@ import { type ObjectAction, titleOf } from './object-options.ts';
 import { validate } from './validate.ts';
 
 /** The declaration of an action: POST below the path of an object. */
-export interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
+interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   readonly on: Parent<R>;
   /** Last segment of its path. */
   readonly name: string;

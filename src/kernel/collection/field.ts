@@ -174,7 +174,7 @@ export function demandFew(value: unknown): void {
 }
 
 /** What `inputOf` makes an input of. */
-export interface Acceptance<S extends v.GenericSchema, T> {
+interface Acceptance<S extends v.GenericSchema, T> {
   /** What is accepted; its output is the value, unless `resolve` makes one of it. */
   readonly schema: S;
   readonly shape?: JsonSchema;

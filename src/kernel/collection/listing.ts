@@ -42,7 +42,7 @@ export interface ListSpec extends Partial<CachedSpec> {
 }
 
 /** What the query of a list may ask for, as the documentation tells it. */
-export interface ListParameters {
+interface ListParameters {
   readonly filters: Filters;
   readonly orderings: readonly string[];
 }

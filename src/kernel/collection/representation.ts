@@ -19,7 +19,7 @@ export interface Viewer {
   readonly staff: 0 | 1;
 }
 
-export interface Piece {
+interface Piece {
   readonly kind: 'literal' | 'expression';
   readonly text: string;
 }

@@ -30,7 +30,7 @@ export const isDemanded = (
 ): boolean => required && (purpose === 'create' || (purpose === 'replace' && !isKept));
 
 /** The table in which unique values are, and the row that may keep its own. */
-export interface Unique {
+interface Unique {
   readonly table: string;
   readonly current?: number | undefined;
 }

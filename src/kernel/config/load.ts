@@ -9,7 +9,7 @@ import { readGiven } from './given.ts';
 import type { Setting } from './setting.ts';
 
 /** A rule over several settings. It calls `reject` with the setting that breaks it and the end of a sentence. */
-export type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) => never) => void;
+type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) => never) => void;
 
 /** Where settings come from besides their defaults. */
 export interface Sources {

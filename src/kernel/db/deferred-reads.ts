@@ -34,7 +34,7 @@ export class DeferredRead extends Error {
 }
 
 /** The objects of a long list that have been represented until now, by id, and the versions they were read at. */
-export interface Progress<T> {
+interface Progress<T> {
   readonly made: Map<number, T>;
   readonly basis: Basis;
 }

@@ -43,7 +43,7 @@ function unlessRemoved<T>(read: () => T): T | undefined {
 }
 
 /** A log in the middle of which something is not whole: SQLite reads it up to there. */
-export interface Break {
+interface Break {
   /** Pages before it. */
   readonly pages: number;
   /** Transactions behind it that are whole, as they are when only one place was changed. */

@@ -72,7 +72,7 @@ export class AccessLog {
  * The path of a request as the log tells it: without the query, which may hold anything, and without secrets. Where the
  * path holds one it is the pattern of the path; of a path that leads nowhere, whatever looks like one is left out.
  */
-export function loggedPath(target: string, route: string, holdsSecret: boolean): string {
+function loggedPath(target: string, route: string, holdsSecret: boolean): string {
   if (holdsSecret) return route;
   const path = pathOf(target);
   return route === '' ? path.slice(0, mostOfPath).replace(/[\w.~%+=-]{20,}/g, '…') : path;

@@ -5,7 +5,7 @@ import { plainReason } from '../plain-reason.ts';
 import { errorOf } from '../present.ts';
 
 /** The files of a certificate, with the chain below it, and of its key, both PEM. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }

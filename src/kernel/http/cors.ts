@@ -61,7 +61,7 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
  * Whether an origin is one of these, or fits a pattern: `*` is any, `null` included; `*` in the place of the port, or of the
  * first label, stands for exactly one (core.md 1.11).
  */
-export const isAllowedOrigin = (origin: string, patterns: readonly string[]): boolean =>
+const isAllowedOrigin = (origin: string, patterns: readonly string[]): boolean =>
   patterns.includes(origin) || patterns.some((pattern) => pattern.includes('*') && fits(origin, pattern));
 
 function fits(origin: string, pattern: string): boolean {

@@ -21,7 +21,7 @@ export function chosenEncoding(header: string | string[] | undefined): Encoding 
 }
 
 /** How much time a body may take: `once` is for what is compressed once and sent often. */
-export type Effort = 'each' | 'once';
+type Effort = 'each' | 'once';
 
 // Quality 4 costs about what gzip costs and is smaller; 11 takes seconds for the documentation.
 const brotliQuality: Readonly<Record<Effort, number>> = { each: 4, once: 9 };

@@ -5,7 +5,7 @@ const latest = 253_402_300_799;
 const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
 /** Gives the values of a parameter as text, in order, without empty ones. */
-export type ParameterSource = (name: string) => readonly string[];
+type ParameterSource = (name: string) => readonly string[];
 
 /**
  * The points of a history, UNIX timestamps in seconds (events.md 2.5): those of `point` in their order, or `points_count`

@@ -71,7 +71,7 @@ const longestHost = 300;
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
 /** What a server speaks with its clients. */
-export type Scheme = 'http' | 'https';
+type Scheme = 'http' | 'https';
 
 /** Scheme and host of the request as its client sees it; null when the host is none (core.md 1.6). */
 export function requestBase(

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** What a connection is told that the HTTP parser gave up on: too large, too slow, or no HTTP at all. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly reason: string;
   readonly detail: string;

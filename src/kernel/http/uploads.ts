@@ -34,7 +34,7 @@ export class UploadBudget {
 }
 
 /** What became of bytes that arrived. */
-export type Arrival = 'kept' | 'too large' | 'no room';
+type Arrival = 'kept' | 'too large' | 'no room';
 
 const nothing = Buffer.alloc(0);
 

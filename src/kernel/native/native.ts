@@ -80,7 +80,7 @@ function currentFolder(): string {
  * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes are there already; answers the path.
  * Several processes may do so at once: each renames a complete file of the same bytes into place.
  */
-export function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
+function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
   const home = join(folder, addon.sha256.slice(0, 16));
   const file = join(home, `${name}.node`);
   try {

@@ -33,7 +33,7 @@ export function requirePlatform(built: Target, moduleUrl: string): void {
 }
 
 /** One sentence why addons built for one platform cannot run on another; undefined when they can. */
-export function platformMismatch(built: Target, here: Platform): string | undefined {
+function platformMismatch(built: Target, here: Platform): string | undefined {
   const { [here.abi]: node } = built.nodes;
   if (node !== undefined && built.os === here.os && built.arch === here.arch && built.libc === here.libc)
     return undefined;

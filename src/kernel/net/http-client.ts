@@ -13,7 +13,7 @@ import { errorOf } from '../present.ts';
 import { type AddressRule, isDestinationAllowed, type PortRule, refusedDestination } from './destination.ts';
 import type { Resolver } from './resolver.ts';
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   readonly resolve: Resolver;
   /** Which addresses may be connected to. */
   readonly allows: AddressRule;

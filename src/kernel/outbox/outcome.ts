@@ -39,7 +39,7 @@ export const dueInstants = (table: string, where = "status = 'pending'"): Stored
 });
 
 /** The columns in which every outbox keeps what became of a row. */
-export interface Attempted {
+interface Attempted {
   readonly status: 'pending' | 'delivered' | 'failed' | 'skipped';
   readonly attempts: number;
   readonly error_message: string;

@@ -14,7 +14,7 @@ declare module '../app.ts' {
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
 
 /** A key that secrets are encrypted with. */
-export interface EncryptionKey {
+interface EncryptionKey {
   readonly id: string;
   /** 32 bytes. */
   readonly bytes: Buffer;
@@ -68,7 +68,7 @@ export class Secrets {
 }
 
 /** Keys as a setting or the key file lists them. Throws with a sentence when a line is no key. */
-export function parseKeys(lines: readonly string[]): EncryptionKey[] {
+function parseKeys(lines: readonly string[]): EncryptionKey[] {
   return lines.map((line) => {
     const colon = line.indexOf(':');
     const bytes = Buffer.from(line.slice(colon + 1), 'base64');

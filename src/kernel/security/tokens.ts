@@ -92,7 +92,7 @@ const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 export const loginMethods = ['password', 'saml', 'operator'] as const;
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
-export interface Login {
+interface Login {
   readonly method: (typeof loginMethods)[number];
   /** The header User-Agent of the request. */
   readonly agent?: string | undefined;

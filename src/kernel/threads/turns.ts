@@ -1,7 +1,7 @@
 import { present } from '../present.ts';
 
 /** Something that waits for its turn, and what it is told. */
-export interface Waiting {
+interface Waiting {
   readonly begin: () => void;
   readonly giveWay: () => void;
 }

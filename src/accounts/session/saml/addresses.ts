@@ -6,7 +6,7 @@ import { hostOf } from '../../../kernel/net/destination.ts';
 export const samlPath = '/api-auth/saml2/';
 
 /** What identity providers know the service by. */
-export interface ServiceAddresses {
+interface ServiceAddresses {
   /** Also the address of its metadata. */
   readonly entityId: string;
   /** Where responses to logins are posted to. */

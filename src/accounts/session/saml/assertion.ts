@@ -13,7 +13,7 @@ export interface Assertion extends Subject {
 }
 
 /** What an assertion must say to be meant for this login. */
-export interface Expectation {
+interface Expectation {
   readonly issuer: string;
   readonly entityId: string;
   readonly assertionConsumer: string;

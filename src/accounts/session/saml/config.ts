@@ -13,7 +13,7 @@ declare module '../../../kernel/config/config.ts' {
  */
 
 /** Metadata of identity providers on the web, and the file of the certificate that it must be signed with. */
-export interface MetadataUrl {
+interface MetadataUrl {
   readonly url: string;
   readonly cert_file: string;
 }
@@ -38,7 +38,7 @@ export const mappedFields = [
 
 export type MappedField = (typeof mappedFields)[number];
 
-export const metadataUrls = (help: string): Setting<readonly MetadataUrl[]> => ({
+const metadataUrls = (help: string): Setting<readonly MetadataUrl[]> => ({
   kind: 'list',
   fallback: [],
   help,
@@ -55,7 +55,7 @@ export const metadataUrls = (help: string): Setting<readonly MetadataUrl[]> => (
   },
 });
 
-export const attributeMapping = (help: string): Setting<AttributeMapping | null> => ({
+const attributeMapping = (help: string): Setting<AttributeMapping | null> => ({
   kind: 'JSON',
   fallback: null,
   help,

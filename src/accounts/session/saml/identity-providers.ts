@@ -46,7 +46,7 @@ export const loginOrigins = (
 };
 
 /** The row of a source, made when it is new. */
-export function sourceId(db: Database, name: string): number {
+function sourceId(db: Database, name: string): number {
   return db.value<number>(sql`SELECT id FROM saml_source WHERE name = ${name}`) ?? db.insert('saml_source', { name });
 }
 

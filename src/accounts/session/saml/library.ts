@@ -11,7 +11,7 @@ export interface Setup {
 }
 
 /** Whose session is to end, in the identity provider's words. */
-export interface Leaving {
+interface Leaving {
   readonly nameID: string;
   readonly nameIDFormat: string;
   readonly nameQualifier?: string;

@@ -11,7 +11,7 @@ declare module '../../../kernel/app.ts' {
 }
 
 /** The key pair that identity providers know the service by. */
-export interface ServiceKeys {
+interface ServiceKeys {
   /** Base64 of the certificate, without line breaks. */
   readonly certificate: string;
   /** PEM, PKCS #8. */

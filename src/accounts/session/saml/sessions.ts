@@ -17,7 +17,7 @@ export interface Subject {
 }
 
 /** A login at an identity provider, with the token it gave. */
-export interface Session extends Subject {
+interface Session extends Subject {
   readonly id: number;
   readonly token: number;
   readonly entityId: string;

@@ -23,7 +23,7 @@ const knownTransforms: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** PEM of a certificate in base64. */
-export const pemOf = (certificate: string): string =>
+const pemOf = (certificate: string): string =>
   `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
 /**

@@ -18,7 +18,7 @@ export const tasks = {
   checkLogout,
 };
 
-export type Tasks = typeof tasks;
+type Tasks = typeof tasks;
 export type TaskName = keyof Tasks;
 /** What a task is given. */
 export type Given<N extends TaskName> = Parameters<Tasks[N]>[0];

@@ -9,7 +9,7 @@ export class XmlError extends Error {}
  * How large a document may be. What checks signatures takes a time that grows with the square of the elements beside each
  * other, and the parser with that of the namespaces.
  */
-export interface XmlLimits {
+interface XmlLimits {
   readonly characters: number;
   readonly elements: number;
   readonly namespaces: number;
@@ -26,7 +26,7 @@ const deepest = 50;
 /** On average. */
 const attributesAnElement = 4;
 
-export type Namespace = keyof typeof namespaces;
+type Namespace = keyof typeof namespaces;
 
 /** Bytes of a message as text, with the line ends that XML counts (XML 1.0 2.11). Throws XmlError. */
 export function decodeXml(bytes: Uint8Array): string {

@@ -44,7 +44,7 @@ export interface NewInstance {
 }
 
 /** Parameters of a new volume; size in GiB, `iops` for types that require it. */
-export interface NewVolume {
+interface NewVolume {
   readonly token: string;
   readonly name: string;
   readonly size: number;

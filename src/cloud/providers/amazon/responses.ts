@@ -33,7 +33,7 @@ const networkInterface = v.object({
   ipv6AddressesSet: setOf(v.object({ ipv6Address: v.string() })),
 });
 
-export const instanceSchema = v.object({
+const instanceSchema = v.object({
   instanceId: v.string(),
   imageId: text,
   instanceState: v.object({ name: v.string() }),

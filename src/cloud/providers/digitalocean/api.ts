@@ -65,10 +65,10 @@ export type VendorImage = v.InferOutput<typeof image>;
 export type VendorSize = v.InferOutput<typeof size>;
 export type VendorDroplet = v.InferOutput<typeof droplet>;
 export type VendorAction = v.InferOutput<typeof action>;
-export type VendorKey = v.InferOutput<typeof key>;
+type VendorKey = v.InferOutput<typeof key>;
 
 /** Parameters of a new droplet. */
-export interface NewDroplet {
+interface NewDroplet {
   readonly name: string;
   readonly region: string;
   readonly size: string;

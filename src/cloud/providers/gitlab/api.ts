@@ -64,7 +64,7 @@ export type VendorUser = v.InferOutput<typeof user>;
 export type Place = 'groups' | 'projects';
 
 /** A token, or the password of a user. */
-export type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
+type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
 
 const rejection = v.object({ message: v.unknown(), error: v.unknown(), error_description: v.unknown() });
 

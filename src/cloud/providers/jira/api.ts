@@ -71,11 +71,11 @@ const comment = v.object({ id, body: text, author: person });
 const attachment = v.object({ id, filename: v.string(), size: v.number() });
 
 export type VendorIssue = v.InferOutput<typeof issue>;
-export type VendorProject = v.InferOutput<typeof project>;
+type VendorProject = v.InferOutput<typeof project>;
 export type VendorPerson = v.InferOutput<typeof person>;
 export type VendorTemplate = v.InferOutput<typeof template>;
 export type VendorComment = v.InferOutput<typeof comment>;
-export type VendorAttachment = v.InferOutput<typeof attachment>;
+type VendorAttachment = v.InferOutput<typeof attachment>;
 /** An issue type or priority. */
 export type VendorChoice = v.InferOutput<typeof priority> & { readonly subtask?: boolean | null };
 

@@ -16,7 +16,7 @@ export interface MadeRow extends EntityRow {
 }
 
 /** An issue, or what belongs to one. */
-export type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
+type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
 
 /** The JIRA project of the issue whose id this SQL gives. */
 export const projectOfIssue = (issue: string): string => `(SELECT jira_project_id FROM jira_issue WHERE id = ${issue})`;

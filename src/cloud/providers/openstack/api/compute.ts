@@ -48,7 +48,7 @@ export type VendorFlavor = v.InferOutput<typeof flavor>;
 export type VendorServer = v.InferOutput<typeof server>;
 
 /** Parameters of a new server. */
-export interface NewServer {
+interface NewServer {
   readonly name: string;
   readonly flavorRef: string;
   readonly block_device_mapping_v2: readonly object[];

@@ -4,7 +4,7 @@ import type { Call } from './session.ts';
 
 /* Common to the services of OpenStack: objects that are listed, created, changed and deleted, and quotas of projects. */
 
-export type Filter = Readonly<Record<string, string>>;
+type Filter = Readonly<Record<string, string>>;
 export type Values = Readonly<Record<string, unknown>>;
 
 interface Sort<T> {

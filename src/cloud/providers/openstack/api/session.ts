@@ -19,7 +19,7 @@ import { administrationProject, defaultDomain } from '../common/options.ts';
  */
 
 /** A service by its usual name; some catalogues list it under another type. */
-export type Service = 'identity' | 'compute' | 'network' | 'image' | 'volume';
+type Service = 'identity' | 'compute' | 'network' | 'image' | 'volume';
 
 const catalogueTypes: Readonly<Record<Exclude<Service, 'identity'>, readonly string[]>> = {
   compute: ['compute'],
@@ -46,7 +46,7 @@ const tokenSchema = v.object({
 });
 
 /** A token with its metadata. */
-export interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token']> {
+interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token']> {
   readonly text: string;
   /** When to replace it, in milliseconds of `performance.now()`. */
   readonly until: number;

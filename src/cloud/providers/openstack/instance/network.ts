@@ -106,7 +106,7 @@ export const internalIpsField = itemList({
 });
 
 /** A requested floating IP: an existing one, or any. */
-export interface AskedAddress {
+interface AskedAddress {
   readonly subnet: ResourceRow;
   readonly address: ResourceRow | undefined;
 }
@@ -190,7 +190,7 @@ export const subnetParameter = (subnet: ResourceRow): PlainValues => ({
 });
 
 /** Floating IPs chosen for an instance: parameters of the driver, rows to create, and rows to reserve. */
-export interface ChosenAddresses {
+interface ChosenAddresses {
   readonly parameters: readonly PlainValues[];
   readonly attached: readonly AttachedResource[];
   readonly taken: readonly ResourceRow[];

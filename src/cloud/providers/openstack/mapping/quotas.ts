@@ -19,7 +19,7 @@ export const networkNames = {
 } as const;
 
 /** Sizes of all volumes and snapshots in a project, in MiB. */
-export interface StoredSizes {
+interface StoredSizes {
   readonly volumes: number;
   readonly snapshots: number;
 }

@@ -32,7 +32,7 @@ export const markerText = (uuid: string): string => `${marker}=${uuid}`;
 const withoutMarker = ({ [marker]: _, ...metadata }: Readonly<Record<string, string>>): PlainValues => metadata;
 
 /** Objects of a server at the other services. */
-export interface ServerParts {
+interface ServerParts {
   readonly flavor: VendorFlavor | undefined;
   readonly ports: readonly VendorPort[];
   readonly floatingIps: readonly VendorFloatingIp[];

@@ -9,7 +9,7 @@ import { gibibytes, inMebibytes, marker, volumeValues } from '../mapping/values.
 /* OpenStack.Volume (providers.md 4.7). */
 
 /** Parameters of a new volume. */
-export interface NewVolume {
+interface NewVolume {
   readonly uuid: string;
   readonly name: string;
   readonly description: string;
@@ -193,7 +193,7 @@ export const volumeFlows: KindFlows = {
 };
 
 /** Deletes a volume and waits until it is gone. */
-export const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
+const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
   deleteAndWait(flow, `volume ${id}`, {
     remove: () => volume.volumes.delete(id),
     state: async () => (await ifThere(volume.volumes.get(id)))?.status,
