@@ -210,12 +210,12 @@ export const customers = collection<CustomerRow>()({
         : 'Cannot delete organization with existing projects',
     run: (request, row) => {
       const { db } = request;
-      const witnesses = eventReaders(db, 'customer', row.id);
-      revokeRolesIn(request, 'customer', row.id, witnesses);
+      const extraRecipients = eventReaders(db, 'customer', row.id);
+      revokeRolesIn(request, 'customer', row.id, extraRecipients);
       request.app.reactions.customerDeleted(request, row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
-      record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });
+      record(request, 'customer_deletion_succeeded', customerContext(row), { extraRecipients });
     },
   },
 });

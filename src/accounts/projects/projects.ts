@@ -176,8 +176,8 @@ export const projectsWith = (services: Json) =>
       run: (request, row) => {
         const { db } = request;
         request.app.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
-        const witnesses = eventReaders(db, 'project', row.id);
-        revokeRolesIn(request, 'project', row.id, witnesses);
+        const extraRecipients = eventReaders(db, 'project', row.id);
+        revokeRolesIn(request, 'project', row.id, extraRecipients);
         request.app.reactions.projectDeleted(request, row.id);
         countQuotas(
           request,
@@ -186,7 +186,7 @@ export const projectsWith = (services: Json) =>
         countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
         const context = contextOf(request, row);
         db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
-        record(request, 'project_deletion_succeeded', context, { witnesses });
+        record(request, 'project_deletion_succeeded', context, { extraRecipients });
       },
     },
   });
@@ -221,12 +221,12 @@ function update(request: Request, row: ProjectRow, _: unknown, columns: Columns)
     isMoved && changeText('Customer', customerNames(db, row.customer_id).name, customerNames(db, target).name),
   ];
   // Whoever saw the project before sees it afterwards, unless it is moved.
-  const witnesses = isMoved ? eventReaders(db, 'project', row.id) : [];
+  const extraRecipients = isMoved ? eventReaders(db, 'project', row.id) : [];
   if (isMoved) move(request, row, target);
   db.update('project', row.id, changes);
   record(request, 'project_update_succeeded', contextOf(request, after), {
     changes: texts.filter((text) => text !== false).join(''),
-    witnesses,
+    extraRecipients,
   });
 }
 

@@ -89,7 +89,7 @@ export const hasRole = (db: Database, structure: RoleScope, scope: number, user:
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user}`) !== undefined;
 
 /**
- * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `witnesses` are users who must hear of
+ * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `extraRecipients` are users who must hear of
  * it although they lose their own sight in the same operation.
  */
 export function revokeRole(
@@ -97,14 +97,14 @@ export function revokeRole(
   structure: RoleScope,
   role: ActiveRole,
   at = context.now,
-  witnesses: readonly number[] = [],
+  extraRecipients: readonly number[] = [],
 ): void {
   const { db } = context.app;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
   context.app.reactions.roleEnded(context, role.user_id);
   const details = roleContext(db, structure, role);
-  record(context, 'role_revoked', details, { witnesses, inMessage: scopeName(details) });
+  record(context, 'role_revoked', details, { extraRecipients, inMessage: scopeName(details) });
 }
 
 /** Ends all roles in a customer or project that is about to be deleted. */
@@ -112,10 +112,10 @@ export function revokeRolesIn(
   context: Context,
   structure: RoleScope,
   scope: number,
-  witnesses: readonly number[],
+  extraRecipients: readonly number[],
 ): void {
   for (const role of activeRoles(context.app.db, structure, `${structure}_id`, scope)) {
-    revokeRole(context, structure, role, context.now, witnesses);
+    revokeRole(context, structure, role, context.now, extraRecipients);
   }
 }
 

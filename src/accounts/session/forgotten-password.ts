@@ -17,7 +17,7 @@ import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
-import { askForLink, userOfSecret } from './password-resets.ts';
+import { queueResetLink, userOfSecret } from './password-resets.ts';
 
 declare module '../../kernel/security/rate-limit.ts' {
   interface RateLimits {
@@ -60,7 +60,7 @@ export const forgotPassword: Endpoint = {
         const { email: to } = validate(address, request, 'create');
         const wait = request.app.limits.passwordResets.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
-        askForLink(request, to);
+        queueResetLink(request, to);
         return json({ detail: 'If the address is known, a link has been sent.' }, 202);
       },
     },

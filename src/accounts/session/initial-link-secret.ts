@@ -7,32 +7,32 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** How long the link works. */
+/** How long the link is valid. */
 const initialLinkLifetime = 30 * minute;
 
-/** What is kept of a link that sets the first password. */
-interface Kept {
+/** The stored state of a link that sets the first password. */
+interface LinkState {
   readonly digest: Buffer;
-  /** The hash of the password that it is to replace: with another one the link has ended. */
+  /** Hash of the password to replace. If the password changes, the link becomes invalid. */
   readonly passwordHash: string | null;
-  readonly until: number;
+  readonly expires: number;
 }
 
-/** The link that a start prints (core.md 2.6): in memory alone, as its digest, so that it ends with the process. */
+/** The link that the server prints at start (core.md 2.6). Only its digest is stored, in memory, so that it ends with the process. */
 export class InitialLink {
-  #kept: Kept | undefined;
+  #link: LinkState | undefined;
 
-  /** Keeps the digest of a new secret, in the place of any other. */
-  keep(digest: Buffer, passwordHash: string | null, now: number): void {
-    this.#kept = { digest, passwordHash, until: now + initialLinkLifetime };
+  /** Stores the digest of a new secret and replaces the previous link. */
+  store(digest: Buffer, passwordHash: string | null, now: number): void {
+    this.#link = { digest, passwordHash, expires: now + initialLinkLifetime };
   }
 
-  /** Whether the link with the secret of this digest sets the password that has this hash now. */
-  fits(digest: Buffer, passwordHash: string | null, now: number): boolean {
-    const kept = this.#kept;
-    if (kept === undefined) return false;
-    // A clock that is set back does not bring it back.
-    if (now >= kept.until || kept.passwordHash !== passwordHash) this.#kept = undefined;
-    return this.#kept !== undefined && timingSafeEqual(kept.digest, digest);
+  /** Whether the digest belongs to the valid link, and the current password has this hash. */
+  matches(digest: Buffer, passwordHash: string | null, now: number): boolean {
+    const link = this.#link;
+    if (link === undefined) return false;
+    // Deleted, so that setting the clock back does not make it valid again.
+    if (now >= link.expires || link.passwordHash !== passwordHash) this.#link = undefined;
+    return this.#link !== undefined && timingSafeEqual(link.digest, digest);
   }
 }

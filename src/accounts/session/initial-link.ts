@@ -16,19 +16,19 @@ import { type UserRow, updateUser } from '../users/users.ts';
 import { issueTokenTo } from './forgotten-password.ts';
 import { firstUser } from './initial-password.ts';
 
-/** The first user, as long as somebody is to log in as such with a password. */
+/** Returns the first user, if it is active. */
 const firstRow = (db: Database): UserRow | undefined =>
   db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${firstUser} AND is_active`);
 
 /**
- * The secret of a new link that sets the name and password of the first user, which ends any other; undefined where nobody
- * logs in with passwords, or there is no such user (core.md 2.6).
+ * Creates a link that sets the name and password of the first user, and returns its secret. Earlier links become invalid.
+ * Returns undefined if password login is disabled or the user does not exist (core.md 2.6).
  */
 export function makeInitialLink(app: App): string | undefined {
   const user = firstRow(app.db);
   if (!user || !app.config.authentication_methods.includes('LOCAL_SIGNIN')) return undefined;
   const secret = newMailedSecret(app);
-  app.initialLink.keep(digestOfSecret(secret), user.password_hash, app.clock.now());
+  app.initialLink.store(digestOfSecret(secret), user.password_hash, app.clock.now());
   return secret;
 }
 
@@ -39,13 +39,13 @@ const fields = { ...secretField, ...chosenFields };
 const ended =
   'This link does not work any more: it was used, its 30 minutes are over, or the password was changed. Sign in, or start the server again.';
 
-/** Who gets which password and name: an unknown secret is told before what is wrong with these. Throws 400. */
+/** Validates the body. Reports an unknown secret before errors in the other fields. Throws 400. */
 function accept(request: Request): { user: UserRow; password: string; full_name: string | undefined } {
   const { secret } = request.body().values;
   if (typeof secret !== 'string' || secret === '') validate(fields, request, 'create');
   const digest = digestOfSecret(validate(secretField, request, 'create').secret);
   const user = firstRow(request.db);
-  if (!user || !request.app.initialLink.fits(digest, user.password_hash, request.now))
+  if (!user || !request.app.initialLink.matches(digest, user.password_hash, request.now))
     throw invalid({ secret: [ended] });
   const { full_name, password } = validate(chosenFields, request, 'create');
   rejectWeak(request.config, password, user);
@@ -53,7 +53,7 @@ function accept(request: Request): { user: UserRow; password: string; full_name:
 }
 
 function begin(request: Request, hash: string): Reply {
-  // Looked at again: another request may have used the secret meanwhile.
+  // Checked again: another request may have used the secret.
   const { full_name, user } = accept(request);
   const own = actedBy(request, user);
   if (full_name !== undefined) updateUser(own, user, { full_name }, false);
@@ -70,7 +70,7 @@ export const initialPassword: Endpoint = {
   actions: (request) => ({ POST: describeFields(fields, request, 'create') }),
   operations: {
     POST: {
-      summary: 'Sets the name and password of the user admin, and answers a token of theirs.',
+      summary: 'Sets the name and password of the user admin, and returns a token.',
       allowedFor: 'Anybody who knows the secret of the link that the start printed.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },

@@ -8,13 +8,13 @@ import { newTokenLifetime } from '../users/users.ts';
 
 export const firstUser = 'admin';
 
-/** The file that tells the operator the first user's password. */
+/** Returns the path of the file with the first user's password. */
 export const initialPasswordFile = (folder: string): string => join(folder, 'initial-password');
 
 /**
- * In an empty database creates the staff user `admin` with a random password, written to a file that only the operator
- * reads. Answers the file's path when it did. Without a folder (in-memory) the user gets no password: an embedding
- * program asks for tokens directly.
+ * Creates the staff user `admin` in an empty database, with a random password in a file that only the operator can read, and
+ * returns the file's path. Without a folder (in-memory) the user has no password: the embedding program creates tokens
+ * directly.
  */
 export async function createFirstUser(app: App, folder: string | undefined): Promise<string | undefined> {
   const { clock, db, passwords, random } = app;

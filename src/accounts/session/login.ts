@@ -23,11 +23,11 @@ const credentials = {
 
 interface Attempt {
   readonly username: string;
-  /** The user whose password it was. */
+  /** Id of the user, if the password is correct. */
   readonly user: number | undefined;
 }
 
-/** Throws 401 unless the setting authentication_methods has this way to log in. */
+/** Throws 401 unless the setting authentication_methods enables the method. */
 export function requireMethod({ config }: Request, method: AuthenticationMethod): void {
   if (config.authentication_methods.includes(method)) return;
   throw unauthenticated({
@@ -35,7 +35,7 @@ export function requireMethod({ config }: Request, method: AuthenticationMethod)
   });
 }
 
-/** The user's name and password from the body. Throws 401 with the messages of its fields. */
+/** Parses username and password in the body. Throws 401 with the field errors. */
 function readCredentials(request: Request): { username: string; password: string } {
   requireMethod(request, 'LOCAL_SIGNIN');
   request.body();
@@ -54,7 +54,7 @@ function rejectLocked({ address, app, db, now }: Request, username: string): voi
   throw unauthenticated({ detail: lockedText }, wait);
 }
 
-/** Compares the password, at the same cost whoever the user is. */
+/** Checks the password. Takes the same time for existing and unknown users. */
 async function attempt(request: Request): Promise<Attempt> {
   const { username, password } = readCredentials(request);
   rejectLocked(request, username);
@@ -67,7 +67,7 @@ async function attempt(request: Request): Promise<Attempt> {
 function logIn(request: Request, { username, user: id }: Attempt): Reply {
   const { db } = request;
   const folded = caseFold(username);
-  // Looked at again: other attempts may have failed while this one was being compared.
+  // Checked again: other attempts may have failed during the comparison.
   rejectLocked(request, username);
   const user = id === undefined ? undefined : db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id} AND is_active`);
   if (!user) {

@@ -10,19 +10,19 @@ import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { samlRegistration } from '../users/registration.ts';
 import type { UserRow } from '../users/users.ts';
 
-/** How long a link works. */
+/** How long a link is valid. */
 const lifetime = hour;
-/** So many mails in this span a user gets at most. */
-const mailsAtMost = 3;
+/** Mails that a user may get within `mailSpan`. */
+const maxMails = 3;
 const mailSpan = hour;
-/** Long enough for every limit, and for the operator to see what became of a mail. */
-const keptFor = day;
+/** Long enough for every limit, and for the operator to look up the outcome of a mail. */
+const retention = day;
 
-/** A user who can set another password by mail: active, and not one whom an identity provider knows. */
+/** SQL condition: the user can reset their password by mail. Excludes users from an identity provider. */
 const canReset = sql`is_active AND registration_method <> ${samlRegistration}`;
 
-/** Stores that somebody asks for a link to this address: the same work whether or not a user has it. */
-export function askForLink(context: Context, email: string): void {
+/** Queues a reset link for an address. Does the same work whether or not a user has the address. */
+export function queueResetLink(context: Context, email: string): void {
   const { app, now } = context;
   const [uuid, secret] = [newUuid(app), newMailedSecret(app)];
   const id = app.db.insert('password_reset', {
@@ -37,8 +37,8 @@ export function askForLink(context: Context, email: string): void {
 }
 
 /**
- * The user whose password a link is to set, which ends earlier links; undefined when the mail is not to be sent: nobody has
- * the address, its time is over, or there were too many mails. Must run inside a write.
+ * Assigns a link to the user with its address and invalidates earlier links. Returns undefined if the mail must not be sent: no
+ * user has the address, the link has expired, or the user got too many mails. Must run inside a write.
  */
 export function claimLink(
   { app: { db }, now }: Context,
@@ -50,7 +50,7 @@ export function claimLink(
   const others = db.scalar<number>(sql`
     SELECT count(*) FROM password_reset
     WHERE user_id = ${user.id} AND created > ${now - mailSpan} AND id <> ${link.id}`);
-  if (others >= mailsAtMost) return undefined;
+  if (others >= maxMails) return undefined;
   db.update('password_reset', link.id, { user_id: user.id });
   db.run(sql`
     UPDATE password_reset SET secret_digest = NULL
@@ -58,7 +58,7 @@ export function claimLink(
   return user;
 }
 
-/** The user whose password a secret sets now; undefined when it is unknown, used or ended. */
+/** Returns the user of a reset secret; undefined if it is unknown, used or expired. */
 export const userOfSecret = ({ app: { db }, now }: Context, secret: string): UserRow | undefined =>
   db.get<UserRow>(sql`
     SELECT * FROM user
@@ -67,8 +67,8 @@ export const userOfSecret = ({ app: { db }, now }: Context, secret: string): Use
       WHERE secret_digest = ${digestOfSecret(secret)} AND created > ${now - lifetime}
     )`);
 
-/** Ends every link whose time is over, for good: a clock that is set back makes none of them work again. */
-export function endRunOutLinks({ app: { db }, now }: Context): void {
+/** Invalidates expired links permanently, so that setting the clock back does not make them valid again. */
+export function invalidateExpiredLinks({ app: { db }, now }: Context): void {
   db.run(sql`
     UPDATE password_reset SET secret_digest = NULL
     WHERE user_id IS NOT NULL AND secret_digest IS NOT NULL AND created <= ${now - lifetime}`);
@@ -79,13 +79,13 @@ export const linkInstants: readonly StoredInstants[] = [
   dueInstants('password_reset'),
 ];
 
-/** Removes what no limit looks back at any more, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of resets that no limit needs any more. Returns whether the batch was full. */
 export function removeOldResets({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>
       db.run(sql`
         DELETE FROM password_reset WHERE id IN (
-          SELECT id FROM password_reset WHERE created <= ${now - keptFor} ORDER BY created LIMIT ${limit}
+          SELECT id FROM password_reset WHERE created <= ${now - retention} ORDER BY created LIMIT ${limit}
         )`).changes,
   );
 }

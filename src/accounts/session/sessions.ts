@@ -1,4 +1,4 @@
-/** Sessions: the tokens of a user that are still taken, as people see and end them (core.md 2.7). */
+/** Sessions: the valid tokens of a user, which the user can list and revoke (core.md 2.7). */
 import { userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -20,12 +20,12 @@ interface SessionRow extends Row {
   readonly user_id: number;
 }
 
-/** When a token ends if it is not used again; null: never. */
+/** SQL: when an unused token expires; null: never. */
 const ends = `(t.last_used + (SELECT token_lifetime FROM user WHERE id = t.user_id) * ${second})`;
 
-/** Condition: the token has not ended. As its use is stored late, it counts as lasting until then. */
+/** Condition: the token is valid. Allows for the delay with which its last use is stored. */
 function isLive({ caller, now }: Request): Sql {
-  // Whole minutes, so that the queries of a minute are the same.
+  // Whole minutes, so that queries within a minute are identical.
   const since = now - (now % minute) - useSavedWithin;
   return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))`;
 }
@@ -72,13 +72,13 @@ export const sessions = new Sessions({
     right: anyOf(userIn('user_id', 'the user'), staff),
     run: (request, { id, user_id: owner }) => {
       revokeToken(request, id);
-      noteEnd(request, owner);
+      recordLogout(request, owner);
     },
   },
 });
 
-/** The event of a logout, as of the user themselves; of those that staff end the log tells who did. */
-function noteEnd(request: Request, owner: number): void {
+/** Records the logout event of a user. If staff ended the session, also logs their name. */
+function recordLogout(request: Request, owner: number): void {
   const { app, caller, db } = request;
   const user = db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${owner}`);
   const isOwn = owner === caller.id;
@@ -98,7 +98,8 @@ export const endOtherSessions: Endpoint = {
       allowedFor: everybody.allowedFor,
       output: { status: 204 },
       handle: (request) => {
-        if (revokeTokensOf(request, request.caller.id, request.caller.tokenId) > 0) noteEnd(request, request.caller.id);
+        if (revokeTokensOf(request, request.caller.id, request.caller.tokenId) > 0)
+          recordLogout(request, request.caller.id);
         return empty();
       },
     },

@@ -12,7 +12,7 @@ export const severities = { Debug: 10, Info: 20, Warning: 30, Error: 40 } as con
 
 type Severity = keyof typeof severities;
 
-const longestMessage = 255;
+const maxMessageLength = 255;
 
 export interface AlertRow {
   readonly id: number;
@@ -31,19 +31,19 @@ export interface AlertContent {
   readonly type: string;
   readonly message: string;
   readonly severity: Severity;
-  /** Absent: kept while open, else false. */
+  /** Default: unchanged while the alert is open, otherwise false. */
   readonly acknowledged?: boolean | undefined;
   /** Context keys besides those of the scope. */
   readonly extra?: EventContext;
 }
 
-/** An alert by its scope and type, in whatever state. */
+/** Returns the open or closed alert of a scope and type. */
 export const alertOf = (db: Database, kind: ScopeKind, scope: number, type: string): AlertRow | undefined =>
   db.get<AlertRow>(
     sql`SELECT * FROM alert WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type}`,
   );
 
-/** Creates the alert of a scope and type, or updates and reopens it (events.md 3.2). Answers its id and whether it is new. */
+/** Creates the alert of a scope and type, or updates and reopens it (events.md 3.2). Returns its id and whether it is new. */
 export function putAlert(context: Context, alert: AlertContent): { id: number; isNew: boolean } {
   const { db } = context.app;
   const present = alertOf(db, alert.kind, alert.scope, alert.type);
@@ -69,7 +69,7 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
   return { id, isNew: true };
 }
 
-/** Raises an automatic alert, or refreshes it where it is open already. */
+/** Raises an automatic alert, or updates it if it is open. */
 export function raiseAlert(
   context: Context,
   kind: ScopeKind,
@@ -91,8 +91,8 @@ export function closeAlert(context: Context, kind: ScopeKind, scope: number, typ
 export const alertInstants: StoredInstants = { table: 'alert', column: 'closed', ahead: 0 };
 
 /**
- * Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime, a bounded number at a time.
- * Answers whether it was that many.
+ * Deletes a batch of the alerts that have been closed for longer than the setting closed_alerts_lifetime. Returns whether the
+ * batch was full.
  */
 export function removeClosedAlerts({ app: { config, db }, now }: Context): boolean {
   return removeStep((limit) => {
@@ -106,7 +106,7 @@ export function removeClosedAlerts({ app: { config, db }, now }: Context): boole
   });
 }
 
-/** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */
+/** Returns the SCOPE, OWN and extra context keys as strings, without null values. */
 function contextOf({ db, scopes }: App, kind: ScopeKind, id: number, extra: EventContext = {}): Record<string, string> {
   const scope = scopes.of(kind);
   const values = { ...scope.scope(db, id), ...scope.own(db, id), ...extra };
@@ -117,12 +117,12 @@ function contextOf({ db, scopes }: App, kind: ScopeKind, id: number, extra: Even
   );
 }
 
-/** The text of an automatic alert; a name is cut so that the whole keeps within its length. */
+/** Renders the message of an automatic alert. Truncates a name to fit the maximum length. */
 function messageOf(type: AutomaticAlert, values: Readonly<Record<string, string>>): string {
   const template = automaticAlerts[type].message;
   const [, named = ''] = /\{(\w+)\}/.exec(template) ?? [];
   const fill = (name: string): string =>
     template.replace(/\{(\w+)\}/g, (_, key: string) => (key === named ? name : (values[key] ?? '')));
-  const room = longestMessage - [...fill('')].length;
-  return fill([...(values[named] ?? '')].slice(0, room).join(''));
+  const maxNameLength = maxMessageLength - [...fill('')].length;
+  return fill([...(values[named] ?? '')].slice(0, maxNameLength).join(''));
 }

@@ -77,7 +77,7 @@ export const alerts = memoised((scopes: Scopes) =>
   collection<AlertObject>()({
     path: 'alerts',
     kind: 'Alert',
-    description: 'Conditions attached to objects. Whoever sees an object sees its alerts.',
+    description: 'Conditions attached to objects. A user who sees an object sees its alerts.',
     table: 'alert',
     alias: 'a',
     fields: alertFields(scopes),

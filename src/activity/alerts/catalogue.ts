@@ -4,7 +4,7 @@ interface AlertType {
   readonly message: string;
 }
 
-/** The alerts that are raised by themselves (events.md 3.7), always with severity Warning. */
+/** Automatic alerts (events.md 3.7). Their severity is always Warning. */
 export const automaticAlerts = {
   threshold_exceeded: { groups: ['quota'], message: 'Threshold for {scope_name} is exceeded.' },
   customer_project_count_exceeded: {
@@ -41,7 +41,7 @@ export const automaticAlerts = {
 
 export type AutomaticAlert = keyof typeof automaticAlerts;
 
-/** Types by group, both sorted: the answer of alert_groups/ and the vocabulary of `exclude_features`. */
+/** Types by group, both sorted: the response of alert_groups/ and the values of `exclude_features`. */
 export const alertGroups: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   ['projects', 'quota', 'resources', 'services'].map((group) => [
     group,
@@ -52,6 +52,6 @@ export const alertGroups: Readonly<Record<string, readonly string[]>> = Object.f
   ]),
 );
 
-/** Types of the named groups; unknown groups have none. */
+/** Returns the types of groups. Unknown groups have none. */
 export const typesOfGroups = (groups: readonly string[]): string[] =>
   Object.entries(alertGroups).flatMap(([group, types]) => (groups.includes(group) ? types : []));

@@ -16,14 +16,14 @@ import { alertFields, alerts, scopeField } from './alerts.ts';
 import { alertGroups } from './catalogue.ts';
 import { alertFilters, visibleAlerts } from './filters.ts';
 
-/** Who posts alerts and closes them. */
+/** The right to post and close alerts. */
 const posters = staff;
 
 const isAbout = (alert: AlertRow, { id, kind }: ResolvedScope): boolean =>
   alert.scope_kind === kind && alert.scope_id === id;
 
-/** The fields of a body that speaks of a present alert: it need not name the alert, whose own scope is taken whatever its kind. */
-const presentFields = memoised((scopes: Scopes) => ({
+/** Fields of a body that updates an existing alert. Scope and type are optional; the alert's own scope is valid whatever its kind. */
+const updateFields = memoised((scopes: Scopes) => ({
   ...alertFields(scopes),
   alert_type: optional(alertFields(scopes).alert_type),
   scope: optional(
@@ -34,7 +34,7 @@ const presentFields = memoised((scopes: Scopes) => ({
   ),
 }));
 
-/** Creates or updates an alert; answers 201 or 200, with Location. */
+/** Creates or updates an alert. Responds 201 or 200, with Location. */
 function put(request: Request, alert: AlertContent): Reply {
   const { id, isNew } = putAlert(request, alert);
   const reply = alerts(request.app.scopes).created(request, id);
@@ -48,24 +48,28 @@ const post = (scopes: Scopes): Operation => ({
   output: { status: 201, others: [200], shape: alerts(scopes).shape },
   handle: (request) => {
     posters.require(request, undefined);
-    const { alert_type: type, scope, ...told } = validate(alertFields(scopes), request, 'create');
-    return put(request, { ...told, type, kind: scope.kind, scope: scope.id });
+    const { alert_type: type, scope, ...content } = validate(alertFields(scopes), request, 'create');
+    return put(request, { ...content, type, kind: scope.kind, scope: scope.id });
   },
 });
 
-/** POST on the path of an alert: as on the list, for this very alert. */
+/** POST on the path of an alert: as on the list, but for this alert only. */
 const repost = (scopes: Scopes): Operation => ({
   summary: 'Updates this alert.',
   allowedFor: posters.allowedFor,
-  input: { fields: presentFields(scopes), purpose: 'create' },
+  input: { fields: updateFields(scopes), purpose: 'create' },
   output: { status: 200, shape: alerts(scopes).shape },
   handle: (request) => {
     const alert = alerts(scopes).find(request);
     posters.require(request, undefined);
-    const { alert_type: type = alert.alert_type, scope, ...told } = validate(presentFields(scopes), request, 'create');
+    const {
+      alert_type: type = alert.alert_type,
+      scope,
+      ...content
+    } = validate(updateFields(scopes), request, 'create');
     if ((scope && !isAbout(alert, scope)) || type !== alert.alert_type)
       throw conflict('Scope and alert type of an alert can not be changed.');
-    return put(request, { ...told, type, kind: alert.scope_kind, scope: alert.scope_id });
+    return put(request, { ...content, type, kind: alert.scope_kind, scope: alert.scope_id });
   },
 });
 
@@ -90,7 +94,7 @@ const cancelAcknowledgment = (scopes: Scopes) =>
     on: alerts(scopes),
     name: 'cancel_acknowledgment',
     title: 'Cancel acknowledgment',
-    summary: 'Takes an acknowledgment back.',
+    summary: 'Cancels an acknowledgment.',
     right: acknowledgers,
     refusalReason: (_, alert) => (alert.acknowledged ? undefined : 'Alert is not acknowledged.'),
     output: { status: 200 },
@@ -116,7 +120,7 @@ const close = (scopes: Scopes) =>
 
 const severityNames = namesOf(severities).sort();
 
-/** How many of the visible alerts that pass the filters there are of each severity. */
+/** Counts the visible alerts that match the filters by severity. */
 function stats(request: Request): Reply {
   const { scopes } = request.app;
   const rows = request.db.deferrableAll<{ severity: number; count: number }>(sql`
@@ -128,17 +132,18 @@ function stats(request: Request): Reply {
   return json(Object.fromEntries(severityNames.map((name) => [name.toLowerCase(), counts.get(severities[name]) ?? 0])));
 }
 
-const describePost =
+const postMetadata =
   (posted: Fields) =>
   (request: Request): Record<string, unknown> | undefined =>
     posters.may(request, undefined) ? { POST: describeFields(posted, request, 'create') } : undefined;
-/** Every path of alerts. */
+
+/** Every endpoint of alerts. */
 export function alertEndpoints(scopes: Scopes): readonly Endpoint[] {
   const [list, detail] = alerts(scopes).endpoints();
   const listed: Endpoint = {
     ...list,
     operations: { ...list.operations, POST: post(scopes) },
-    actions: describePost(alertFields(scopes)),
+    actions: postMetadata(alertFields(scopes)),
   };
   return [
     listed,
@@ -183,7 +188,7 @@ export function alertEndpoints(scopes: Scopes): readonly Endpoint[] {
       operations: { ...detail.operations, POST: repost(scopes) },
       actions: (request) => {
         alerts(scopes).find(request);
-        return describePost(presentFields(scopes))(request);
+        return postMetadata(updateFields(scopes))(request);
       },
     },
     ...[acknowledge, cancelAcknowledgment, close].map((declared) => declared(scopes).endpoint),

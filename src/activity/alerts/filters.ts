@@ -22,7 +22,7 @@ import type { Scopes } from '../scopes/scopes.ts';
 import { severities } from './alert-store.ts';
 import { typesOfGroups } from './catalogue.ts';
 
-/** Who sees an alert in alias `a`: whoever reads what it is about (events.md 3.4). */
+/** Visibility of an alert in alias `a`: users who can read its object (events.md 3.4). */
 export const visibleAlerts = memoised((scopes: Scopes) =>
   visibleTo('everybody who sees the object the alert is about', (caller) => {
     if (seesAll(caller)) return raw('TRUE');
@@ -56,7 +56,7 @@ const aboutProjects = (projects: Sql): Sql =>
 export const aboutCustomer = (id: number): Sql => aboutCustomers(sql`${id}`);
 export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
 
-/** `aggregate` and `uuid`: alerts of all customers or projects the caller reads, or of one of them. */
+/** `aggregate` and `uuid`: alerts of all customers or projects that the caller can read, or of one of them. */
 function aggregated(request: Request): Sql | undefined {
   const { caller, query } = request;
   const [aggregate, uuid] = gather(
@@ -92,9 +92,9 @@ export const alertFilters: Filters = {
   severity: within(namesOf(severities), {
     ...oneOf('a.severity', 'Severity: Debug, Info, Warning, Error.'),
     condition: ({ query }) => {
-      const asked = query.all('severity');
-      if (asked.length === 0) return undefined;
-      const known = namesOf(severities).filter((name) => asked.includes(name));
+      const requested = query.all('severity');
+      if (requested.length === 0) return undefined;
+      const known = namesOf(severities).filter((name) => requested.includes(name));
       return any(known.map((name) => sql`a.severity = ${severities[name]}`));
     },
   }),

@@ -6,7 +6,7 @@ import type { ScopeKind } from '../scopes/scope.ts';
 import { alertOf, closeAlert, raiseAlert } from './alert-store.ts';
 import type { AutomaticAlert } from './catalogue.ts';
 
-/** Alerts about a customer's counts: what is raised above the limit, and, as advice, at zero. */
+/** Alerts about a customer's counts: raised above the limit and, as advice, at zero. */
 const countAlerts: Readonly<Record<string, { readonly exceeded: AutomaticAlert; readonly zero: AutomaticAlert }>> = {
   nc_project_count: { exceeded: 'customer_project_count_exceeded', zero: 'customer_has_zero_projects' },
   nc_service_count: { exceeded: 'customer_service_count_exceeded', zero: 'customer_has_zero_services' },
@@ -16,7 +16,7 @@ const countAlerts: Readonly<Record<string, { readonly exceeded: AutomaticAlert; 
 const isOver = (quota: QuotaRow): boolean => quota.threshold > 0 && quota.usage >= quota.threshold;
 const isExceeded = (quota: QuotaRow): boolean => quota.limit !== -1 && quota.usage > quota.limit;
 
-/** Raises and closes the alerts that depend on a quota, after it has changed (events.md 3.7). */
+/** Raises and closes the alerts that depend on a changed quota (events.md 3.7). */
 export function evaluateQuota(context: Context, before: QuotaRow, after: QuotaRow): void {
   const { scope_kind: kind } = after;
   if (kind === 'global') return;
@@ -24,7 +24,7 @@ export function evaluateQuota(context: Context, before: QuotaRow, after: QuotaRo
   if (kind === 'customer') evaluateCount(context, before, after);
 }
 
-/** Gives a new customer the alerts about what it does not have yet, if the deployment wants such advice. */
+/** Raises the advisory alerts of a new, empty customer, if the setting enables them. */
 export function adviseNewCustomer(context: Context, customer: number): void {
   if (!context.app.config.advisory_alerts) return;
   for (const { zero } of Object.values(countAlerts)) raiseAlert(context, 'customer', customer, zero);
@@ -34,7 +34,7 @@ function evaluateThreshold(context: Context, kind: ScopeKind, before: QuotaRow, 
   if (!isOver(before) && !isOver(after)) return;
   const { db } = context.app;
   const present = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
-  // A change of the limit raises nothing; what an open alert tells is kept right.
+  // A change of the limit raises no alert, but updates an open one.
   if (before.usage === after.usage && before.threshold === after.threshold && present?.closed !== null) return;
   const over = db.all<QuotaRow>(sql`
     SELECT * FROM quota
@@ -46,14 +46,14 @@ function evaluateThreshold(context: Context, kind: ScopeKind, before: QuotaRow, 
     return;
   }
   const hasCrossed = isOver(after) && !isOver(before);
-  const told: { readonly quota_uuid?: string } = present ? JSON.parse(present.context) : {};
-  const toldUuid = hasCrossed ? after.uuid : told.quota_uuid;
+  const reported: { readonly quota_uuid?: string } = present ? JSON.parse(present.context) : {};
+  const reportedUuid = hasCrossed ? after.uuid : reported.quota_uuid;
   raiseAlert(
     context,
     kind,
     after.scope_id,
     'threshold_exceeded',
-    quotaContext(over.find(({ uuid }) => uuid === toldUuid) ?? first),
+    quotaContext(over.find(({ uuid }) => uuid === reportedUuid) ?? first),
   );
 }
 

@@ -3,7 +3,7 @@ import { namesOf } from '../../kernel/names.ts';
 /** Levels of an event, from the least to the most severe. */
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 
-/** What a level means to the reader, in words and as a number. */
+/** A level as a word and as a number. */
 export interface Importance {
   readonly name: string;
   readonly code: number;
@@ -22,7 +22,7 @@ type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
 interface EventType {
   readonly groups: readonly Group[];
   readonly level: Level;
-  /** Text with `{key}` for values of the context; a part in [brackets] is left out when its value is empty. */
+  /** Text with `{key}` for values of the context; a part in [brackets] is omitted when its value is empty. */
   readonly message: string;
 }
 
@@ -35,7 +35,7 @@ const resources: readonly Group[] = ['resources'];
 const roles: readonly Group[] = ['customers', 'projects', 'users'];
 const ssh: readonly Group[] = ['ssh', 'users'];
 
-/** Every type of event (events.md 4.2). What an update changed is appended to its message (record.ts). */
+/** Every type of event (events.md 4.2). `record` appends the changed fields to the message of an update. */
 export const catalogue = {
   auth_logged_in_with_username: info(
     users,
@@ -132,11 +132,11 @@ function typesIn(group: Group): EventTypeName[] {
   return eventTypes.filter((type) => catalogue[type].groups.includes(group));
 }
 
-/** The types of groups by their names; unknown groups have none. */
+/** Returns the types of groups. Unknown groups have none. */
 export const typesOfGroups = (groups: readonly string[]): EventTypeName[] =>
   eventTypes.filter((type) => catalogue[type].groups.some((group) => groups.includes(group)));
 
-/** The text of an event: values replace `{key}` once; what they contain is never read as a placeholder. */
+/** Renders the message of an event. Values replace `{key}` once; a placeholder inside a value is not replaced. */
 export function messageOf(type: EventTypeName, values: Readonly<Record<string, string>>): string {
   const { message } = catalogue[type];
   let parts = partsOf.get(message);
@@ -152,7 +152,7 @@ export function messageOf(type: EventTypeName, values: Readonly<Record<string, s
   return text;
 }
 
-/** Of a message: a value between texts, which are left out with it if it is optional. */
+/** A value of a message and the text around it, which is omitted with an empty optional value. */
 interface Part {
   readonly before: string;
   readonly key: string | undefined;

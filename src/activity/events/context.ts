@@ -7,7 +7,7 @@ export interface UserNames {
   readonly native_name: string;
 }
 
-/** U: the user an event is about, in place of the actor. */
+/** U: the user an event is about. Replaces the actor. */
 export const userContext = (user: UserNames): EventContext => ({
   user_uuid: user.uuid,
   user_username: user.username,

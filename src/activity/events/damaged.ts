@@ -1,4 +1,4 @@
-/** Events whose context cannot be read, as a disk or another program may leave them. */
+/** Events whose context is not valid JSON: a failing disk or another program may have damaged it. */
 import type { Request } from '../../kernel/access/request.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, sql } from '../../kernel/db/sql.ts';
@@ -10,20 +10,20 @@ interface DamagedEvent {
   readonly at: number;
 }
 
-/** Whether the context of `event e` is what it must be, in SQL. */
+/** SQL condition: the context of `event e` is a JSON object. */
 export const isReadable = raw(`iif(json_valid(e.context), json_type(e.context) = 'object', 0)`);
 
-/** Every event whose context cannot be read; looks at all of them. */
+/** Finds every event with an unreadable context. Scans the whole log. */
 export const damagedEvents = (db: Database): DamagedEvent[] =>
   db.all<DamagedEvent>(sql`SELECT id, uuid, at FROM event e WHERE NOT ${isReadable} ORDER BY id`);
 
-/** Leaves nothing in their contexts. Must run inside a write. */
+/** Empties the contexts of events. Must run inside a write. */
 export function emptyContexts(db: Database, events: readonly DamagedEvent[]): void {
   const ids = events.map(({ id }) => id);
   db.run(sql`UPDATE event SET context = '{}' WHERE ${among('id', ids)}`);
 }
 
-/** A context as it was recorded; undefined of one that cannot be read. */
+/** Parses a recorded context. Returns undefined if it is damaged. */
 export function contextOf(text: string): Readonly<Record<string, string>> | undefined {
   try {
     const context: unknown = JSON.parse(text);
@@ -33,14 +33,14 @@ export function contextOf(text: string): Readonly<Record<string, string>> | unde
   }
 }
 
-/** All values that were recorded are texts. */
+/** Every recorded value is a string. */
 const isObject = (value: unknown): value is Readonly<Record<string, string>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The damaged events that the log of a process has told of. */
-const told = new WeakMap<Database, Set<string>>();
+/** Damaged events that this process has already logged. */
+const logged = new WeakMap<Database, Set<string>>();
 
-/** The same, answered as if the contexts that cannot be read were empty, where one is met; the log tells of them. */
+/** Wraps a handler: if a query meets a damaged context, runs it again with the damaged contexts empty, and logs each event once. */
 export const despiteDamage =
   <T>(handle: (request: Request) => T) =>
   (request: Request): T => {
@@ -50,8 +50,8 @@ export const despiteDamage =
     } catch (error) {
       if (errorOf(error).message !== 'malformed JSON') throw error;
       const damaged = damagedEvents(db);
-      const known = told.get(db) ?? new Set();
-      told.set(db, known);
+      const known = logged.get(db) ?? new Set();
+      logged.set(db, known);
       for (const { uuid } of damaged) {
         if (!known.has(uuid)) log.error({ event: uuid }, 'the context of an event is damaged; it is told without');
         known.add(uuid);

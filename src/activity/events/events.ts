@@ -36,7 +36,7 @@ const byLevel = (value: (importance: Importance) => string | number): string =>
     .map(([level, importance]) => `WHEN '${level}' THEN '${value(importance)}'`)
     .join(' ')} END`;
 
-/** The members every event has, in order; the keys of its context stand behind them. */
+/** Members of every event, in order; the keys of its context follow. */
 const fixed = {
   '@timestamp': plainValue(
     "concat(strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000000, 'unixepoch'), printf('.%03dZ', e.at % 1000000 / 1000))",
@@ -52,9 +52,9 @@ const fixed = {
   type: plainValue('e.type'),
 };
 
-/** As in every list the ids of the page stand on the outer side of a join that SQLite never reorders. */
+/** As in every list, the ids of the page are the outer side of a CROSS JOIN, which SQLite never reorders. */
 const representationWith = (context: string): string => {
-  // One that is damaged makes no damaged answer: to read it as JSON fails.
+  // Parsing a damaged context fails, so that it never produces an invalid response.
   const members = computedValue(
     `CASE WHEN e.context = '{}' THEN '}' WHEN ${isReadable.text} THEN ',' || substr(${context}, 2) ELSE json('') END`,
   );
@@ -81,11 +81,11 @@ const shape: JsonSchema = {
     type: { type: 'string', enum: eventTypes },
   },
   required: Object.keys(fixed),
-  // What holds for every member holds for those above, too.
+  // Also applies to the members above.
   additionalProperties: { type: ['string', 'integer'] },
 };
 
-/** A page of the events the caller sees, the latest first unless `o` says otherwise. */
+/** Responds with a page of the events the caller can see, the latest first unless `o` says otherwise. */
 function list(request: Request): Reply {
   const { db, query, url } = request;
   const direction = directionOf(query);
@@ -97,13 +97,13 @@ function list(request: Request): Reply {
   return document(`[${textsWithChosen(request, rows).join(',')}]`, pageHeaders(page, total, url, query));
 }
 
-/** The events with these ids, a JSON list, in this order, as the caller reads them. */
+/** Renders events as the caller may read them. `ids` is a JSON array and sets the order. */
 export const represent = ({ caller, db }: Request, ids: string): string[] =>
   seesAll(caller)
     ? db.named<string>(wholly, { ids })
     : db.named<string>(partly, { ids, caller: caller.id, uuid: caller.uuid });
 
-/** The direction that the first term of `o` asks for; there is but one column to order by. Throws 400. */
+/** Returns the direction of the first term of `o`; there is only one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {
   const terms = query.list('o');
   if (terms.length === 0) return 'DESC';
@@ -129,7 +129,7 @@ const counters = everybodyOver('events');
 const historyFilters = { ...eventParameters, ...historyParameters };
 
 const history: Operation = {
-  summary: 'Counts the events before points of time.',
+  summary: 'Counts the events before points in time.',
   allowedFor: counters.allowedFor,
   filters: historyFilters,
   output: { status: 200, shape: histories },
@@ -138,7 +138,7 @@ const history: Operation = {
 
 const scalar = ['string', 'integer', 'boolean'];
 
-/** A parameter as the documentation describes it as a member of a body. */
+/** Describes a query parameter as a member of a body, for the documentation. */
 const memberOf = ({ help, repeatable }: Filter): Field => ({
   type: 'field',
   help,
@@ -153,7 +153,7 @@ const memberOf = ({ help, repeatable }: Filter): Field => ({
   ),
 });
 
-/** The members of a body that are parameters; a form writes a list as JSON text, or repeats its field. */
+/** Returns the members of a body that are parameters. A form sends a list as JSON text or repeats the field. */
 function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
   const known = Object.entries(historyFilters).filter(([name]) => values[name] !== undefined);
   return Object.fromEntries(
@@ -164,9 +164,9 @@ function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
 const itemsOfForm = (value: unknown): unknown =>
   typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value;
 
-/** The same with the parameters as members of the body. */
+/** The same operation with its parameters in the body. */
 const historyByBody: Operation = {
-  summary: 'Counts the events before points of time; takes the parameters of GET as members of the body.',
+  summary: 'Counts the events before points in time. Takes the parameters of GET as members of the body.',
   allowedFor: counters.allowedFor,
   input: {
     fields: Object.fromEntries(Object.entries(historyFilters).map(([name, filter]) => [name, memberOf(filter)])),
@@ -175,12 +175,12 @@ const historyByBody: Operation = {
   },
   output: { status: 200, shape: histories },
   handle: (request) => {
-    const asked = request.withQuery(Query.of(membersOf(request.body())));
-    return json(countHistory(asked));
+    const withParameters = request.withQuery(Query.of(membersOf(request.body())));
+    return json(countHistory(withParameters));
   },
 };
 
-/** A path that answers something to read. */
+/** An endpoint with only GET. */
 const read = (name: string, title: string, operation: Omit<Operation, 'who'>): Endpoint => ({
   path: `/api/events/${name}/`,
   name: title,
@@ -188,7 +188,7 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   operations: { GET: { allowedFor: everybody.allowedFor, ...operation } },
 });
 
-/** Names of the types that the filter scope_type knows and tells; links and parts are found by name, too, but not listed. */
+/** Type names that the filter scope_type accepts and lists. It also accepts links and parts, which are not listed. */
 const scopeTypes = (scopes: Scopes): string[] =>
   [
     ...scopes.entries.flatMap(([, { name }]) => name ?? []),
@@ -199,17 +199,18 @@ const scopeTypes = (scopes: Scopes): string[] =>
       .map(({ name }) => name),
   ].sort();
 
-/** Every path of the log of events (events.md 4.6). */
+/** Every endpoint of the event log except the stream (events.md 4.6). */
 export const eventEndpoints: readonly Endpoint[] = [
   {
     path: '/api/events/',
     name: 'Event List',
-    description: 'What happened. Whoever is named in an event, or holds a role in what it is about, sees it.',
+    description:
+      'The event log. A user sees an event that names them, or that is about an object in which they have a role.',
     actions: (request) =>
       notifiers.may(request, undefined) ? { POST: describeFields(notificationFields, request, 'create') } : undefined,
     operations: {
       GET: {
-        summary: 'Lists every event the caller sees.',
+        summary: 'Lists every event the caller can see.',
         allowedFor: everybody.allowedFor,
         handle: despiteDamage(list),
         filters: eventParameters,
@@ -221,12 +222,12 @@ export const eventEndpoints: readonly Endpoint[] = [
     },
   },
   read('count', 'Event Count', {
-    summary: 'Counts the events that the list would show.',
+    summary: 'Counts the events that the list would return.',
     filters: eventParameters,
     output: { status: 200, shape: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } },
     handle: despiteDamage((request) => json({ count: count(request.db, selected(request)) })),
   }),
-  // An older path of the next one.
+  // The older path of the next endpoint.
   { ...read('count_history', 'Event Count History', history), calledInIds: 'Event History' },
   { ...read('count/history', 'Event Count History', history), operations: { GET: history, POST: historyByBody } },
   read('event_groups', 'Event Groups', {

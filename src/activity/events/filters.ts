@@ -19,43 +19,43 @@ type ContextKey = keyof typeof subjectKeys | 'service_type';
 const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
 const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
 
-/** A condition that nothing fulfils; it leads, so that nothing is read for it. */
-const nothing: Predicate = { condition: raw('FALSE'), ways: [] };
+/** A condition that no event meets. Its empty list of scans makes it lead, so that nothing is read. */
+const nothing: Predicate = { condition: raw('FALSE'), scans: [] };
 
-/** The events whose context names the object, under the key of its kind or, for users, that of the affected one. */
+/** Events whose context names the object under a key of its kind; for users, also as the affected user. */
 function about(kind: SubjectKind, uuid: string): Predicate {
   const keys = namesOf(subjectKeys).filter((key) => subjectKeys[key] === kind);
-  return { condition: any(keys.map((key) => is(key, uuid))), ways: [aboutObject(kind, uuid)] };
+  return { condition: any(keys.map((key) => is(key, uuid))), scans: [aboutObject(kind, uuid)] };
 }
 
-/** The events that name any object of a kind. */
+/** Events that name any object of a kind. */
 const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Predicate => ({
   condition: has(key),
-  ways: [aboutKind(kind)],
+  scans: [aboutKind(kind)],
 });
 
 const ofResourceType = (type: string): Predicate => ({
   condition: sql`e.resource_type = ${type}`,
-  ways: [byColumn('event_resource', 'e.resource_type', [type])],
+  scans: [byColumn('event_resource', 'e.resource_type', [type])],
 });
 
-/** Whole words, adjacent and in order, in one of the searched texts. */
-function found({ db }: Request, text: string): Predicate[] {
+/** Events with these whole words, adjacent and in order, in one searched text. */
+function matching({ db }: Request, text: string): Predicate[] {
   if (text.trim() === '') return [];
   const words = wordsOf(text);
   if (words.length === 0) return [nothing];
-  const way = byWords(phrasesOf(db, words));
-  // The plus keeps SQLite from turning the reading around.
+  const scan = byWords(phrasesOf(db, words));
+  // The unary plus stops SQLite from using the subquery as the outer loop.
   return [
     {
-      condition: sql`+e.id IN (SELECT ${raw(way.id)} FROM ${way.table} WHERE ${way.where})`,
+      condition: sql`+e.id IN (SELECT ${raw(scan.id)} FROM ${scan.table} WHERE ${scan.where})`,
       isPrepared: true,
-      ways: [way],
+      scans: [scan],
     },
   ];
 }
 
-/** `event_type`, `feature` and `exclude_features` together: the types that are left. */
+/** Combines `event_type`, `feature` and `exclude_features` into the remaining types. */
 function ofTypes(request: Request): Predicate[] {
   const { query } = request;
   const named = query.all('event_type');
@@ -64,16 +64,16 @@ function ofTypes(request: Request): Predicate[] {
   demandWords(request, 'event_type', (type) => eventTypes.some((known) => known === type));
   demandWords(request, 'feature', (feature) => Object.hasOwn(eventGroups, feature));
   if (named.length + features.length + excluded.length === 0) return [];
-  const asked: readonly string[] =
+  const included: readonly string[] =
     features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
-  const dropped = typesOfGroups(excluded);
-  const left = eventTypes.filter((type) => asked.includes(type) && !dropped.includes(type));
-  return left.length === 0
+  const excludedTypes = typesOfGroups(excluded);
+  const remaining = eventTypes.filter((type) => included.includes(type) && !excludedTypes.includes(type));
+  return remaining.length === 0
     ? [nothing]
-    : [{ condition: among('e.type', left), ways: [byColumn('event_type', 'e.type', left)] }];
+    : [{ condition: among('e.type', remaining), scans: [byColumn('event_type', 'e.type', remaining)] }];
 }
 
-/** The events about the one object that a link names. */
+/** Events about the object that the parameter `scope` links to. */
 function ofScope(request: Request): Predicate[] {
   const object = scopeParameter(request);
   if (!object) return [];
@@ -82,7 +82,7 @@ function ofScope(request: Request): Predicate[] {
   return [about('service', String(service)), about('project', String(project))];
 }
 
-/** The events connected to an object of a type, for other than staff and support through their own rule (events.md 4.7). */
+/** Events related to objects of a type. Callers other than staff and support have a narrower rule (events.md 4.7). */
 function ofScopeType({ caller, app: { scopes } }: Request, value: string): Predicate[] {
   const isNamed = ({ name }: TypedScope): boolean => plainName(name) === plainName(value);
   const resource = scopes.typesOf('resource').find((typed) => !typed.isPart && isNamed(typed));
@@ -115,11 +115,11 @@ function ofScopeType({ caller, app: { scopes } }: Request, value: string): Predi
 }
 
 interface EventFilter extends Pick<Filter, 'type' | 'help' | 'repeatable'> {
-  /** What it asks for; filters that work together stand under the first of them. Throws 400. */
+  /** Builds the predicates. Filters that combine are built by the first of them. Throws 400. */
   readonly criteria: (request: Request) => readonly Predicate[];
 }
 
-/** A filter by one text. */
+/** A filter with one text value. */
 const byText = (
   name: string,
   help: string,
@@ -135,33 +135,32 @@ const byText = (
   },
 });
 
-const together = (): readonly Predicate[] => [];
+/** The filter is part of `event_type`. */
+const combined = (): readonly Predicate[] => [];
 
-/** Every filter of the list and the counts (events.md 4.7), besides the range of time. */
+/** Every filter of the list and the counts (events.md 4.7), except the time range. */
 const filters: Readonly<Record<string, EventFilter>> = {
   event_type: { type: 'string', repeatable: true, help: 'Types of events.', criteria: ofTypes },
   feature: {
     type: 'string',
     repeatable: true,
     help: 'Groups of event_groups/ whose types are listed; replaces event_type.',
-    criteria: together,
+    criteria: combined,
   },
   exclude_features: {
     type: 'string',
     repeatable: true,
     help: 'Groups of event_groups/ whose types are left out.',
-    criteria: together,
+    criteria: combined,
   },
-  ...byText('search', 'Words that follow each other in a text of the event.', (value, request) =>
-    found(request, value),
-  ),
+  ...byText('search', 'Adjacent words in a text of the event.', (value, request) => matching(request, value)),
   scope: { type: 'link', help: 'Link of the object the events are about.', criteria: ofScope },
   ...byText('scope_type', 'Type of scope_types/ of an object the events are about.', (value, request) =>
     ofScopeType(request, value),
   ),
-  ...byText('user_username', 'Username of the actor, without case.', (value) => {
+  ...byText('user_username', 'Username of the actor; ignores case.', (value) => {
     const actor = caseFold(value);
-    return [{ condition: sql`e.actor = ${actor}`, ways: [byColumn('event_actor', 'e.actor', [actor])] }];
+    return [{ condition: sql`e.actor = ${actor}`, scans: [byColumn('event_actor', 'e.actor', [actor])] }];
   }),
   ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value, request) => {
     const types = request.app.scopes.typesOf('resource').map(({ type }) => type);
@@ -178,7 +177,7 @@ const filters: Readonly<Record<string, EventFilter>> = {
   },
 };
 
-/** The parameters as the documentation lists them. */
+/** Query parameters, for the documentation. */
 export const eventParameters: Filters = {
   ...Object.fromEntries(
     Object.entries(filters).map(([name, { help, repeatable, type }]) => [name, parameter(type, help, repeatable)]),
@@ -187,8 +186,8 @@ export const eventParameters: Filters = {
   to: parameter('integer', 'Before this UNIX timestamp.'),
 };
 
-/** What the parameters of a request ask for, besides who asks: the range of time, and the conditions. Throws 400. */
-function asked(request: Request, known: readonly EventFilter[]) {
+/** Parses the parameters of a request into a time range and predicates, without the caller's visibility. Throws 400. */
+function parseFilters(request: Request, known: readonly EventFilter[]) {
   const [range, ...criteria] = gather(
     () => request.query.range('from', 'to'),
     ...known.map((filter) => () => filter.criteria(request)),
@@ -196,10 +195,10 @@ function asked(request: Request, known: readonly EventFilter[]) {
   return { range, criteria: criteria.flat() };
 }
 
-/** Conditions on `event e` for what the parameters but `search` ask for, whoever sees it. Throws 400. */
+/** Conditions on `event e` from every parameter except `search`, without the caller's visibility. Throws 400. */
 export function conditionsOf(request: Request): Sql[] {
   const { search: _, ...others } = filters;
-  const { criteria, range } = asked(request, Object.values(others));
+  const { criteria, range } = parseFilters(request, Object.values(others));
   return [
     ...(range.from === undefined ? [] : [sql`e.at >= ${range.from}`]),
     ...(range.to === undefined ? [] : [sql`e.at < ${range.to}`]),
@@ -207,10 +206,10 @@ export function conditionsOf(request: Request): Sql[] {
   ];
 }
 
-/** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
+/** Selects the events that match the request and that the caller can see. Throws 400 with every invalid parameter. */
 export function selected(request: Request): Selection {
   const { caller, db } = request;
-  const { criteria, range } = asked(request, Object.values(filters));
+  const { criteria, range } = parseFilters(request, Object.values(filters));
   const visible = visibleEvents(db, caller);
   return select(db, [...(visible ? [visible] : []), ...criteria], range);
 }

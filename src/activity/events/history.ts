@@ -11,7 +11,7 @@ interface Count {
   readonly object: { readonly count: number };
 }
 
-/** How many of the events that the request asks for were there before each point, in its order (events.md 4.6). Throws 400. */
+/** Counts the selected events before each point, in the order of the request (events.md 4.6). Throws 400. */
 export function countHistory(request: Request): Count[] {
   const [points, selection] = gather(
     () => historyPoints((name) => request.query.all(name)),
@@ -19,13 +19,13 @@ export function countHistory(request: Request): Count[] {
   );
   const ascending = [...new Set(points)].sort((a, b) => a - b);
   const before = isByTime(selection)
-    ? countedBetween(request, selection, ascending)
-    : countedOnce(request, selection, ascending);
+    ? countRanges(request, selection, ascending)
+    : countInOnePass(request, selection, ascending);
   return points.map((point) => ({ point, object: { count: before.get(point) ?? 0 } }));
 }
 
-/** Every range between two points is counted by itself, so that no event is counted twice. */
-function countedBetween({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
+/** Counts each range between two points separately and adds them up, so that no event is read twice. */
+function countRanges({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
   const latest = selection.to ?? Infinity;
   const ranges: { readonly point: number; readonly within: Selection }[] = [];
   let { from } = selection;
@@ -35,11 +35,11 @@ function countedBetween({ db }: Request, selection: Selection, ascending: readon
     ranges.push({ point, within: { ...selection, from, to } });
     from = to;
   }
-  const found = counts(
+  const rangeCounts = counts(
     db,
     ranges.map(({ within }) => within),
   );
-  const between = new Map(ranges.map(({ point }, i) => [point, found[i] ?? 0]));
+  const between = new Map(ranges.map(({ point }, i) => [point, rangeCounts[i] ?? 0]));
   const before = new Map<number, number>();
   let sum = 0;
   for (const point of ascending) {
@@ -49,8 +49,8 @@ function countedBetween({ db }: Request, selection: Selection, ascending: readon
   return before;
 }
 
-/** Where looking at a range costs as much as looking at everything, everything is looked at once. */
-function countedOnce({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
+/** Counts all points in one pass: for selections where reading a range costs as much as reading everything. */
+function countInOnePass({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
   const before = countsBefore(
     db,
     selection,

@@ -11,7 +11,7 @@ import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Level } from './catalogue.ts';
 import { record } from './record.ts';
 
-/** The link of an object the notification is about; null and empty mean none. */
+/** Link of the object the notification is about; null and empty mean none. */
 const scope: WritableField<ResolvedScope | null, false> = {
   type: 'field',
   help: 'Link of an object the event is about.',
@@ -37,12 +37,12 @@ export const notificationFields = {
   scope,
 };
 
-/** Who posts notifications. */
+/** The right to post notifications. */
 export const notifiers = staff;
 
-/** POST /api/events/: an event with a text of one's own (events.md 4.6). */
+/** POST /api/events/: records an event with a custom message (events.md 4.6). */
 export const postNotification: Operation = {
-  summary: 'Records a notification with a message of your own.',
+  summary: 'Records a notification with a custom message.',
   allowedFor: notifiers.allowedFor,
   input: {
     fields: notificationFields,

@@ -4,47 +4,47 @@ import type { Page } from '../../kernel/http/page.ts';
 import type { SubjectKind } from './subjects.ts';
 
 /*
- * How the log is read. What a request asks for is a list of criteria, each a condition on `event e`. Those that an index
- * serves offer a way as well: the rows of the index that lead to their events. The criterion that leaves the fewest events
- * leads, and the others are conditions on what it finds; without any way the whole log is walked by time.
+ * How the log is read. A request becomes a list of predicates, each a condition on `event e`. A predicate that an index
+ * can serve also has index scans that lead to its events. The predicate with the fewest index entries leads, and the others
+ * filter its events; without any index scan, the whole log is read by time.
  * See src/decisions/event-query-plans.md.
  */
 
-/** An index that leads to events. */
+/** A scan of an index that leads to events. */
 interface IndexScan {
-  /** What is read, with its alias. */
+  /** The table with its alias. */
   readonly table: Sql;
-  /** The index to be used where time matters; SQLite might prefer one for a condition, and sort. */
+  /** The index to use where time matters; SQLite might otherwise choose one for a condition, and sort. */
   readonly index?: string;
-  /** Columns of the event's time and id. */
+  /** Columns with the event's time and id. */
   readonly at: string;
   readonly id: string;
-  /** The entries of the index. */
+  /** Selects the entries of the index. */
   readonly where: Sql;
-  /** The same entries in parts, where each part is in order of time and id. */
+  /** The same entries in parts, each ordered by time and id. */
   readonly parts?: readonly Sql[];
-  /** Condition on the entries whose events another way of the same criterion leads to, too. */
+  /** Matches entries whose events another scan of the same predicate also leads to. */
   readonly except?: Sql;
 }
 
 export interface Predicate {
   readonly condition: Sql;
-  /** Whether a statement prepares the condition once, at a cost; many parts of a statement would do so many times. */
+  /** The condition has a set-up cost, which each part of a statement would pay again. */
   readonly isPrepared?: true;
-  /** Together these lead to every event of the criterion, to each once. */
-  readonly ways?: readonly IndexScan[];
+  /** Together these lead to every event of the predicate, to each once. */
+  readonly scans?: readonly IndexScan[];
 }
 
-/** What of the log is asked for. */
+/** The events that a request selects. */
 export interface Selection {
-  readonly ways: readonly IndexScan[];
-  /** What the ways leave to be checked on `event e`. */
+  readonly scans: readonly IndexScan[];
+  /** Remaining conditions on `event e`. */
   readonly conditions: readonly Sql[];
-  /** Everything to be checked when the whole log is walked. */
-  readonly whole: readonly Sql[];
-  /** Whether the conditions may stand in many parts of a statement. */
+  /** All conditions, for reading the whole log. */
+  readonly allConditions: readonly Sql[];
+  /** Whether many parts of a statement can repeat the conditions. */
   readonly isDivisible: boolean;
-  /** Times in microseconds: from the first on, before the second. */
+  /** Microseconds; `from` is inclusive, `to` exclusive. */
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
@@ -61,26 +61,26 @@ const log: IndexScan = {
   parts: [raw('TRUE')],
 };
 
-/** The events about any of these subjects. */
+/** Events about any of these subjects. */
 export const aboutSubjects = (ids: readonly number[], except?: Sql): IndexScan => ({
   ...about(among('a.subject_id', ids)),
   parts: ids.map((id) => sql`a.subject_id = ${id}`),
   ...(except && { except }),
 });
 
-/** The events about one object. */
+/** Events about one object. */
 export function aboutObject(kind: SubjectKind, uuid: string): IndexScan {
   const where = sql`a.subject_id = (SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid})`;
   return { ...about(where), parts: [where] };
 }
 
-/** The events about any object of a kind of which an event names at most one. */
+/** Events about any object of a kind. An event must name at most one of the kind. */
 export const aboutKind = (kind: Exclude<SubjectKind, 'user'>): IndexScan =>
   about(sql`a.subject_id IN (SELECT id FROM event_subject WHERE kind = ${kind})`);
 
 const about = (where: Sql): IndexScan => ({ table: raw('event_about a'), at: 'a.at', id: 'a.event_id', where });
 
-/** The events with one of some values in the column that an index of the log starts with. */
+/** Events with one of these values in the first column of an index of the log. */
 export function byColumn(index: string, column: string, values: readonly string[]): IndexScan {
   const parts = values.map((value) => sql`${raw(column)} = ${value}`);
   const [only, ...others] = parts;
@@ -88,7 +88,7 @@ export function byColumn(index: string, column: string, values: readonly string[
   return { table: events, index, at: 'e.at', id: 'e.id', where, parts };
 }
 
-/** The events whose words hold one of these phrases, as FTS5 writes them; none holds two. */
+/** Events that match one of these FTS5 phrases. No event may match two. */
 export const byWords = (phrases: readonly string[]): IndexScan => ({
   table: sql`json_each(${JSON.stringify(phrases)}) phrase CROSS JOIN event_words`,
   at: 'e.at',
@@ -96,17 +96,17 @@ export const byWords = (phrases: readonly string[]): IndexScan => ({
   where: raw('event_words MATCH phrase.value'),
 });
 
-/** Chooses what leads. */
+/** Chooses the predicate that leads, and builds the selection. */
 export function select(db: Database, criteria: readonly Predicate[], { from, to }: Range): Selection {
-  const leads = criteria.filter((criterion) => criterion.ways);
+  const leads = criteria.filter((criterion) => criterion.scans);
   const lead = leads.length > 1 ? smallest(db, leads) : leads[0];
-  const whole = criteria.map(({ condition }) => condition);
+  const allConditions = criteria.map(({ condition }) => condition);
   const others = criteria.filter((criterion) => criterion !== lead);
   const conditions = others.map(({ condition }) => condition);
   return {
-    ways: lead?.ways ?? [log],
+    scans: lead?.scans ?? [log],
     conditions,
-    whole,
+    allConditions,
     isDivisible: !others.some(({ isPrepared }) => isPrepared),
     from,
     to,
@@ -114,52 +114,52 @@ export function select(db: Database, criteria: readonly Predicate[], { from, to 
 }
 
 function smallest(db: Database, leads: readonly Predicate[]): Predicate | undefined {
-  const sized = leads.map((criterion) => ({ criterion, size: size(db, criterion.ways ?? []) }));
+  const sized = leads.map((criterion) => ({ criterion, size: size(db, criterion.scans ?? []) }));
   return sized.sort((a, b) => a.size - b.size)[0]?.criterion;
 }
 
-/** How many entries ways have. */
-const size = (db: Database, ways: readonly IndexScan[]): number =>
-  ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
+/** Counts the index entries of scans. */
+const size = (db: Database, scans: readonly IndexScan[]): number =>
+  scans.reduce((sum, { except: _, ...scan }) => sum + db.count(sql`SELECT ${entryCountOf(scan, [], {})}`), 0);
 
-/** The number of events of a selection. */
+/** Counts the events of a selection. */
 export function count(db: Database, selection: Selection): number {
-  const { conditions, from, to, ways } = selection;
-  if (ways.length === 0) return 0;
-  const isAll = ways[0] === log && conditions.length === 0 && from === undefined && to === undefined;
+  const { conditions, from, to, scans } = selection;
+  if (scans.length === 0) return 0;
+  const isAll = scans[0] === log && conditions.length === 0 && from === undefined && to === undefined;
   return isAll ? db.rowsIn('event') : db.count(countOf(selection));
 }
 
-/** The numbers of events of some selections that lead by the same ways. */
+/** Counts the events of selections that have the same scans. */
 export function counts(db: Database, selections: readonly Selection[]): number[] {
-  db.deferTogether(selections.filter(({ ways }) => ways.length > 0).map(countOf));
+  db.deferTogether(selections.filter(({ scans }) => scans.length > 0).map(countOf));
   return selections.map((selection) => count(db, selection));
 }
 
-const countOf = ({ conditions, ways, ...range }: Selection): Sql =>
+const countOf = ({ conditions, scans, ...range }: Selection): Sql =>
   sql`SELECT ${join(
-    ways.map((way) => counted(way, conditions, range)),
+    scans.map((scan) => entryCountOf(scan, conditions, range)),
     ' + ',
   )}`;
 
-/** How many events of a selection there were before each of some ascending times, in microseconds; everything is looked at once. */
+/** Counts the events of a selection before each of the ascending times, in microseconds, in one pass. */
 export function countsBefore(
   db: Database,
-  { conditions, ways, ...range }: Selection,
+  { conditions, scans, ...range }: Selection,
   ascending: readonly number[],
 ): number[] {
   const between = ascending.map(() => 0);
-  for (const way of ways) {
-    const place = placeAmong(raw(way.at), ascending, 0, ascending.length);
-    const found = sql`SELECT ${place} AS place, count(*) AS count ${entries(way, conditions, range, true)} GROUP BY 1`;
-    for (const { place, count } of db.deferrableAll<{ place: number; count: number }>(found))
+  for (const scan of scans) {
+    const place = placeAmong(raw(scan.at), ascending, 0, ascending.length);
+    const countsByPlace = sql`SELECT ${place} AS place, count(*) AS count ${entries(scan, conditions, range, true)} GROUP BY 1`;
+    for (const { place, count } of db.deferrableAll<{ place: number; count: number }>(countsByPlace))
       if (place < between.length) between[place] = (between[place] ?? 0) + count;
   }
   for (const i of between.keys()) between[i] = (between[i] ?? 0) + (between[i - 1] ?? 0);
   return between;
 }
 
-/** How many of the ascending values from one place to another a column is not below, as an expression that halves them. */
+/** Builds a binary search in SQL: the number of ascending values, between two places, that the column is not below. */
 function placeAmong(column: Sql, ascending: readonly number[], from: number, to: number): Sql {
   if (from === to) return raw(String(from));
   const middle = (from + to) >> 1;
@@ -167,10 +167,11 @@ function placeAmong(column: Sql, ascending: readonly number[], from: number, to:
   return sql`iif(${column} < ${ascending[middle] ?? 0}, ${below}, ${above})`;
 }
 
-/** Whether ranges of time are found, one by one, without looking at what is outside of them. */
-export const isByTime = ({ isDivisible, ways }: Selection): boolean => isDivisible && ways.every((way) => way.parts);
+/** Whether each time range can be read without reading events outside it. */
+export const isByTime = ({ isDivisible, scans }: Selection): boolean =>
+  isDivisible && scans.every((scan) => scan.parts);
 
-/** The ids of a page of a selection that has `total` events; `direction` is that of time and id. */
+/** Returns the ids of a page of a selection with `total` events, ordered by time and id in `direction`. */
 export function pageIds(
   db: Database,
   selection: Selection,
@@ -180,23 +181,24 @@ export function pageIds(
 ): number[] {
   if (total === 0) return [];
   const depth = page.offset + page.size;
-  const { conditions, ways, whole } = selection;
-  const rows = (way: IndexScan, checked: readonly Sql[]): Sql =>
-    sql`SELECT ${raw(way.at)} AS at, ${raw(way.id)} AS id ${entries(way, checked, selection, true)}`;
+  const { conditions, scans, allConditions } = selection;
+  const rows = (scan: IndexScan, checked: readonly Sql[]): Sql =>
+    sql`SELECT ${raw(scan.at)} AS at, ${raw(scan.id)} AS id ${entries(scan, checked, selection, true)}`;
   const order = (at: string, id: string): Sql => raw(`ORDER BY ${at} ${direction}, ${id} ${direction}`);
-  const inOrder = (way: IndexScan, checked: readonly Sql[]): Sql => sql`${rows(way, checked)} ${order(way.at, way.id)}`;
+  const inOrder = (scan: IndexScan, checked: readonly Sql[]): Sql =>
+    sql`${rows(scan, checked)} ${order(scan.at, scan.id)}`;
   const cut = (ordered: Sql): number[] =>
     db.deferrableValues<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
   switch (cheapest(db, selection, depth, total)) {
     case 'walk':
-      return cut(inOrder(log, whole));
+      return cut(inOrder(log, allConditions));
     case 'merge': {
-      const parts = ways.flatMap(({ except: _, parts = [], ...way }) =>
-        parts.map((where) => inOrder({ ...way, where }, conditions)),
+      const parts = scans.flatMap(({ except: _, parts = [], ...scan }) =>
+        parts.map((where) => inOrder({ ...scan, where }, conditions)),
       );
       const [only, ...others] = parts;
       if (only && others.length === 0) return cut(only);
-      // An event may stand in several parts, hence UNION.
+      // UNION, because an event may be in several parts.
       const union = join(
         parts.map((part) => sql`SELECT * FROM (${part} LIMIT ${depth})`),
         ' UNION ',
@@ -204,57 +206,58 @@ export function pageIds(
       return cut(sql`SELECT at, id FROM (${union}) ${order('at', 'id')}`);
     }
     default: {
-      const found = ways.map((way) => rows(way, conditions));
-      return cut(sql`SELECT at, id FROM (${join(found, ' UNION ALL ')}) ${order('at', 'id')}`);
+      const unordered = scans.map((scan) => rows(scan, conditions));
+      return cut(sql`SELECT at, id FROM (${join(unordered, ' UNION ALL ')}) ${order('at', 'id')}`);
     }
   }
 }
 
-/** SQLite joins at most 500 selects. */
-const mostParts = 400;
+/** Below SQLite's limit of 500 terms in a compound SELECT. */
+const maxParts = 400;
 
 /**
- * Which of three forms of a page reads the fewest rows: the log by time until the page is full, every part of the ways by
- * time as deep as the page, or all entries of the ways, sorted.
+ * Chooses the plan for a page that reads the fewest rows: `walk` reads the log by time until the page is full, `merge` reads
+ * every part of the scans by time as deep as the page, `gather` reads all entries of the scans and sorts them.
  */
 function cheapest(
   db: Database,
-  { conditions, isDivisible, ways, whole }: Selection,
+  { conditions, isDivisible, scans, allConditions }: Selection,
   depth: number,
   total: number,
 ): 'walk' | 'merge' | 'gather' {
-  const [only] = ways;
-  if (ways.length === 1 && only?.parts?.length === 1) return 'merge';
-  const parts = ways.every((way) => way.parts)
-    ? ways.reduce((sum, way) => sum + (way.parts?.length ?? 0), 0)
+  const [only] = scans;
+  if (scans.length === 1 && only?.parts?.length === 1) return 'merge';
+  const parts = scans.every((scan) => scan.parts)
+    ? scans.reduce((sum, scan) => sum + (scan.parts?.length ?? 0), 0)
     : Infinity;
-  const found = conditions.length === 0 ? total : size(db, ways);
-  // A part is read on until enough of its entries fulfil the conditions.
-  const merge = parts > mostParts || !isDivisible ? Infinity : Math.min(parts * depth * (found / total), found * 2);
-  // Walking reads whole events, with their context, where the ways read the few numbers of an index.
+  const entryCount = conditions.length === 0 ? total : size(db, scans);
+  // A part is read until enough of its entries meet the conditions.
+  const merge =
+    parts > maxParts || !isDivisible ? Infinity : Math.min(parts * depth * (entryCount / total), entryCount * 2);
+  // Walking reads whole events with their context; the scans read only small index entries.
   const { logged } = db.one<{ logged: number }>(
     sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1 AS logged`,
   );
-  const walk = 4 * depth * (logged / total) * Math.max(1, whole.length);
-  return merge <= Math.min(walk, found) ? 'merge' : walk < found ? 'walk' : 'gather';
+  const walk = 4 * depth * (logged / total) * Math.max(1, allConditions.length);
+  return merge <= Math.min(walk, entryCount) ? 'merge' : walk < entryCount ? 'walk' : 'gather';
 }
 
-/** The number of entries that fulfil the conditions, as an expression. */
-const counted = (way: IndexScan, conditions: readonly Sql[], range: Partial<Range>): Sql =>
-  sql`(SELECT count(*) ${entries(way, conditions, range, false)})`;
+/** SQL expression: the number of entries that meet the conditions. */
+const entryCountOf = (scan: IndexScan, conditions: readonly Sql[], range: Partial<Range>): Sql =>
+  sql`(SELECT count(*) ${entries(scan, conditions, range, false)})`;
 
-/** FROM and WHERE of a way; the event is joined only where something of it is asked for. */
-function entries(way: IndexScan, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {
+/** Builds FROM and WHERE of a scan. Joins the event only if a column of it is needed. */
+function entries(scan: IndexScan, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {
   const needsTime = showsTime || from !== undefined || to !== undefined;
-  const isJoined = way.table !== events && (conditions.length > 0 || (needsTime && way.at === 'e.at'));
+  const isJoined = scan.table !== events && (conditions.length > 0 || (needsTime && scan.at === 'e.at'));
   const where = [
-    way.where,
-    ...(from === undefined ? [] : [sql`${raw(way.at)} >= ${from}`]),
-    ...(to === undefined ? [] : [sql`${raw(way.at)} < ${to}`]),
-    ...(way.except ? [sql`(${way.except}) IS NOT TRUE`] : []),
+    scan.where,
+    ...(from === undefined ? [] : [sql`${raw(scan.at)} >= ${from}`]),
+    ...(to === undefined ? [] : [sql`${raw(scan.at)} < ${to}`]),
+    ...(scan.except ? [sql`(${scan.except}) IS NOT TRUE`] : []),
     ...conditions,
   ].filter(({ text }) => text !== 'TRUE');
-  const hint = way.index && needsTime ? ` INDEXED BY ${way.index}` : '';
-  const join = isJoined ? ` CROSS JOIN event e ON e.id = ${way.id}` : '';
-  return sql`FROM ${way.table}${raw(hint + join)}${where.length === 0 ? raw('') : sql` WHERE ${all(where)}`}`;
+  const hint = scan.index && needsTime ? ` INDEXED BY ${scan.index}` : '';
+  const join = isJoined ? ` CROSS JOIN event e ON e.id = ${scan.id}` : '';
+  return sql`FROM ${scan.table}${raw(hint + join)}${where.length === 0 ? raw('') : sql` WHERE ${all(where)}`}`;
 }

@@ -5,7 +5,7 @@ import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import { enterSubjects } from './subjects.ts';
 
-/** An event that has just been recorded. */
+/** A recorded event, passed to reactions in the same transaction. */
 export interface RecordedEvent {
   readonly id: number;
   readonly type: EventTypeName;
@@ -20,68 +20,58 @@ declare module '../../kernel/access/reactions.ts' {
   }
 }
 
-interface Particulars {
-  /** Appended to the message: what was changed. */
+interface Details {
+  /** Lists the changed fields; appended to the message. */
   readonly changes?: string;
-  /** What the message alone needs: it does not stay in the context. */
+  /** Values for the message that are not stored in the context. */
   readonly inMessage?: Readonly<Record<string, string>>;
-  /** The whole message, for types whose message is not made from the context. */
+  /** Replaces the message of the catalogue. */
   readonly message?: string;
   readonly level?: Level;
-  /** Ids of users who saw the object before the change, where they may not see it afterwards. */
-  readonly witnesses?: readonly number[];
+  /** Ids of users who could see the object before the change and may not see it afterwards. */
+  readonly extraRecipients?: readonly number[];
 }
 
 /**
- * Records an event in the transaction of the change that causes it, and announces it. The context is what
- * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
+ * Records an event in the transaction of the change that causes it, and runs the reactions. `values` override the context of
+ * the request (client address and actor). The search index is updated later (search.ts).
  */
-export function record(
-  context: Context,
-  type: EventTypeName,
-  details: EventContext,
-  particulars: Particulars = {},
-): void {
+export function record(context: Context, type: EventTypeName, values: EventContext, details: Details = {}): void {
   const { db } = context.app;
-  const kept = requestContext(context);
-  add(kept, details);
-  const { changes = '', inMessage, message: given } = particulars;
-  const message = (given ?? messageOf(type, inMessage ? { ...kept, ...inMessage } : kept)) + changes;
-  const level = particulars.level ?? catalogue[type].level;
+  const stored = requestContext(context);
+  assign(stored, values);
+  const { changes = '', extraRecipients = [], inMessage } = details;
+  const message = (details.message ?? messageOf(type, inMessage ? { ...stored, ...inMessage } : stored)) + changes;
+  const level = details.level ?? catalogue[type].level;
   const uuid = newUuid(context.app);
-  const actor = kept.user_username === undefined ? null : caseFold(kept.user_username);
+  const actor = stored.user_username === undefined ? null : caseFold(stored.user_username);
   const { id } = db.run(sql`
     INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
     VALUES (
-      ${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor},
-      ${kept.resource_type ?? null})`);
-  enterSubjects(db, kept, context.now, id);
-  context.app.reactions.eventRecorded(context, {
-    id,
-    type,
-    context: kept,
-    extraRecipients: particulars.witnesses ?? [],
-  });
+      ${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(stored)}, ${actor},
+      ${stored.resource_type ?? null})`);
+  enterSubjects(db, stored, context.now, id);
+  context.app.reactions.eventRecorded(context, { id, type, context: stored, extraRecipients });
 }
 
 /** REQ: the client's address and the actor; nothing for timers. */
 function requestContext({ actor, address }: Context): Record<string, string> {
-  const kept: Record<string, string> = {};
-  if (address !== null) kept.ip_address = address;
+  const result: Record<string, string> = {};
+  if (address !== null) result.ip_address = address;
   if (actor) {
-    kept.user_uuid = actor.uuid;
-    kept.user_username = actor.username;
-    kept.user_full_name = actor.fullName;
-    kept.user_native_name = actor.nativeName;
+    result.user_uuid = actor.uuid;
+    result.user_username = actor.username;
+    result.user_full_name = actor.fullName;
+    result.user_native_name = actor.nativeName;
   }
-  return kept;
+  return result;
 }
 
-/** Lays values over those that are kept, as strings; null and undefined leave their key out. */
-function add(kept: Record<string, string>, values: EventContext): void {
+/** Copies values to the target as strings; null and undefined remove their key. */
+function assign(target: Record<string, string>, values: EventContext): void {
   for (const key in values) {
     const value = values[key];
-    if (value === null || value === undefined) delete kept[key];
-    else kept[key] = String(value);
+    if (value === null || value === undefined) delete target[key];
+    else target[key] = String(value);
   }
 }

@@ -15,13 +15,13 @@ interface OldEvent {
   readonly context: string;
 }
 
-/** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of the events older than the setting events_retention. Returns whether the batch was full. */
 export function removeOldEvents({ app: { config, db }, now }: Context): boolean {
   const { events_retention: retention } = config;
   return retention !== null && removeEvents(db, sql`at < ${now - retention}`);
 }
 
-/** The same of failed logins, beyond the setting failed_login_events_retention. */
+/** Removes a batch of the failed logins older than the setting failed_login_events_retention. Returns whether it was full. */
 export function removeOldFailedLogins({ app: { config, db }, now }: Context): boolean {
   const { failed_login_events_retention: retention } = config;
   return removeEvents(db, sql`type = 'auth_login_failed_with_username' AND at < ${now - retention}`);
@@ -36,8 +36,8 @@ function removeEvents(db: Database, condition: Sql): boolean {
       LIMIT ${limit}`);
     removeWords(db, old);
     for (const { at, context, id } of old) {
-      const named = contextOf(context);
-      if (named) removeSubjects(db, named, at, id);
+      const parsed = contextOf(context);
+      if (parsed) removeSubjects(db, parsed, at, id);
       else removeFromAll(db, at, id);
       db.run(sql`DELETE FROM event WHERE id = ${id}`);
     }

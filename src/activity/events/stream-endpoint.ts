@@ -4,19 +4,18 @@ import { streamed } from '../../kernel/http/reply.ts';
 import { eventParameters } from './filters.ts';
 import { EventStream, eventStreamType } from './stream.ts';
 
-/** The events as they happen (events.md 4.8). */
+/** GET /api/events/stream/ (events.md 4.8) */
 export const eventStream: Endpoint = {
   path: '/api/events/stream/',
   name: 'Event Stream',
-  description: 'The events that the caller sees, as they happen.',
+  description: 'The events that the caller can see, as they happen.',
   operations: {
     GET: {
-      summary: 'Sends the events that the list would show as they happen, until the client goes or its token ends.',
+      summary:
+        'Sends the events that the list would return as they happen, until the client disconnects or its token expires.',
       allowedFor: everybody.allowedFor,
       filters: eventParameters,
-      headers: {
-        'Last-Event-ID': 'The uuid of an event: the stream begins with the one that follows it. Default: from now on.',
-      },
+      headers: { 'Last-Event-ID': 'The uuid of an event: the stream starts after it. Default: from now.' },
       selectable: true,
       output: { status: 200, types: [eventStreamType] },
       refusals: { 429: true, 503: true },
@@ -24,7 +23,7 @@ export const eventStream: Endpoint = {
         const { eventStreams } = request.app;
         const stream = new EventStream(request);
         if (request.incoming.method !== 'HEAD') eventStreams.add(stream);
-        // A proxy that gathers answers would keep the events.
+        // A buffering proxy would hold events back.
         const headers = { 'X-Accel-Buffering': 'no' };
         return streamed(eventStreamType, (body) => eventStreams.open(stream, body), headers);
       },

@@ -1,4 +1,4 @@
-/** A stream of events: what one caller is told, event by event, as server-sent events (events.md 4.8). */
+/** Sends the events that one caller can see as server-sent events (events.md 4.8). */
 import type { Writable } from 'node:stream';
 import type { Caller } from '../../kernel/access/caller.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
@@ -14,23 +14,23 @@ import { represent } from './events.ts';
 import { conditionsOf, selected } from './filters.ts';
 import { count, pageIds } from './query-plan.ts';
 import { isVisible } from './visibility.ts';
-import { holdsPhrase, searchableWords, wordsOf } from './words.ts';
+import { containsPhrase, searchableWords, wordsOf } from './words.ts';
 
 /** The media type of server-sent events. */
 export const eventStreamType = 'text/event-stream';
 
-/** So many events of everybody are looked at in a step, and so many are told. */
-const lookedAtAtOnce = 1000;
-const toldAtOnce = 50;
-/** Whoever is so many events of everybody behind is told that there is a gap, and goes on from now. */
-const mostBehind = 10_000;
-/** Milliseconds after which a client should come back when a stream has ended. */
-const comeBack = 3000;
+/** Events of the whole log that a step reads, and matching events that it sends. */
+const maxReadPerStep = 1000;
+const maxSentPerStep = 50;
+/** A stream that is more events of the whole log behind sends a gap and continues from the newest event. */
+const maxLag = 10_000;
+/** When a client should reconnect after the stream has ended. */
+const reconnectDelayMs = 3000;
 
-/** Id of the event that was recorded last. */
+/** Returns the id of the newest event; 0 if the log is empty. */
 export const newestEvent = (db: Database): number => db.value<number | null>(sql`SELECT max(id) FROM event`) ?? 0;
 
-interface Found {
+interface EventRow {
   readonly id: number;
   readonly uuid: string;
   readonly message: string;
@@ -42,15 +42,15 @@ export class EventStream {
   readonly #conditions: readonly Sql[];
   readonly #phrase: readonly string[] | undefined;
   #body: Writable | undefined;
-  /** Id of the last event that was looked at. */
-  #upTo = 0;
-  /** Whether the client has taken everything, or something, since the last heartbeat. */
-  #isRead = true;
+  /** Id of the last event that was read. */
+  #position = 0;
+  /** Whether the client has read anything since the last heartbeat, or has read everything. */
+  #hasRead = true;
 
-  /** Throws 400 for parameters that are not valid. */
+  /** Throws 400 for invalid parameters. */
   constructor(private readonly request: Request) {
     this.#conditions = conditionsOf(request);
-    // What is wrong with the members that are asked for is 400 before the stream begins.
+    // Rejects an invalid selection of members with 400 before the stream starts.
     textsWithChosen(request, []);
     const search = request.query.one('search') ?? '';
     if (search.trim() !== '') this.#phrase = wordsOf(search);
@@ -60,60 +60,60 @@ export class EventStream {
     return this.request.caller;
   }
 
-  /** Begins with the event after the one that the client has, else with the next. */
+  /** Starts after the event in Last-Event-ID, otherwise with the next event. */
   open(body: Writable): boolean {
     const { db } = this.request;
     this.#body = body;
-    body.on('drain', () => (this.#isRead = true));
+    body.on('drain', () => (this.#hasRead = true));
     db.commit();
     const newest = newestEvent(db);
     const last = this.request.incoming.headers['last-event-id'];
-    const known = typeof last === 'string' && last !== '' ? placeOf(db, last, newest) : undefined;
-    this.#upTo = known ?? newest;
+    const known = typeof last === 'string' && last !== '' ? resumePosition(db, last, newest) : undefined;
+    this.#position = known ?? newest;
     const id = known === undefined ? this.#latest() : last;
-    body.write(`retry: ${comeBack}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
-    if (last !== undefined && known === undefined) this.#tellGap(newest);
+    body.write(`retry: ${reconnectDelayMs}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
+    if (last !== undefined && known === undefined) this.#sendGap(newest);
     return true;
   }
 
-  /** Tells the next events. Answers whether there may be more that the client takes. Throws 401 when the token has ended. */
-  tell(newest: number): boolean {
+  /** Sends the next events. Returns whether more can be sent now. Throws 401 if the token has expired. */
+  send(newest: number): boolean {
     const body = this.#body;
-    if (!body || body.writableNeedDrain || this.#upTo >= newest) return false;
-    const request = this.#now();
-    if (newest - this.#upTo > mostBehind) this.#tellGap(newest);
-    const to = Math.min(newest, this.#upTo + lookedAtAtOnce);
-    const found = despiteDamage((asked) => this.#next(asked, to))(request);
-    const frames = found.texts.map(([uuid, text]) => `id: ${uuid}\ndata: ${text}\n\n`);
+    if (!body || body.writableNeedDrain || this.#position >= newest) return false;
+    const request = this.#currentRequest();
+    if (newest - this.#position > maxLag) this.#sendGap(newest);
+    const to = Math.min(newest, this.#position + maxReadPerStep);
+    const batch = despiteDamage((current) => this.#next(current, to))(request);
+    const frames = batch.texts.map(([uuid, text]) => `id: ${uuid}\ndata: ${text}\n\n`);
     if (frames.length > 0) body.write(frames.join(''));
-    this.#upTo = found.upTo;
-    return this.#upTo < newest && !body.writableNeedDrain;
+    this.#position = batch.position;
+    return this.#position < newest && !body.writableNeedDrain;
   }
 
-  /** Shows that the connection lives, or ends one that takes nothing. Throws 401 when the token has ended. */
+  /** Sends a heartbeat, or ends a connection that reads nothing. Throws 401 if the token has expired. */
   beat(): boolean {
-    this.#now();
+    this.#currentRequest();
     const body = this.#body;
-    // It was never opened, or nothing has been read for a whole heartbeat.
-    if (!body || (body.writableNeedDrain && !this.#isRead)) throw unauthenticated({});
-    this.#isRead = !body.writableNeedDrain;
-    if (this.#isRead) body.write(': \n\n');
+    // Never opened, or nothing read since the last heartbeat.
+    if (!body || (body.writableNeedDrain && !this.#hasRead)) throw unauthenticated({});
+    this.#hasRead = !body.writableNeedDrain;
+    if (this.#hasRead) body.write(': \n\n');
     return false;
   }
 
-  /** Ends it; what the client has not taken yet is lost to it. */
+  /** Ends the stream. Drops the data that the client has not read. */
   close(): void {
     if (this.#body?.writableNeedDrain) this.#body.destroy();
     else this.#body?.end();
   }
 
-  #tellGap(newest: number): void {
-    this.#upTo = newest;
+  #sendGap(newest: number): void {
+    this.#position = newest;
     this.#body?.write('event: gap\ndata: {"detail":"Events are missing here. Read the list."}\n\n');
   }
 
-  /** The request as of now. Throws 401 when its token has ended, or its caller has other rights than it had. */
-  #now(): Request {
+  /** Returns the request with the current time and caller. Throws 401 if the token has expired or the caller's rights have changed. */
+  #currentRequest(): Request {
     const { app, caller, incoming, params, query } = this.request;
     const now = app.clock.now();
     const present = ownerOf(app, caller.token, now);
@@ -121,7 +121,7 @@ export class EventStream {
     return new Request(app, incoming, params, present, now, query);
   }
 
-  /** Uuid of the latest event that the caller sees and asks for. */
+  /** Returns the uuid of the latest event that matches and that the caller can see. */
   #latest(): string | undefined {
     return despiteDamage((request: Request) => {
       const { db } = request;
@@ -131,39 +131,39 @@ export class EventStream {
     })(this.request);
   }
 
-  /** The next events up to an id, with their uuids, and where it was looked up to. */
+  /** Returns the next matching events up to an id, with their uuids, and the id that was read last. */
   #next(
     request: Request,
     to: number,
-  ): { readonly texts: readonly (readonly [uuid: string, text: string])[]; readonly upTo: number } {
+  ): { readonly texts: readonly (readonly [uuid: string, text: string])[]; readonly position: number } {
     const { caller, db } = request;
     const conditions = [...this.#conditions, ...(seesAll(caller) ? [] : [isVisible(caller)])];
-    // By id: an index on another column may look better to SQLite.
-    const rows = db.all<Found>(sql`
+    // NOT INDEXED reads by id: SQLite might prefer an index on another column.
+    const rows = db.all<EventRow>(sql`
       SELECT e.id, e.uuid, e.message, e.level, e.context FROM event e NOT INDEXED
-      WHERE e.id > ${this.#upTo} AND e.id <= ${to} AND ${all(conditions)}
-      ORDER BY e.id LIMIT ${toldAtOnce}`);
-    const told = rows.filter((row) => this.#holds(row));
-    const ids = JSON.stringify(told.map(({ id }) => id));
-    const texts = told.length === 0 ? [] : textsWithChosen(request, represent(request, ids));
-    const last = rows[toldAtOnce - 1];
-    return { texts: told.map(({ uuid }, i) => [uuid, texts[i] ?? ''] as const), upTo: last?.id ?? to };
+      WHERE e.id > ${this.#position} AND e.id <= ${to} AND ${all(conditions)}
+      ORDER BY e.id LIMIT ${maxSentPerStep}`);
+    const matches = rows.filter((row) => this.#matchesSearch(row));
+    const ids = JSON.stringify(matches.map(({ id }) => id));
+    const texts = matches.length === 0 ? [] : textsWithChosen(request, represent(request, ids));
+    const last = rows[maxSentPerStep - 1];
+    return { texts: matches.map(({ uuid }, i) => [uuid, texts[i] ?? ''] as const), position: last?.id ?? to };
   }
 
-  /** Whether the words that are searched for follow each other in an event; the index of words may not have it yet. */
-  #holds({ context, level, message }: Found): boolean {
+  /** Whether an event contains the searched phrase. The search index may not have the event yet. */
+  #matchesSearch({ context, level, message }: EventRow): boolean {
     const phrase = this.#phrase;
     if (!phrase) return true;
-    return phrase.length > 0 && holdsPhrase(searchableWords(message, level, contextOf(context) ?? {}), phrase);
+    return phrase.length > 0 && containsPhrase(searchableWords(message, level, contextOf(context) ?? {}), phrase);
   }
 }
 
 /**
- * Id of the event with a uuid among those from which a stream can resume; undefined if it is none of them. Nothing is
- * derived from the time in the uuid: the event may carry another one, and old uuids have none.
+ * Returns the id of the event with a uuid, if a stream can still resume from it. Does not use the time in the uuid: it may
+ * differ from the event's, and old uuids have none.
  */
-function placeOf(db: Database, uuid: string, newest: number): number | undefined {
+function resumePosition(db: Database, uuid: string, newest: number): number | undefined {
   if (!/^[0-9a-f]{32}$/.test(uuid)) return undefined;
   return db.value<number>(sql`
-    SELECT id FROM event WHERE id >= ${newest - mostBehind} AND uuid = ${uuid} ORDER BY id DESC LIMIT 1`);
+    SELECT id FROM event WHERE id >= ${newest - maxLag} AND uuid = ${uuid} ORDER BY id DESC LIMIT 1`);
 }

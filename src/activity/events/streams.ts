@@ -1,7 +1,6 @@
 /**
- * The streams of events that are open (events.md 4.8). They are woken by commits and take turns: after a while of reading they
- * rest for many times as long, so that however many there are, requests hardly notice. See
- * src/decisions/streams-take-turns.md.
+ * The open event streams (events.md 4.8). Commits wake them. They share time slices: after each slice they pause for many times
+ * as long, so that any number of streams hardly slows requests. See src/decisions/streams-take-turns.md.
  */
 import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';
@@ -15,37 +14,36 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Milliseconds after which no further stream is looked at in a turn of the event loop. */
-const turnAtMost = 5;
-/** How many times as long as a turn took it is rested after it, and in milliseconds at most. */
-const restPerWork = 30;
-const restAtMost = 250;
-/** Fastest heartbeat, in milliseconds. */
-const heartbeatAtLeast = 10;
+/** No further stream is served in a slice after this time. */
+const maxSliceMs = 5;
+/** The pause after a slice, as a multiple of its duration, and its limit. */
+const pausePerWork = 30;
+const maxPauseMs = 250;
+const minHeartbeatMs = 10;
 
 export class EventStreams {
   readonly #open = new Set<EventStream>();
-  /** Streams that may have something to tell, the next one first. */
+  /** Streams that may have events to send, the next one first. */
   readonly #behind = new Set<EventStream>();
   #newest = 0;
-  #turn: NodeJS.Timeout | NodeJS.Immediate | undefined;
-  #isResting = false;
+  #slice: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  #isPaused = false;
   #isWoken = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(
     private readonly app: () => App,
-    /** Ends what is due to end, such as roles. */
+    /** Ends expired roles and the like. */
     private readonly expireDue: (now: number) => void,
   ) {}
 
-  /** How many there are. */
+  /** The number of open streams. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Takes one more, which is opened when its head has been sent. Throws 429, 503. */
+  /** Registers a stream; `open` starts it once its head has been sent. Throws 429, 503. */
   add(stream: EventStream): void {
     const {
       event_stream_heartbeat: heartbeat,
@@ -57,10 +55,10 @@ export class EventStreams {
     for (const { caller } of this.#open) if (caller.id === stream.caller.id) own++;
     if (own >= each) throw tooMany(`You have ${own} streams of events open already.`, heartbeat);
     this.#open.add(stream);
-    this.#heartbeat ??= setInterval(() => this.#beat(), Math.max(heartbeatAtLeast, heartbeat / 1000)).unref();
+    this.#heartbeat ??= setInterval(() => this.#beat(), Math.max(minHeartbeatMs, heartbeat / 1000)).unref();
   }
 
-  /** Begins to tell. */
+  /** Starts to send events. */
   open(stream: EventStream, body: Writable): void {
     body.on('close', () => this.#leave(stream));
     body.on('error', () => this.#leave(stream));
@@ -74,19 +72,19 @@ export class EventStreams {
     this.wake();
   }
 
-  /** An event has been committed, or something else that streams tell or heed. */
+  /** Schedules a slice. Call it after a commit of an event, or of a change that affects streams. */
   wake(): void {
     if (this.#open.size === 0) return;
     this.#isWoken = true;
-    if (!this.#isResting) this.#turn ??= setImmediate(() => this.#take());
+    if (!this.#isPaused) this.#slice ??= setImmediate(() => this.#runSlice());
   }
 
-  /** Looks for what other processes have written, and for what could not be read before. */
+  /** Picks up events that other processes have written, and retries failed reads. */
   poll(): void {
     if (this.#open.size > 0 && (this.#behind.size > 0 || newestEvent(this.app().db) !== this.#newest)) this.wake();
   }
 
-  /** Ends all of them; further ones are refused. */
+  /** Ends all streams and rejects further ones. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
@@ -95,36 +93,36 @@ export class EventStreams {
     this.#behind.clear();
   }
 
-  #take(): void {
+  #runSlice(): void {
     const started = performance.now();
-    this.#turn = undefined;
+    this.#slice = undefined;
     this.#isWoken = false;
     const { clock, db, log } = this.app();
     try {
       db.catchUp();
       this.expireDue(clock.now());
-      // What is not on disk yet may never have happened.
+      // Only events on disk are sent: others could be lost in a crash.
       db.commit();
       const newest = newestEvent(db);
       if (newest !== this.#newest) for (const stream of this.#open) this.#behind.add(stream);
       this.#newest = newest;
       for (const stream of this.#behind) {
         this.#behind.delete(stream);
-        if (this.#guard(stream, () => stream.tell(newest))) this.#behind.add(stream);
-        if (performance.now() - started > turnAtMost) break;
+        if (this.#guard(stream, () => stream.send(newest))) this.#behind.add(stream);
+        if (performance.now() - started > maxSliceMs) break;
       }
     } catch (error) {
-      // Told again with the next poll.
-      log.warn({ err: error }, 'streams of events wait');
+      // The next poll retries.
+      log.warn({ err: error }, 'failed to read events for streams');
       return;
     }
-    this.#rest(Math.min(restAtMost, (performance.now() - started) * restPerWork));
+    this.#pause(Math.min(maxPauseMs, (performance.now() - started) * pausePerWork));
   }
 
-  #rest(milliseconds: number): void {
-    this.#isResting = true;
+  #pause(milliseconds: number): void {
+    this.#isPaused = true;
     setTimeout(() => {
-      this.#isResting = false;
+      this.#isPaused = false;
       if (this.#isWoken || this.#behind.size > 0) this.wake();
     }, milliseconds).unref();
   }
@@ -133,12 +131,12 @@ export class EventStreams {
     for (const stream of this.#open) this.#guard(stream, () => stream.beat());
   }
 
-  /** What a stream answers; where it throws, because its reader may read no more or for a fault, it ends. */
+  /** Runs a step of a stream and returns its result. Ends the stream if it throws: its caller has lost access, or it failed. */
   #guard(stream: EventStream, work: () => boolean): boolean {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof HttpError)) this.app().log.error({ err: error }, 'a stream of events failed');
+      if (!(error instanceof HttpError)) this.app().log.error({ err: error }, 'an event stream failed');
       stream.close();
       this.#leave(stream);
       return false;

@@ -1,9 +1,9 @@
-/** The objects that events are about, as small numbers that the index uses instead of uuids. */
+/** The objects that events are about, as small integers that the index uses instead of uuids. */
 import type { Database } from '../../kernel/db/database.ts';
 import { among, Sql, sql, type Value } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
 
-/** Context keys that hold the uuid of an object an event is about, and the kind of object. */
+/** Context keys with the uuid of an object an event is about, and the kind of object. */
 export const subjectKeys = {
   user_uuid: 'user',
   affected_user_uuid: 'user',
@@ -22,13 +22,13 @@ const keys = namesOf(subjectKeys);
 
 type Context = Readonly<Record<string, string>>;
 
-/** A statement for each number of rows, so that its text is the same every time. */
-const entering: string[] = [];
-const enter = (rows: number): string =>
-  (entering[rows] ??=
+/** One statement text for each number of rows, so that prepared statements are reused. */
+const insertions: string[] = [];
+const insertionOf = (rows: number): string =>
+  (insertions[rows] ??=
     `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
 
-/** Enters an event under every object that its context names. */
+/** Indexes an event under every object that its context names. */
 export function enterSubjects(db: Database, context: Context, at: number, event: number): void {
   const ids = subjectIds(db, context);
   const customer = ids.customer_uuid ?? null;
@@ -37,10 +37,10 @@ export function enterSubjects(db: Database, context: Context, at: number, event:
   if (subjects.length === 0) return;
   const values: Value[] = [];
   for (const id of subjects) values.push(id, at, event, customer, project);
-  db.run(new Sql(enter(subjects.length), values));
+  db.run(new Sql(insertionOf(subjects.length), values));
 }
 
-/** Removes an event from under the objects that its context names. */
+/** Removes an event from the index of the objects that its context names. */
 export function removeSubjects(db: Database, context: Context, at: number, event: number): void {
   const ids = distinct(subjectIds(db, context));
   if (ids.length > 0)
@@ -49,14 +49,14 @@ export function removeSubjects(db: Database, context: Context, at: number, event
       WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
 }
 
-/** Removes an event from under whatever it is found under; looks at all that is there. */
+/** Removes an event from the index of all objects. Scans the whole index. */
 export function removeFromAll(db: Database, at: number, event: number): void {
   db.run(sql`DELETE FROM event_about WHERE at = ${at} AND event_id = ${event}`);
 }
 
 type Ids = Partial<Record<keyof typeof subjectKeys, number>>;
 
-/** Each id once: who acts may be the user who is affected, too. */
+/** Removes duplicates: the actor may also be the affected user. */
 const distinct = (ids: Ids): number[] => [...new Set(Object.values(ids))];
 
 /** Returns the ids of the subjects that a context names, by its keys; creates missing ones. */

@@ -16,15 +16,15 @@ export const ofHeldCustomer = (caller: Caller): Sql =>
 export const ofReadProject = (caller: Caller): Sql =>
   sql`e.context ->> 'project_uuid' IN (SELECT uuid FROM project WHERE id IN (${connectedProjects(callerId(caller))}))`;
 
-/** Somebody who reads an event, in expressions of SQL. */
+/** The user who reads an event, as SQL expressions. */
 interface Reader {
   readonly id: Sql;
   readonly uuid: Sql;
 }
 
 /**
- * The context of `event e` as somebody other than staff and support reads it (events.md 4.4): with the client's address only
- * for the actor and for owners and supporters of the event's customer. Where there is an address it is the first member.
+ * The context of `event e` as shown to users other than staff and support (events.md 4.4): only the actor and the owners and
+ * supporters of the event's customer see the client's address. An address is always the first member.
  */
 export const contextFor = ({ id, uuid }: Reader): Sql => sql`
   CASE
@@ -34,18 +34,18 @@ export const contextFor = ({ id, uuid }: Reader): Sql => sql`
     ELSE json_remove(e.context, '$.ip_address')
   END`;
 
-/** Condition on `event e`: a caller sees it, who does not see all of them (events.md 4.5). */
+/** Condition on `event e`: the caller, who is neither staff nor support, can see it (events.md 4.5). */
 export const isVisible = (caller: Caller): Sql =>
   any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]);
 
-/** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
+/** The events that a caller can see (events.md 4.5); undefined for callers who can see all. */
 export function visibleEvents(db: Database, caller: Caller): Predicate | undefined {
   if (seesAll(caller)) return undefined;
   const user = callerId(caller);
   const customers = customersWithRole(user);
-  // A project that never moved brings events of its customer only: they are found under the customer, where the caller has a role in
-  // it, and under no other customer otherwise. Those of a moved project may be about its former customers, too.
-  // CROSS JOIN makes SQLite go from the caller's few objects to their subjects.
+  // Events of a project that never moved name only its customer: a caller with a role in that customer finds them there, and
+  // otherwise no other customer repeats them. Events of a moved project may also name its former customers.
+  // CROSS JOIN makes SQLite start from the caller's few objects.
   const lasting = db.deferrableValues<number>(sql`
     SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid
     WHERE c.id IN (${customers})
@@ -60,7 +60,7 @@ export function visibleEvents(db: Database, caller: Caller): Predicate | undefin
   );
   return {
     condition: isVisible(caller),
-    ways: [
+    scans: [
       aboutSubjects(lasting),
       aboutSubjects(moved, among('a.customer', lasting)),
       aboutSubjects(own, any([among('a.customer', lasting), among('a.project', [...lasting, ...moved])])),

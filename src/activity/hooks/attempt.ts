@@ -1,46 +1,46 @@
-/** What is kept of an attempt to deliver to a web hook, and told in its log (events.md 5.9). */
+/** The stored details of an attempt to deliver to a web hook, for the delivery log (events.md 5.9). */
 import { withoutControls } from '../../kernel/control-characters.ts';
 import type { AddressRule } from '../../kernel/net/destination.ts';
 import type { HttpAnswer } from '../../kernel/net/http-client.ts';
 
-/** As the column `attempt` of a delivery holds it in JSON; without an answer there is only the first member. */
+/** The JSON in the column `attempt` of a delivery. Without a response it has only `sent`. */
 export interface Attempt {
-  /** The instant of the attempt, which the request names as its timestamp. */
+  /** Time of the attempt, sent as the request's timestamp. */
   readonly sent: number;
-  /** Milliseconds until the answer had been read. */
+  /** Milliseconds until the response was read. */
   readonly duration?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The start of what a refusal says; null where it is no text, or not to be told. */
+  /** Start of the body of an unsuccessful response; null if it is not text or must stay hidden. */
   readonly body?: string | null;
 }
 
-/** Headers that say how to go on, whoever answers. */
-const always = ['content-type', 'date', 'retry-after'] as const;
-/** Those that say who answers, and where else to ask. */
-const ofOpen = [...always, 'location', 'server'] as const;
-const headerAtMost = 200;
-export const excerptAtMost = 1000;
-/** Bytes that hold so many characters, whichever they are. */
-const excerptBytes = 4 * excerptAtMost;
+/** Headers that are stored for any address. */
+const publicHeaders = ['content-type', 'date', 'retry-after'] as const;
+/** Headers that are stored for public addresses only: they identify the server and other addresses. */
+const identifyingHeaders = [...publicHeaders, 'location', 'server'] as const;
+const maxHeaderLength = 200;
+export const maxExcerptLength = 1000;
+/** Bytes that are enough for the excerpt: UTF-8 needs at most 4 for a character. */
+const maxExcerptBytes = 4 * maxExcerptLength;
 
-/** What is kept of an attempt that was answered; `tells` decides by the address whether the log may tell who answers, and what. */
-export function attemptOf(sent: number, answer: HttpAnswer, duration: number, tells: AddressRule): Attempt {
-  const isOpen = tells(answer.address);
+/** Builds the stored details of an attempt with a response. `mayReveal` decides by address whether the log may show identifying headers and the body. */
+export function attemptOf(sent: number, response: HttpAnswer, duration: number, mayReveal: AddressRule): Attempt {
+  const isOpen = mayReveal(response.address);
   const headers: Record<string, string> = {};
-  for (const name of isOpen ? ofOpen : always) {
-    const text = answer.headers[name];
-    if (typeof text === 'string') headers[name] = clean(text).slice(0, headerAtMost);
+  for (const name of isOpen ? identifyingHeaders : publicHeaders) {
+    const text = response.headers[name];
+    if (typeof text === 'string') headers[name] = clean(text).slice(0, maxHeaderLength);
   }
-  return { sent, duration: Math.round(duration), headers, body: isOpen ? excerptOf(answer) : null };
+  return { sent, duration: Math.round(duration), headers, body: isOpen ? excerptOf(response) : null };
 }
 
-/** What a refusal says, as far as it is text; of a success nothing is kept. */
+/** Returns the start of the body of an unsuccessful response, if it is text. */
 function excerptOf({ body, headers, status }: HttpAnswer): string | null {
   const isSuccess = status >= 200 && status < 300;
   const isText = /^(text\/|application\/([\w.-]+\+)?(json|xml)\b)/i.test(headers['content-type'] ?? '');
   const isEncoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   if (isSuccess || !isText || isEncoded) return null;
-  return [...clean(body.toString('utf8', 0, excerptBytes))].slice(0, excerptAtMost).join('');
+  return [...clean(body.toString('utf8', 0, maxExcerptBytes))].slice(0, maxExcerptLength).join('');
 }
 
 const clean = (text: string): string => withoutControls(text.replaceAll('\0', ''));

@@ -1,4 +1,4 @@
-/** Email hooks whose receivers are asked first (events.md 5.10). */
+/** Confirmation of email hooks by their receivers (events.md 5.10). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -13,18 +13,18 @@ import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
 import { newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
-/** How long the link of a mail works. */
+/** How long the link in a mail is valid. */
 const lifetime = 7 * day;
-/** An address is asked once in this span, whoever wants to write to it. */
-const askedAgainAfter = day;
-/** So many mails in this span may an author cause. */
-const mailsAtMost = 10;
+/** Minimum time between two mails to one address, for the hooks of all users. */
+const minInterval = day;
+/** Mails that an author may cause within `mailSpan`. */
+const maxMails = 10;
 const mailSpan = hour;
 
 export const confirmPath = '/hooks/confirm/';
 export const unsubscribePath = '/hooks/unsubscribe/';
 
-/** An email hook, as far as its receiver matters. */
+/** An email hook with its receiver. */
 interface Receiver {
   readonly id: number;
   readonly uuid: string;
@@ -33,28 +33,28 @@ interface Receiver {
   readonly email: string;
 }
 
-/** Whether nobody needs to be asked: it is the author's own verified address, or the author is staff. */
+/** Whether no confirmation is needed: the address is the author's own and verified, or the author is staff. */
 export const isTrusted = ({ db }: Pick<Request, 'db'>, author: number, email: string): boolean =>
   db.value(sql`
     SELECT 1 FROM user
     WHERE id = ${author} AND (is_staff OR (email_verified AND email_folded = ${foldedEmail(email)}))`) !== undefined;
 
-/** The address of the page that asks; undefined where neither setting gives one. */
+/** Returns the URL of the confirmation page; undefined if neither setting is set. */
 function confirmationUrl(config: Config, secret: string): string | undefined {
   const { base_url: base, email_hook_confirmation_url: page } = config;
   if (page !== null) return page.replaceAll('{secret}', secret);
   return base === null ? undefined : `${base}${confirmPath}${secret}/`;
 }
 
-/** Queues the mail that asks the receiver, unless the address has been asked today. Throws 429 when its author has caused too many. */
+/** Queues the confirmation mail, unless the address got one within a day. Throws 429 if the author has caused too many. */
 export function askReceiver(request: Request, hook: Receiver): void {
   const { app, config, db, now } = request;
   if (confirmationUrl(config, '') === undefined) return;
   const folded = foldedEmail(hook.email);
-  const asked = sql`
+  const recentMail = sql`
     SELECT 1 FROM hook_confirmation
-    WHERE email_folded = ${folded} AND created > ${now - askedAgainAfter}`;
-  if (db.value(asked) !== undefined) return;
+    WHERE email_folded = ${folded} AND created > ${now - minInterval}`;
+  if (db.value(recentMail) !== undefined) return;
   rejectTooMany(request, hook.user_id);
   const secret = newMailedSecret(app);
   const uuid = newUuid(app);
@@ -76,14 +76,14 @@ function rejectTooMany({ db, now }: Request, author: number): void {
     SELECT created FROM hook_confirmation
     WHERE user_id = ${author} AND created > ${now - mailSpan}
     ORDER BY created DESC
-    LIMIT ${mailsAtMost}`);
-  if (recent.length < mailsAtMost) return;
+    LIMIT ${maxMails}`);
+  if (recent.length < maxMails) return;
   throw tooMany('Too many mails. Try again later.', (recent.at(-1) ?? now) - (now - mailSpan));
 }
 
 const digestOfLink = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** What a mail is made of that asks; undefined when it has nobody to ask any more. */
+/** Returns address and link of a confirmation mail; undefined if it is no longer needed. */
 export function confirmationOf(app: App, id: number): { readonly email: string; readonly link: string } | undefined {
   const row = app.db.get<{ uuid: string; email: string; secret: Uint8Array }>(sql`
     SELECT uuid, email, secret FROM hook_confirmation WHERE id = ${id} AND secret IS NOT NULL`);
@@ -91,35 +91,35 @@ export function confirmationOf(app: App, id: number): { readonly email: string; 
   return row && link !== undefined ? { email: row.email, link } : undefined;
 }
 
-/** Forgets the secret of a mail that will not be sent again. */
-export const forgetSecret = ({ db }: App, id: number): void => db.update('hook_confirmation', id, { secret: null });
+/** Deletes the secret of a mail that will not be sent again. */
+export const deleteSecret = ({ db }: App, id: number): void => db.update('hook_confirmation', id, { secret: null });
 
-/** The hook that a link asks about: of an address that it still has, asked within the lifetime and not answered yet. */
-function askedHook({ db, now }: Request, secret: string): { id: number; hook_id: number } | undefined {
+/** Finds the hook of a confirmation link that is valid and unused, if the hook still has the address. */
+function hookOfLink({ db, now }: Request, secret: string): { id: number; hook_id: number } | undefined {
   return db.get(sql`
     SELECT c.id, c.hook_id FROM hook_confirmation c JOIN hook h ON h.id = c.hook_id AND h.email = c.email
     WHERE c.digest = ${digestOfLink(secret)} AND c.used IS NULL AND c.created > ${now - lifetime}`);
 }
 
-/** Whether a link of a mail that asks is one that works. */
-export const isAsked = (request: Request, secret: string): boolean => askedHook(request, secret) !== undefined;
+/** Whether a confirmation link is valid. */
+export const isConfirmable = (request: Request, secret: string): boolean => hookOfLink(request, secret) !== undefined;
 
-/** What follows from the receiver's consent: from now on the hook gets events. Answers whether the link is one that works. */
+/** Records the receiver's consent, which enables deliveries. Returns whether the link is valid. */
 export function confirm(request: Request, secret: string): boolean {
   const { db, now } = request;
-  const asked = askedHook(request, secret);
-  if (!asked) return false;
-  db.update('hook_confirmation', asked.id, { used: now, secret: null });
-  db.update('hook', asked.hook_id, { is_confirmed: 1, modified: now });
+  const confirmation = hookOfLink(request, secret);
+  if (!confirmation) return false;
+  db.update('hook_confirmation', confirmation.id, { used: now, secret: null });
+  db.update('hook', confirmation.hook_id, { is_confirmed: 1, modified: now });
   return true;
 }
 
-/** In the address of a page, a hook is named by its uuid, and the receiver known by a digest of both: its first 16 bytes. */
+/** An unsubscribe link contains the hook's uuid and the first 16 bytes of a digest of uuid and address. */
 const textOf = (digest: Buffer): string => digest.toString('hex', 0, 16);
 const purpose = 'unsubscribe';
 const receiver = (hook: string, email: string): string => `${hook} ${email}`;
 
-/** The headers by which mail programs offer to end the mails of a hook (RFC 8058); none without base_url. */
+/** Returns the headers for one-click unsubscription (RFC 8058); none without base_url. */
 export function unsubscribeHeaders(app: App, hook: string, email: string): Readonly<Record<string, string>> {
   const { base_url: base } = app.config;
   if (base === null) return {};
@@ -136,11 +136,11 @@ function subscribedHook({ app, db }: Request, secret: string): Receiver | undefi
   return known && timingSafeEqual(Buffer.from(digest), Buffer.from(textOf(known))) ? hook : undefined;
 }
 
-/** Whether a link that ends the mails of a hook is one that works. */
+/** Whether an unsubscribe link is valid. */
 export const isSubscribed = (request: Request, secret: string): boolean =>
   subscribedHook(request, secret) !== undefined;
 
-/** Ends the mails of a hook, until its receiver wants them again. Answers whether the link is one that works. */
+/** Ends the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
 export function unsubscribe(request: Request, secret: string): boolean {
   const hook = subscribedHook(request, secret);
   if (!hook) return false;
@@ -149,7 +149,7 @@ export function unsubscribe(request: Request, secret: string): boolean {
   return true;
 }
 
-/** Removes what is older than the links work and the limits look back, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of confirmations older than the lifetime of links, which also covers the limits. Returns whether it was full. */
 export const removeOldConfirmations = ({ app: { db }, now }: Context): boolean =>
   removeStep(
     (limit) =>

@@ -11,12 +11,12 @@ import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { eventTypes } from '../events/catalogue.ts';
 import { userContext } from '../events/context.ts';
-import { exchangeFields, exchangeOf } from './exchange.ts';
+import { httpDetailFields, httpDetailsOf } from './exchange.ts';
 import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
 import { webHooks } from './hooks-web.ts';
 import { queueAgain, queueTest } from './queue.ts';
 
-/** What becomes of a delivery (events.md 5). */
+/** States of a delivery (events.md 5). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
 
 const shared = {
@@ -59,14 +59,14 @@ const shared = {
 
 const log = new Listing(shared);
 
-/** One delivery of the log, with what is sent and what was answered. */
-const whole = new Listing({
+/** A single delivery with its request and response. */
+const detailed = new Listing({
   ...shared,
   title: 'WebHookDeliveryInstance',
-  fields: { ...shared.fields, ...exchangeFields },
+  fields: { ...shared.fields, ...httpDetailFields },
 });
 
-/** The delivery a path names, of that hook. Throws 404. */
+/** Returns the delivery of the hook that the path names. Throws 404. */
 function find({ db, params }: Request, hook: HookRow): { id: number; status: string } {
   const uuid = params.delivery ?? '';
   const row = /^[0-9a-f]{32}$/i.test(uuid)
@@ -78,7 +78,7 @@ function find({ db, params }: Request, hook: HookRow): { id: number; status: str
   return row;
 }
 
-/** 202: the delivery is on its way. */
+/** Responds 202 with the queued delivery. */
 const accepted = (request: Request, id: number): Reply => ({
   status: 202,
   body: log.representOne(request, id),
@@ -87,7 +87,7 @@ const accepted = (request: Request, id: number): Reply => ({
   conditional: false,
 });
 
-/** Why nothing is delivered to the hook, if so: it, or its author, is inactive. */
+/** Returns why the hook receives nothing: it or its author is inactive. */
 const inactiveReason = ({ db }: Request, hook: HookRow): string | undefined =>
   db.value(sql`
     SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id
@@ -113,13 +113,13 @@ const test = action({
   },
 });
 
-/** The delivery log of web hooks, and what is done with it (events.md 5.9). */
+/** The delivery log of web hooks and its actions (events.md 5.9). */
 export const deliveryEndpoints: readonly Endpoint[] = [
   test.endpoint,
   {
     path: '/api/hooks-web/:key/deliveries/',
     name: 'Delivery List',
-    description: 'What was, is and will be delivered to a web hook.',
+    description: 'Past and pending deliveries to a web hook.',
     actions: (request) => void webHooks.find(request),
     operations: {
       GET: {
@@ -139,13 +139,13 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     actions: (request) => void find(request, webHooks.find(request)),
     operations: {
       GET: {
-        summary: 'Answers one delivery, with its request and what was answered.',
+        summary: 'Returns one delivery with its request and response.',
         allowedFor: visibleHooks.allowedFor,
         selectable: true,
-        output: { status: 200, shape: whole.shape },
+        output: { status: 200, shape: detailed.shape },
         handle: (request) => {
           const { id } = find(request, webHooks.find(request));
-          return document(whole.representOne(request, id, exchangeOf(request, id)));
+          return document(detailed.representOne(request, id, httpDetailsOf(request, id)));
         },
       },
     },
@@ -161,7 +161,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     },
     operations: {
       POST: {
-        summary: 'Makes a finished delivery pending again, with the schedule from its start.',
+        summary: 'Queues a finished delivery again, with a new retry schedule.',
         allowedFor: hookManagers.allowedFor,
         output: { status: 202, shape: log.shape },
         handle: (request) => {

@@ -1,17 +1,17 @@
 import type { Config } from '../../kernel/config/config.ts';
 import { type AddressRule, addressRule, openRule, type PortRule, portRule } from '../../kernel/net/destination.ts';
 
-/** Where users may send to (events.md 5.8). */
+/** The destinations that hooks of users may have (events.md 5.8). */
 export interface Destinations {
   readonly allows: AddressRule;
   readonly allowsPort: PortRule;
-  /** Addresses whose answers the delivery log may tell from: what they answer to the server they may answer to anybody. */
-  readonly tells: AddressRule;
+  /** Addresses whose responses the delivery log may show: those that any client could get. */
+  readonly mayReveal: AddressRule;
 }
 
-/** The rule for what web hooks name, with the operator's exceptions. */
+/** Returns the rules for web hooks, with the operator's exceptions. */
 export const destinationsOf = (config: Config): Destinations => ({
   allows: addressRule(config.hooks_allowed_networks),
   allowsPort: portRule(config.hooks_allowed_ports),
-  tells: openRule(config.hooks_allowed_networks),
+  mayReveal: openRule(config.hooks_allowed_networks),
 });

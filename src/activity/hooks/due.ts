@@ -6,7 +6,7 @@ import type { SentEvent } from './payload.ts';
 
 export type HookKind = 'web' | 'push' | 'email';
 
-/** A delivery that is to be sent now, with what its hook says about where and how. */
+/** A delivery that is ready to send, with the destination of its hook. */
 export interface DueDelivery extends SentEvent {
   readonly id: number;
   /** The webhook-id. */
@@ -14,9 +14,9 @@ export interface DueDelivery extends SentEvent {
   readonly hook_id: number;
   readonly hook_uuid: string;
   readonly kind: HookKind;
-  /** Whether its event has been removed meanwhile. */
+  /** Whether its event has been removed since. */
   readonly is_lost: number;
-  /** Another one when it has been queued again since. */
+  /** Changes when the delivery is queued again. */
   readonly next_attempt: number;
   /** First failed attempt of the hook since its last success; null: none. */
   readonly failing_since: number | null;
@@ -30,17 +30,17 @@ export interface DueDelivery extends SentEvent {
   /** Token of a push hook, sealed for its uuid. */
   readonly token: Uint8Array | null;
   readonly email: string | null;
-  /** Id of the row in hook_confirmation where this is the mail that asks the receiver. */
+  /** Id in hook_confirmation if this is the mail that asks the receiver. */
   readonly confirmation: number | null;
-  /** Whether it waited for the end of an hour with others, which are sent and settled with it. */
+  /** Whether it belongs to an hourly digest, whose deliveries are sent and settled together. */
   readonly gathered: number;
 }
 
-/** The context of an event as the hook's author reads it at the moment of sending (events.md 4.4). */
+/** The context of an event as the hook's author may read it at the time of sending (events.md 4.4). */
 const contextShown = sql`CASE WHEN e.context IS NULL THEN NULL WHEN NOT ${isReadable} THEN '{}' WHEN u.is_staff OR u.is_support THEN e.context
   ELSE ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })} END`;
 
-/** What is sent for a row of `delivery`, and where to. */
+/** Selects the content and the destination of rows of `delivery`. */
 const sent = sql`
     SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
@@ -51,7 +51,7 @@ const sent = sql`
       ifnull(${contextShown}, ifnull(d.payload -> 'context', '{}')) AS context
     FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`;
 
-/** The first delivery of a hook that is due, in the order of the events. */
+/** Returns the next ready delivery of a hook, in the order of the events. */
 export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`
     ${sent}
@@ -59,11 +59,11 @@ export const nextDelivery = (db: Database, hook: number): DueDelivery | undefine
     ORDER BY d.id
     LIMIT 1`);
 
-/** The delivery with this id, as it would be sent now; undefined where its hook is gone. */
+/** Returns the delivery as it would be sent now; undefined if its hook was deleted. */
 export const deliveryOf = (db: Database, id: number): Omit<DueDelivery, 'next_attempt'> | undefined =>
   db.get(sql`${sent} WHERE d.id = ${id}`);
 
-/** Hooks with deliveries that are due. Jumps from hook to hook, however many deliveries each has. */
+/** Returns hooks with ready deliveries. Skips from hook to hook, so that the number of deliveries does not matter. */
 export const hooksWithDue = (db: Database): number[] =>
   db.values<number>(sql`
     WITH RECURSIVE pending (hook) AS (
@@ -75,16 +75,16 @@ export const hooksWithDue = (db: Database): number[] =>
     SELECT hook FROM pending
     WHERE EXISTS (SELECT 1 FROM delivery WHERE hook_id = hook AND status = 'pending' AND ready = 1)`);
 
-const readiedAtOnce = 1000;
+const maxReadyPerBatch = 1000;
 
-/** Makes waiting deliveries whose time has come ready, a bounded number of them. Answers whether there may be more. */
+/** Marks a batch of due deliveries as ready. Returns whether the batch was full. */
 export function readyDue(db: Database, now: number): boolean {
   const due = db.values<number>(sql`
     SELECT id FROM delivery
     WHERE status = 'pending' AND ready = 0 AND next_attempt <= ${now}
     ORDER BY next_attempt
-    LIMIT ${readiedAtOnce}`);
+    LIMIT ${maxReadyPerBatch}`);
   if (due.length === 0) return false;
   db.write(() => db.run(sql`UPDATE delivery SET ready = 1 WHERE ${among('id', due)}`));
-  return due.length === readiedAtOnce;
+  return due.length === maxReadyPerBatch;
 }

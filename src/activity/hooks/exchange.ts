@@ -1,4 +1,4 @@
-/** What the log of web hooks tells of a single delivery besides its state: the request, and what was answered (events.md 5.9). */
+/** The request and the response of a single delivery, for the log of web hooks (events.md 5.9). */
 import type { Request } from '../../kernel/access/request.ts';
 import { type Field, objectShape, readOnly } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
@@ -6,19 +6,19 @@ import type { Parameters } from '../../kernel/collection/listing.ts';
 import { computedValue, orNullShape } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { present } from '../../kernel/present.ts';
-import { type Attempt, excerptAtMost } from './attempt.ts';
+import { type Attempt, maxExcerptLength } from './attempt.ts';
 import { deliveryOf } from './due.ts';
 import { webPostOf } from './send-web.ts';
 import { messageHeaders } from './signature.ts';
 
-/** A member that `exchangeOf` gives, or null. */
-const given = (name: string, properties: Readonly<Record<string, JsonSchema>>, help: string): Field<never> =>
+/** A member whose value is a parameter from `httpDetailsOf`, or null. */
+const parameterField = (name: string, properties: Readonly<Record<string, JsonSchema>>, help: string): Field<never> =>
   readOnly('nested object', orNullShape(objectShape(properties)), computedValue(`@${name}`), { help });
 
 const headers: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
 
-export const exchangeFields = {
-  request: given(
+export const httpDetailFields = {
+  request: parameterField(
     'request',
     {
       method: { type: 'string', const: 'POST' },
@@ -26,30 +26,34 @@ export const exchangeFields = {
       headers,
       body: { type: 'string' },
     },
-    'What is sent, without its signature; null when the event is no longer kept.',
+    'The request without its signature; null if the event has been removed.',
   ),
-  response: given(
+  response: parameterField(
     'response',
     {
       status: { type: 'integer' },
       headers,
-      body: { type: ['string', 'null'], maxLength: excerptAtMost, description: 'The start of what a refusal says.' },
-      duration: { type: 'integer', description: 'Milliseconds until it was read.' },
+      body: {
+        type: ['string', 'null'],
+        maxLength: maxExcerptLength,
+        description: 'Start of the body of an unsuccessful response.',
+      },
+      duration: { type: 'integer', description: 'Milliseconds until the response was read.' },
     },
-    'What was answered to the last attempt; null where nothing was.',
+    'The response to the last attempt; null if there was none.',
   ),
 };
 
-interface Logged {
+interface DeliveryRow {
   readonly response_code: number | null;
   readonly attempt: string | null;
 }
 
-/** The members of the delivery with this id, as parameters of its representation. The request is made by what sends it. */
-export function exchangeOf({ config, db }: Request, id: number): Parameters {
+/** Returns the request and the response of a delivery as parameters of its representation. Builds the request as the sender does. */
+export function httpDetailsOf({ config, db }: Request, id: number): Parameters {
   const delivery = present(deliveryOf(db, id));
-  const row = present(db.get<Logged>(sql`SELECT response_code, attempt FROM delivery WHERE id = ${id}`));
-  const { sent, ...answer }: Partial<Attempt> = JSON.parse(row.attempt ?? '{}');
+  const row = present(db.get<DeliveryRow>(sql`SELECT response_code, attempt FROM delivery WHERE id = ${id}`));
+  const { sent, ...details }: Partial<Attempt> = JSON.parse(row.attempt ?? '{}');
   const post = webPostOf(delivery, config);
   const request = {
     method: 'POST',
@@ -57,9 +61,14 @@ export function exchangeOf({ config, db }: Request, id: number): Parameters {
     headers: { ...post.headers, ...messageHeaders(delivery.uuid, sent) },
     body: post.body,
   };
-  const response = { status: row.response_code, headers: answer.headers, body: answer.body, duration: answer.duration };
+  const response = {
+    status: row.response_code,
+    headers: details.headers,
+    body: details.body,
+    duration: details.duration,
+  };
   return {
     request: JSON.stringify(delivery.is_lost ? null : request),
-    response: JSON.stringify(answer.headers ? response : null),
+    response: JSON.stringify(details.headers ? response : null),
   };
 }

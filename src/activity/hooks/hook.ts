@@ -36,31 +36,31 @@ export interface HookRow extends Row {
   readonly user_id: number;
   readonly is_active: number;
   readonly pending: number;
-  /** Whether the receiver is known to want what is sent; a matter of email hooks alone. */
+  /** Whether the receiver has agreed to the mails; only email hooks need it. */
   readonly is_confirmed: number;
   readonly event_types: string;
   readonly event_groups: string;
   /** Where an email hook sends to; null for other kinds. */
   readonly email: string | null;
-  /** By which the token of a push hook is known; null without one. */
+  /** Digest of the token of a push hook, for comparison; null without one. */
   readonly token_digest: Uint8Array | null;
-  /** What a web hook signs with, sealed for its uuid; null for other kinds. */
+  /** Signing secret of a web hook, sealed for its uuid; null for other kinds. */
   readonly secret: Uint8Array | null;
 }
 
-/** Who changes a hook, and looks after its deliveries. */
+/** The right to change a hook and manage its deliveries. */
 export const hookManagers = anyOf(userIn('user_id', 'the author of the hook'), staff);
 
-/** Condition on the alias `h`: the caller sees the hook, and what was delivered to it. */
+/** Condition on the alias `h`: the caller can see the hook and its deliveries. */
 export const visibleHooks = visibleTo('the author of the hook; staff and global support', (caller) =>
   seesAll(caller) ? raw('TRUE') : sql`h.user_id = ${caller.id}`,
 );
 
-/** What is particular to one kind of hook. */
+/** Specifies one kind of hook. */
 interface HookKindSpec {
   readonly kind: HookKind;
   readonly path: string;
-  /** What `hook_type` says. */
+  /** The value of `hook_type`. */
   readonly type: string;
   readonly name: string;
   readonly description: string;
@@ -68,38 +68,38 @@ interface HookKindSpec {
   readonly filters: Filters;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** What a new hook has besides what the body brings. */
-  readonly made?: (request: Request, uuid: string) => Made;
-  /** What the columns hold of the values of a body, for the hook with this uuid. */
+  /** Returns generated columns of a new hook. */
+  readonly generate?: (request: Request, uuid: string) => Generated;
+  /** Converts the columns of a body to the stored columns. */
   readonly stored?: (request: Request, columns: Columns, hook: Owned) => Columns;
-  /** What follows once a body has been stored; also of one that changes nothing. */
-  readonly follow?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
-  /** Refusals besides those that hooks of every kind have, for the documentation. */
+  /** Runs after a body has been stored, even if it changed nothing. */
+  readonly afterStore?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
+  /** Error responses besides those of every kind of hook, for the documentation. */
   readonly refusals?: Operation['refusals'];
-  /** SQL parameters of the representation in every answer but that to the creation. */
+  /** SQL parameters of the representation in every response except to the creation. */
   readonly parameters?: Parameters;
 }
 
-/** A hook as far as it is known before it is stored. */
+/** The known properties of a hook before it is stored. */
 interface Owned {
   readonly uuid: string;
   /** Its author. */
   readonly user_id: number;
-  /** The hook before a change; absent at its creation. */
+  /** The hook before a change; undefined for a new hook. */
   readonly row?: HookRow;
 }
 
-interface Made {
+interface Generated {
   readonly columns: Readonly<Record<string, Value>>;
-  /** SQL parameters of the representation in the answer to the creation. */
+  /** SQL parameters of the representation in the response to the creation. */
   readonly parameters: Parameters;
 }
 
-const nothing: Made = { columns: {}, parameters: {} };
+const nothing: Generated = { columns: {}, parameters: {} };
 
-/** The collection of one kind of hook: all kinds share a table, and everything but where and how they deliver. */
+/** Creates the collection of one kind of hook. The kinds share a table and differ only in how they deliver. */
 export function hookCollection(own: HookKindSpec): Collection<CommonFields, HookRow> {
-  // The rest of this file knows the fields that all kinds have; those of its own are columns as they are.
+  // The rest of this file uses only the common fields; the fields of a kind are stored as plain columns.
   const fields: CommonFields = { ...commonFields(own.path, own.type), ...own.fields };
   const { parameters } = own;
   return collection<HookRow>()({
@@ -111,7 +111,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     fields,
     visible: {
       ...visibleHooks,
-      condition: (...asked) => sql`h.kind = ${own.kind} AND ${visibleHooks.condition(...asked)}`,
+      condition: (...caller) => sql`h.kind = ${own.kind} AND ${visibleHooks.condition(...caller)}`,
     },
     examples: { create: own.example, replace: own.example, change: { is_active: false } },
     filters: {
@@ -140,7 +140,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
   });
 }
 
-/** A list of texts from a vocabulary; sorted, each once. In a form it is JSON text or a repeated field. */
+/** A list of known values, stored sorted and without duplicates. In a form it is JSON text or a repeated field. */
 const choices = (known: readonly string[], help: string): WritableField<readonly string[], false> => ({
   ...readOnly('list', { type: 'array', items: { type: 'string', enum: known } }, (column) => computedValue(column), {
     help,
@@ -166,7 +166,7 @@ const choices = (known: readonly string[], help: string): WritableField<readonly
   ),
 });
 
-/** The items of a list in a form: JSON text of the list, or the values of the repeated field. */
+/** Parses a list in a form: JSON text of the list, or the values of the repeated field. */
 function choicesOfForm(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== '');
   if (typeof value !== 'string' || value.trim() === '') return [];
@@ -191,12 +191,12 @@ const commonFields = (path: string, type: string) => ({
 
 type CommonFields = ReturnType<typeof commonFields>;
 
-/** The lists of a body as columns. Groups stand for their types, together with the types of the same body. */
+/** Converts the lists of a body to columns. Adds the types of the groups to the types. */
 function listsOf({ event_groups: groups, event_types: types }: Values<CommonFields>): Columns {
-  const wanted = groups ? [...new Set([...typesOfGroups(groups), ...(types ?? [])])].sort() : types;
+  const subscribed = groups ? [...new Set([...typesOfGroups(groups), ...(types ?? [])])].sort() : types;
   return {
     ...(groups && { event_groups: JSON.stringify(groups) }),
-    ...(wanted && { event_types: JSON.stringify(wanted) }),
+    ...(subscribed && { event_types: JSON.stringify(subscribed) }),
   };
 }
 
@@ -204,9 +204,9 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
   const { db, app } = request;
   rejectTooMany(request);
   const uuid = newUuid(app);
-  const { columns, parameters } = own.made?.(request, uuid) ?? nothing;
+  const { columns, parameters } = own.generate?.(request, uuid) ?? nothing;
   const hook = { uuid, user_id: request.caller.id };
-  const brought = { ...plain, ...listsOf(values) };
+  const received = { ...plain, ...listsOf(values) };
   const id = db.insert('hook', {
     uuid,
     kind: own.kind,
@@ -216,14 +216,14 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
     event_types: '[]',
     event_groups: '[]',
     ...columns,
-    ...(own.stored?.(request, brought, hook) ?? brought),
+    ...(own.stored?.(request, received, hook) ?? received),
   });
   subscribe(db, id);
-  own.follow?.(request, brought, { ...hook, id });
+  own.afterStore?.(request, received, { ...hook, id });
   return { id, parameters };
 }
 
-/** Throws 409 where the caller has as many hooks as the setting hooks_per_user lets everybody but staff have. */
+/** Throws 409 if the caller has as many hooks as the setting hooks_per_user allows. Staff have no limit. */
 function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Request): void {
   if (caller.isStaff) return;
   const present = db.count(sql`SELECT count(*) FROM hook WHERE user_id = ${caller.id}`);
@@ -232,16 +232,16 @@ function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Reques
 
 function update(request: Request, own: HookKindSpec, row: HookRow, values: Values<CommonFields>, plain: Columns): void {
   const hook = { uuid: row.uuid, user_id: row.user_id, row };
-  const brought = { ...plain, ...listsOf(values) };
-  store(request, row, own.stored?.(request, brought, hook) ?? brought);
-  own.follow?.(request, brought, { ...hook, id: row.id });
+  const received = { ...plain, ...listsOf(values) };
+  store(request, row, own.stored?.(request, received, hook) ?? received);
+  own.afterStore?.(request, received, { ...hook, id: row.id });
 }
 
 function store(request: Request, row: HookRow, columns: Columns): void {
   const { db } = request;
   const changes = changesOf(row, columns);
   if (Object.keys(changes).length === 0) return;
-  // Switched on again or pointed elsewhere, a hook starts without the failures of its past.
+  // An enabled or changed hook starts without past failures.
   db.update('hook', row.id, { ...changes, failing_since: null, modified: request.now });
   if (changes.event_types !== undefined) {
     db.run(sql`DELETE FROM hook_event_type WHERE hook_id = ${row.id}`);
@@ -250,7 +250,7 @@ function store(request: Request, row: HookRow, columns: Columns): void {
   if (changes.is_active === 0) cancelDeliveries(request, sql`id = ${row.id}`, 'The hook was disabled.');
 }
 
-/** Enters a hook under each of its types. */
+/** Indexes a hook under each of its event types. */
 function subscribe(db: Database, hook: number): void {
   db.run(sql`
     INSERT INTO hook_event_type (type, hook_id)

@@ -8,8 +8,8 @@ import { askReceiver, isTrusted } from './confirmation.ts';
 import { type HookRow, hookCollection } from './hook.ts';
 import { cancelDeliveries } from './queue.ts';
 
-/** The address that a body brings, where it has to be judged whether its owner wants mails: not one that is confirmed already. */
-function judgedEmail({ email: address }: Columns, row: HookRow | undefined): string | undefined {
+/** Returns the address in a body, unless the hook already has it and its owner has confirmed it. */
+function unconfirmedEmail({ email: address }: Columns, row: HookRow | undefined): string | undefined {
   if (typeof address !== 'string') return undefined;
   return row?.email === address && row.is_confirmed ? undefined : address;
 }
@@ -30,14 +30,16 @@ export const emailHooks = hookCollection({
   filters: { email: exactEmail('h.email') },
   refusals: { 429: true },
   stored: (request, columns, { row, user_id: author }) => {
-    const judged = judgedEmail(columns, row);
-    return judged === undefined ? columns : { ...columns, is_confirmed: Number(isTrusted(request, author, judged)) };
+    const unconfirmed = unconfirmedEmail(columns, row);
+    return unconfirmed === undefined
+      ? columns
+      : { ...columns, is_confirmed: Number(isTrusted(request, author, unconfirmed)) };
   },
-  follow: (request, columns, { id, row, user_id, uuid }) => {
-    const judged = judgedEmail(columns, row);
-    if (judged === undefined || isTrusted(request, user_id, judged)) return;
-    // What was queued for another address is not for this one.
-    if (row && row.email !== judged) cancelDeliveries(request, sql`id = ${id}`, 'The address was changed.');
-    askReceiver(request, { id, uuid, user_id, email: judged });
+  afterStore: (request, columns, { id, row, user_id, uuid }) => {
+    const unconfirmed = unconfirmedEmail(columns, row);
+    if (unconfirmed === undefined || isTrusted(request, user_id, unconfirmed)) return;
+    // Mails that are queued for the previous address must not go to this one.
+    if (row && row.email !== unconfirmed) cancelDeliveries(request, sql`id = ${id}`, 'The address was changed.');
+    askReceiver(request, { id, uuid, user_id, email: unconfirmed });
   },
 });

@@ -58,7 +58,7 @@ export const webHooks = hookCollection({
     content_type: within(['json', 'form'], exact('h.content_type')),
   },
   parameters: { secret: null },
-  made: (request, uuid) => {
+  generate: (request, uuid) => {
     const { sealed, secret } = makeSecret(request, uuid);
     return { columns: { content_type: 'json', secret: sealed }, parameters: { secret } };
   },

@@ -1,4 +1,4 @@
-/** How much is sent to one host at a time, whoever the hooks are of (events.md 5.5 "Hosts"). */
+/** Limits deliveries to one host, across the hooks of all users (events.md 5.5 "Hosts"). */
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../kernel/config/config.ts';
 import { hostOf, judgedAddress } from '../../kernel/net/destination.ts';
@@ -7,18 +7,18 @@ import type { Resolver } from '../../kernel/net/resolver.ts';
 import { type ConcurrencyLimit, concurrencyLimit } from '../../kernel/outbox/delivery-worker.ts';
 import { Rate } from '../../kernel/outbox/rate.ts';
 
-const atOnce = 20;
-const perSecond = 200;
-/** Beyond so many hosts, those that nothing is sent to are forgotten. */
-const keptHosts = 1000;
+const maxConcurrent = 20;
+const maxPerSecond = 200;
+/** Above this number, limits of idle hosts are evicted. */
+const maxHosts = 1000;
 
-/** The limits of the hosts that hooks name. Those in networks that the operator allows are the operator's own, and have none. */
+/** Limits of the hosts of hooks. Hosts in networks that the operator allows have no limit. */
 export class HostLimits {
   readonly #allowed: ReturnType<typeof parseNetworks>;
   readonly #limits = new Map<string, ConcurrencyLimit>();
-  /** Names that were last found to be in allowed networks. */
-  readonly #own = new Set<string>();
-  /** Finds addresses, and notes which names are the operator's own. */
+  /** Host names whose last lookup was in allowed networks. */
+  readonly #allowedHosts = new Set<string>();
+  /** Looks up addresses, and records which names are in allowed networks. */
   readonly resolve: Resolver;
 
   constructor({ hooks_allowed_networks: networks }: Pick<Config, 'hooks_allowed_networks'>, resolve: Resolver) {
@@ -30,33 +30,33 @@ export class HostLimits {
       });
   }
 
-  /** The limit of the host of a URL; undefined: none. */
+  /** Returns the limit of the host of a URL; undefined if it has none. */
   of(url: string): ConcurrencyLimit | undefined {
     const named = hostOf(new URL(url));
     const isAddress = ipaddr.isValid(named);
     const host = isAddress ? judgedAddress(named) : named;
-    if (isAddress ? inNetworks(host, this.#allowed) : this.#own.has(host)) return undefined;
+    if (isAddress ? inNetworks(host, this.#allowed) : this.#allowedHosts.has(host)) return undefined;
     const known = this.#limits.get(host);
     if (known) return known;
-    if (this.#limits.size >= keptHosts) this.#forgetIdle();
-    const made = { ...concurrencyLimit(atOnce), rate: new Rate(perSecond) };
-    this.#limits.set(host, made);
-    return made;
+    if (this.#limits.size >= maxHosts) this.#evictIdle();
+    const limit = { ...concurrencyLimit(maxConcurrent), rate: new Rate(maxPerSecond) };
+    this.#limits.set(host, limit);
+    return limit;
   }
 
   #note(hostname: string, addresses: readonly string[] | false): void {
     const host = hostname.toLowerCase().replace(/\.$/, '');
-    const isOwn =
+    const isAllowed =
       addresses !== false &&
       addresses.length > 0 &&
       addresses.every((address) => inNetworks(judgedAddress(address), this.#allowed));
-    if (isOwn && this.#own.size < keptHosts) this.#own.add(host);
-    else this.#own.delete(host);
+    if (isAllowed && this.#allowedHosts.size < maxHosts) this.#allowedHosts.add(host);
+    else this.#allowedHosts.delete(host);
   }
 
-  #forgetIdle(): void {
+  #evictIdle(): void {
     const now = performance.now();
     for (const [host, { rate, running, waiting }] of this.#limits)
-      if (running === 0 && waiting.size === 0 && rate?.free(now) === perSecond) this.#limits.delete(host);
+      if (running === 0 && waiting.size === 0 && rate?.free(now) === maxPerSecond) this.#limits.delete(host);
   }
 }

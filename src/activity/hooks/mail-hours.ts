@@ -1,4 +1,4 @@
-/** How many mails the hooks of an author send in an hour, and what becomes of the events beyond (events.md 5.7). */
+/** Limits the mails that hooks of an author send in an hour; a digest at its end has the other events (events.md 5.7). */
 import type { Context } from '../../kernel/access/context.ts';
 import { hour } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
@@ -13,7 +13,7 @@ interface Receiver {
 
 const none: ReadonlyMap<number, number> = new Map();
 
-/** Counts the mails that an event causes. Answers the hooks whose authors have had enough, with the instant their hour ends at. */
+/** Counts the mails that an event causes. Returns the hooks above the limit of their author, with the end of the hour. */
 export function beyondMailLimit(context: Context, receivers: readonly Receiver[]): ReadonlyMap<number, number> {
   const mails = receivers.filter(({ kind }) => kind === 'email');
   if (mails.length === 0) return none;
@@ -31,7 +31,7 @@ export function beyondMailLimit(context: Context, receivers: readonly Receiver[]
   return beyond;
 }
 
-/** The hour that runs for an author: the last one, or, if it is over, a new one. */
+/** Returns the current hour of an author; starts a new one if the last is over. */
 function hourOf({ app: { db }, now }: Context, author: number): { readonly since: number; readonly mails: number } {
   const last = db.get<{ since: number; mails: number }>(
     sql`SELECT since, mails FROM hook_mail_hour WHERE user_id = ${author}`,
@@ -39,10 +39,10 @@ function hourOf({ app: { db }, now }: Context, author: number): { readonly since
   return last && now >= last.since && now < last.since + hour ? last : { since: now, mails: 0 };
 }
 
-/** So many events a mail names; the others are counted. */
-const namedAtMost = 100;
+/** A digest lists this many events and counts the others. */
+const maxListedEvents = 100;
 
-/** Events that one mail tells. */
+/** The events of a digest. */
 export interface Gathered {
   readonly named: readonly {
     readonly at: number;
@@ -51,26 +51,26 @@ export interface Gathered {
     /** JSON. */
     readonly context: string;
   }[];
-  /** How many others there are. */
+  /** The number of events that are not listed. */
   readonly others: number;
 }
 
-/** Those of a hook that waited for the end of the same hour as this delivery. */
+/** Condition on `delivery d`: it belongs to the same digest as this delivery. */
 const together = ({ hook_id: hook, next_attempt: until }: Pick<DueDelivery, 'hook_id' | 'next_attempt'>) =>
   sql`d.hook_id = ${hook} AND d.status = 'pending' AND d.gathered = 1 AND d.next_attempt = ${until}`;
 
-/** What the mail of a delivery tells that waited for the end of an hour. */
+/** Loads the events of the digest that a delivery belongs to. */
 export function gatheredWith(db: Database, delivery: Pick<DueDelivery, 'hook_id' | 'next_attempt'>): Gathered {
   const named = db.all<Gathered['named'][number]>(sql`
     SELECT e.at, e.type, e.message, e.context FROM delivery d JOIN event e ON e.id = d.event_id
     WHERE ${together(delivery)}
     ORDER BY d.id
-    LIMIT ${namedAtMost}`);
+    LIMIT ${maxListedEvents}`);
   const total = db.scalar<number>(sql`SELECT count(*) FROM delivery d WHERE ${together(delivery)}`);
   return { named, others: total - named.length };
 }
 
-/** Has what became of a delivery become of all that were in its mail. */
+/** Copies the state of a delivery to all deliveries of its digest. */
 export const settleGathered = (db: Database, delivery: Pick<DueDelivery, 'id' | 'hook_id' | 'next_attempt'>): void =>
   void db.run(sql`
     UPDATE delivery AS d

@@ -3,7 +3,7 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
-import { forgetSecret } from './confirmation.ts';
+import { deleteSecret } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import { settleGathered } from './mail-hours.ts';
 import { cancelDeliveries } from './queue.ts';
@@ -25,7 +25,7 @@ type Settled = Pick<
   | 'gathered'
 >;
 
-/** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
+/** Stores the outcome of an attempt in the delivery and its hook. Must run inside a write. */
 export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
   const { db } = context.app;
   if (outcome.status === 'delivered' && delivery.failing_since !== null)
@@ -33,21 +33,21 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const before = db.get<{ attempts: number; schedule_from: number }>(sql`
     SELECT attempts, schedule_from FROM delivery
     WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`);
-  // Canceled while it was under way, and perhaps queued again since: that stands.
+  // It was canceled during the attempt, and may have been queued again: that state stays.
   if (!before) return;
-  // For an event that is lost nothing was attempted.
+  // A removed event was not sent, so its hook has not failed.
   const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
-  const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
-  const attempted = afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome);
+  const isRetargeted = failure !== undefined && hasNewReceiver(db, delivery);
+  const attempted = afterAttempt(context, before, isRetargeted ? { ...failure, final: false, gone: false } : outcome);
   db.update('delivery', delivery.id, { ready: 0, ...attempted, attempt: outcome.kept ?? null });
   if (delivery.gathered) settleGathered(db, delivery);
   if (delivery.confirmation !== null && attempted.status !== 'pending')
-    forgetSecret(context.app, delivery.confirmation);
-  if (failure && !isElsewhere) evaluateHook(context, delivery, failure.gone ?? false);
+    deleteSecret(context.app, delivery.confirmation);
+  if (failure && !isRetargeted) evaluateHook(context, delivery, failure.gone ?? false);
 }
 
-/** Whether the hook has got another receiver since: what the last one answered is not about that. */
-const isPointedElsewhere = (
+/** Whether the hook has a new receiver, to which the outcome of the old one does not apply. */
+const hasNewReceiver = (
   db: Database,
   { destination_url: url, email, hook_id: hook, platform, token }: Settled,
 ): boolean =>
@@ -56,10 +56,10 @@ const isPointedElsewhere = (
     WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token}
       AND email IS ${email}`) === undefined;
 
-/** Notes that a hook's attempts fail; disables it when its receiver is gone, or when all have failed for days. */
+/** Records the failure of a hook. Disables the hook if its receiver is gone or every attempt has failed for 5 days. */
 function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
   const { db } = context.app;
-  // As it is now: a change of the hook since the attempt began has cleared it.
+  // Read again: a change of the hook during the attempt clears it.
   const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;
   const isDead = since !== null && context.now - since >= deadAfter && !context.app.isClockDoubtful();
   if (since === null) db.update('hook', hook, { failing_since: context.now });
@@ -75,11 +75,11 @@ function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: bo
   cancelDeliveries(context, sql`id = ${hook}`, reason);
 }
 
-/** The instant a Retry-After header names: seconds from now, or a date in any of the forms of RFC 9110 5.6.7. */
+/** Parses Retry-After: seconds from now, or a date in any form of RFC 9110 5.6.7. */
 export function retryAfterOf(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return now + Number(text) * second;
-  // The oldest form names no zone: it is UTC, not that of this machine.
+  // The asctime form has no zone: it is UTC, not local time.
   const isWithoutZone = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(text);
   const date = /[a-z]/i.test(text) ? Date.parse(isWithoutZone ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : date * 1000;

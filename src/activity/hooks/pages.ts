@@ -4,7 +4,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { escaped } from '../../kernel/mail/html.ts';
-import { confirm, confirmPath, isAsked, isSubscribed, unsubscribe, unsubscribePath } from './confirmation.ts';
+import { confirm, confirmPath, isConfirmable, isSubscribed, unsubscribe, unsubscribePath } from './confirmation.ts';
 
 type Language = 'en' | 'et';
 
@@ -130,7 +130,7 @@ export const hookPages: readonly Endpoint[] = [
       en: 'Notifications will be sent to your email address.',
       et: 'Teavitused saadetakse sinu e-posti aadressile.',
     },
-    knows: isAsked,
+    knows: isConfirmable,
     act: confirm,
   }),
   pageEndpoint({

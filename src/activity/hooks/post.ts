@@ -10,36 +10,36 @@ export interface Post {
 
 interface HookClientOptions {
   readonly resolve?: Resolver | undefined;
-  /** Absent: the destination is the operator's choice, and may be any. */
+  /** Omitted for destinations that the operator chooses, which may be any. */
   readonly destinations?: Pick<Destinations, 'allows' | 'allowsPort'>;
-  /** For the whole exchange, in milliseconds. */
-  readonly patience?: number;
+  /** For the request and the response. */
+  readonly timeoutMs?: number;
 }
 
 /**
- * What is told of a destination that is refused and of one whose name nobody knows alike: a delivery log must not tell which
- * names there are in the operator's networks (events.md 5.8).
+ * The error for both a rejected destination and an unknown host name: a delivery log must not reveal which names exist in the
+ * operator's networks (events.md 5.8).
  */
 const unreachable = 'Destination is not allowed.';
 
-/** Why no answer came; `message` is a sentence for the delivery log. */
+/** An attempt without a response; `message` is a sentence for the delivery log. */
 export class PostError extends Error {
   constructor(
     message: string,
-    /** The header of an answer, where it was one that went before the request. */
+    /** Retry-After of a preceding request, such as that for an access token. */
     readonly retryAfter?: string,
   ) {
     super(message);
   }
 }
 
-/** For the whole exchange, in milliseconds. */
-const patience = 10_000;
-const answerBytes = 64 * 1024;
+/** For the request and the response. */
+const defaultTimeoutMs = 10_000;
+const maxResponseBytes = 64 * 1024;
 
 /**
- * Posts deliveries on connections that stay open: a delivery may arrive twice, which receivers tell by its id. With a rule,
- * only allowed destinations are connected to.
+ * Posts deliveries on keep-alive connections: a delivery may arrive twice, which receivers detect by its id. With `destinations`,
+ * connects only to allowed ones.
  */
 export class HookClient {
   readonly #client: HttpClient;
@@ -49,15 +49,15 @@ export class HookClient {
       resolve: options.resolve ?? systemResolver,
       allows: options.destinations?.allows ?? (() => true),
       allowsPort: options.destinations?.allowsPort,
-      timeout: options.patience ?? patience,
-      maxBytes: answerBytes,
+      timeout: options.timeoutMs ?? defaultTimeoutMs,
+      maxBytes: maxResponseBytes,
       keepAlive: true,
     });
   }
 
   /**
-   * Rejects with a PostError when no answer came. A body that was broken off is no matter: the status has been told. Redirects
-   * are answers like any other.
+   * Rejects with a PostError when there is no response. A truncated body is no error: the status is known. Does not follow
+   * redirects.
    */
   async post({ body, headers, url }: Post): Promise<HttpAnswer> {
     try {
@@ -69,7 +69,7 @@ export class HookClient {
     }
   }
 
-  /** Ends all connections, also those in use. */
+  /** Closes all connections, including those in use. */
   close(): void {
     this.#client.close();
   }

@@ -17,11 +17,11 @@ interface Subscriber extends Receiver {
   readonly user_id: number;
 }
 
-const pendingAtMost = 10_000;
+const maxPending = 10_000;
 
 /**
- * Queues a delivery for every hook that gets the event: active, of an active author who sees the event by the roles they have
- * now or had before the change, and with the type among its types (events.md 5.4).
+ * Queues a delivery for every active hook with this event type whose author is active and can see the event, by their current
+ * roles or those before the change (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const { db } = context.app;
@@ -52,12 +52,12 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
   enqueue(context, receivers, { id: event.id, type: event.type, payload: null }, beyondMailLimit(context, receivers));
 }
 
-/** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Answers the delivery's id. */
+/** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Returns the delivery's id. */
 export function queueTest(context: Context, hook: Receiver, type: EventTypeName, payload: string): number {
   return enqueue(context, [hook], { id: null, type, payload });
 }
 
-/** What is queued for an email hook in the place of an event: the mail that asks its receiver, with the row's id as payload. */
+/** Replaces the event type of the mail that asks the receiver of an email hook. The payload has the id in hook_confirmation. */
 const confirmationType = 'confirmation';
 
 /** Queues the mail that asks the receiver of an email hook. */
@@ -66,7 +66,7 @@ export function queueConfirmation(context: Context, hook: number, confirmation: 
   enqueue(context, [{ id: hook, pending: 0 }], { id: null, type: confirmationType, payload });
 }
 
-/** Makes a finished delivery pending again, on a schedule of its own. */
+/** Queues a finished delivery again, with a new retry schedule. */
 export function queueAgain(context: Context, hook: Receiver, delivery: number): void {
   context.app.db.run(sql`
     UPDATE delivery
@@ -76,7 +76,7 @@ export function queueAgain(context: Context, hook: Receiver, delivery: number): 
   wake(context, [hook]);
 }
 
-/** Cancels what is still to be sent to the hooks that a condition on `hook` names; the log tells the reason. */
+/** Cancels pending deliveries of the hooks that a condition on `hook` selects. The delivery log shows the reason. */
 export function cancelDeliveries({ app, now }: Context, hooks: Sql, reason: string): void {
   app.db.run(sql`
     UPDATE delivery
@@ -92,8 +92,8 @@ interface Content {
 }
 
 /**
- * Inserts all rows in one statement: this is the part of a write that every matching hook adds to. Those of hooks in `later`
- * are gathered until the instant there. Answers the last id.
+ * Inserts all rows in one statement, because each matching hook adds to the cost of the write. Deliveries of hooks in `later`
+ * wait until that time for a digest. Returns the last id.
  */
 function enqueue(
   context: Context,
@@ -113,9 +113,9 @@ function enqueue(
   return last;
 }
 
-/** Gives up the oldest pending delivery of a hook that had as many as it may have before one was added. */
+/** Fails the oldest pending delivery of a hook that was already at the limit. */
 function limitPending({ app, now }: Context, { id, pending }: Receiver): void {
-  if (pending < pendingAtMost) return;
+  if (pending < maxPending) return;
   const oldest = (ready: number): Sql =>
     sql`SELECT min(id) AS id FROM delivery WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready}`;
   app.db.run(sql`

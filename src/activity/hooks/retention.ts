@@ -4,8 +4,8 @@ import { removeStep } from '../../kernel/db/removal.ts';
 import { among, sql } from '../../kernel/db/sql.ts';
 
 /**
- * Removes the deliveries that finished longer ago than the setting hook_delivery_retention, a bounded number at a time.
- * Answers whether it was that many.
+ * Removes a batch of the deliveries that finished longer ago than the setting hook_delivery_retention. Returns whether the
+ * batch was full.
  */
 export function removeOldDeliveries({ app: { config, db }, now }: Context): boolean {
   return removeStep((limit) => {
@@ -18,7 +18,7 @@ export function removeOldDeliveries({ app: { config, db }, now }: Context): bool
   });
 }
 
-/** Removes the deliveries that deleted hooks have left behind, a bounded number at a time. Answers whether there may be more. */
+/** Removes a batch of the deliveries of deleted hooks. Returns whether there may be more. */
 export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
@@ -29,7 +29,7 @@ export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   return true;
 }
 
-/** Answers how many there were. */
+/** Returns the number of removed deliveries. */
 function remove(db: Database, deliveries: readonly number[]): number {
   if (deliveries.length > 0) db.run(sql`DELETE FROM delivery WHERE ${among('id', deliveries)}`);
   return deliveries.length;

@@ -33,12 +33,12 @@ export class EmailSender implements Sender {
     this.#mailer.close();
   }
 
-  /** Receiver, subject and text of the mail; undefined where it asks for a confirmation that nobody waits for. */
+  /** Returns receiver, subject and text of the mail; undefined if its confirmation is no longer needed. */
   #content(delivery: DueDelivery): Pick<Mail, 'to' | 'subject' | 'text' | 'html'> | undefined {
     const title = `Notifications from ${this.app.config.product_name}`;
     if (delivery.confirmation !== null) {
-      const asked = confirmationOf(this.app, delivery.confirmation);
-      return asked && { to: asked.email, ...question(title, asked.link) };
+      const confirmation = confirmationOf(this.app, delivery.confirmation);
+      return confirmation && { to: confirmation.email, ...question(title, confirmation.link) };
     }
     if (delivery.gathered) {
       const gathered = gatheredWith(this.app.db, delivery);
@@ -54,13 +54,13 @@ export class EmailSender implements Sender {
 }
 
 /**
- * The message of an event in a mail: the names in it as in all mails, and links nowhere. What staff post stays as it is; they
- * may lead somewhere (events.md 5.7).
+ * Returns the message of an event for a mail, with names made safe as in all mails and without links. A custom notification
+ * stays unchanged: staff may include links (events.md 5.7).
  */
 function wordsOf({ context, message, type }: Gathered['named'][number]): string {
   if (type === 'custom_notification') return message;
   const names = Object.values(contextOf(context) ?? {}).filter((text) => nameInMail(text) !== text);
-  // The longest first: another name may be a part of it.
+  // The longest first: it may contain another name.
   names.sort((a, b) => b.length - a.length);
   return withoutLinks(names.reduce((words, name) => words.replaceAll(name, () => nameInMail(name)), message));
 }
@@ -68,7 +68,7 @@ function wordsOf({ context, message, type }: Gathered['named'][number]): string 
 const itemsOf = (events: Gathered['named']): string =>
   `<ul>\n${events.map((event) => `<li>${escaped(wordsOf(event))} <time>${shortTime(event.at)}</time></li>\n`).join('')}</ul>\n`;
 
-/** The mail that tells the events beyond the limit of an hour. */
+/** Renders the mail that lists the events above the hourly limit. */
 function digest(title: string, { named, others }: Gathered): Pick<Mail, 'subject' | 'text' | 'html'> {
   const rest = others === 0 ? '' : `and ${others} more`;
   return {
@@ -78,7 +78,7 @@ function digest(title: string, { named, others }: Gathered): Pick<Mail, 'subject
   };
 }
 
-/** The mail that asks a receiver. It holds nothing that a user has written: whoever asks for it may mean harm. */
+/** Renders the mail that asks the receiver. It contains no text from users, who may try to abuse it. */
 function question(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
   const asks = 'Somebody has asked that notifications be sent to this address. Confirm it here, within 7 days:';
   const otherwise = 'If you do not know why, ignore this mail: then nothing is sent.';

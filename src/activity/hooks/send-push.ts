@@ -12,12 +12,12 @@ import { type EventPayload, payloadOf } from './payload.ts';
 import { HookClient, type Post, PostError } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
-/** Delivers to push hooks through a gateway that the operator names. */
+/** Delivers to push hooks through the gateway of the operator. */
 export class PushSender implements Sender {
   readonly #poster: HookClient;
   readonly #account: ServiceAccount | undefined;
 
-  /** Throws with a sentence when the service account's file is of no use. */
+  /** Throws if the service account file is invalid. */
   constructor(private readonly app: App) {
     this.#poster = new HookClient({ resolve: app.resolve });
     const file = app.config.push_service_account;
@@ -29,9 +29,9 @@ export class PushSender implements Sender {
     try {
       const post = await this.#post(delivery, this.app.secrets.open(delivery.token, delivery.hook_uuid), context);
       if (!post) return { status: 'skipped', error: `Push to ${delivery.platform} is not set up.` };
-      const answer = await this.#poster.post(post);
-      if (answer.status === 401) this.#account?.forgetToken();
-      return gatewayOutcome(answer, this.app.clock.now());
+      const response = await this.#poster.post(post);
+      if (response.status === 401) this.#account?.discardToken();
+      return gatewayOutcome(response, this.app.clock.now());
     } catch (error) {
       return failureOf(error, this.app.clock.now());
     }
@@ -41,7 +41,7 @@ export class PushSender implements Sender {
     this.#poster.close();
   }
 
-  /** The request to the gateway; undefined when none is set up for the platform. */
+  /** Builds the request to the gateway; undefined if none is configured for the platform. */
   async #post(delivery: DueDelivery, token: string, { now }: Context): Promise<Post | undefined> {
     const { config } = this.app;
     const event = payloadOf(delivery);
@@ -89,23 +89,23 @@ const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
   body: JSON.stringify(body),
 });
 
-/** What a gateway's answer means: also an answer of 2xx may tell an error, and that a token is no longer registered. */
-function gatewayOutcome(answer: HttpAnswer, now: number): Outcome {
-  const error = gatewayError(answer.body.toString());
-  const outcome = outcomeOf(answer, now);
+/** Maps a response of the gateway to an outcome. A 2xx response may also contain an error, such as an unregistered token. */
+function gatewayOutcome(response: HttpAnswer, now: number): Outcome {
+  const error = gatewayError(response.body.toString());
+  const outcome = outcomeOf(response, now);
   const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
   if (error === undefined) return outcome;
-  const retryAfter = retryAfterOf(answer.headers['retry-after'], now);
+  const retryAfter = retryAfterOf(response.headers['retry-after'], now);
   return {
     status: 'failed',
-    code: answer.status,
+    code: response.status,
     gone,
     retryAfter,
-    error: `The gateway answered ${answer.status}: ${error}.`,
+    error: `The gateway answered ${response.status}: ${error}.`,
   };
 }
 
-/** What a gateway tells of an error, as far as it is understood. */
+/** The known members of a gateway error. */
 interface GatewayError {
   readonly details?: readonly { readonly errorCode?: string }[];
   readonly status?: string;
@@ -116,7 +116,7 @@ interface Failure {
   readonly error?: GatewayError | string | number | boolean | null;
 }
 
-/** The error an answer of the gateway tells, in either of its forms. */
+/** Returns the error in a response of the gateway, in either of its two formats. */
 function gatewayError(body: string): string | undefined {
   let value: (Failure & { readonly results?: readonly (Failure | null)[] }) | null;
   try {
@@ -125,11 +125,11 @@ function gatewayError(body: string): string | undefined {
     return undefined;
   }
   const { error, results } = value ?? {};
-  const told =
+  const reported =
     error ?? (Array.isArray(results) ? results.find((result) => result?.error !== undefined)?.error : undefined);
-  if (told === undefined || told === null) return undefined;
-  if (typeof told !== 'object') return String(told);
-  const { details, message, status } = told;
+  if (reported === undefined || reported === null) return undefined;
+  if (typeof reported !== 'object') return String(reported);
+  const { details, message, status } = reported;
   const code = Array.isArray(details)
     ? details.find((detail) => detail?.errorCode !== undefined)?.errorCode
     : undefined;
@@ -138,7 +138,7 @@ function gatewayError(body: string): string | undefined {
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 
-/** Gets access tokens for a service account's key file: a signed claim is traded for a token at the file's endpoint. */
+/** Gets access tokens for a service account: sends a signed assertion to the token endpoint in its key file. */
 class ServiceAccount {
   readonly project: string;
   readonly #email: string;
@@ -159,10 +159,10 @@ class ServiceAccount {
     this.#endpoint = endpoint;
   }
 
-  /** A token that is valid for another minute at least. Rejects with a PostError. */
+  /** Returns a token that is valid for at least a minute. Rejects with a PostError. */
   async accessToken(now: number): Promise<string> {
     if (this.#token && now >= this.#token.since && now < this.#token.expires - minute) return this.#token.text;
-    const answer = await this.poster.post({
+    const response = await this.poster.post({
       url: this.#endpoint,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({
@@ -170,28 +170,28 @@ class ServiceAccount {
         assertion: this.#assertion(now),
       }).toString(),
     });
-    const { access_token: text, expires_in: seconds } = tokenAnswer(answer);
+    const { access_token: text, expires_in: seconds } = parseTokenResponse(response);
     if (typeof text !== 'string')
       throw new PostError(
-        `The token endpoint of the push gateway answered ${answer.status}.`,
-        answer.headers['retry-after'],
+        `The token endpoint of the push gateway answered ${response.status}.`,
+        response.headers['retry-after'],
       );
     this.#token = { text, since: now, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
     return text;
   }
 
-  /** After the gateway refused the token: the next call gets another. */
-  forgetToken(): void {
+  /** Makes the next call request a new token. For use after the gateway has rejected it. */
+  discardToken(): void {
     this.#token = undefined;
   }
 
   #assertion(now: number): string {
     const issued = Math.floor(now / second);
     const claims = { iss: this.#email, scope, aud: this.#endpoint, iat: issued, exp: issued + 3600 };
-    const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
+    const signingInput = [{ alg: 'RS256', typ: 'JWT' }, claims]
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
-    return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), this.#key).toString('base64url')}`;
+    return `${signingInput}.${sign('RSA-SHA256', Buffer.from(signingInput), this.#key).toString('base64url')}`;
   }
 }
 
@@ -203,7 +203,7 @@ function readKeyFile(file: string): Readonly<Record<string, string | undefined>>
   }
 }
 
-function tokenAnswer({ body, status }: HttpAnswer): { access_token?: unknown; expires_in?: unknown } {
+function parseTokenResponse({ body, status }: HttpAnswer): { access_token?: unknown; expires_in?: unknown } {
   if (status !== 200) return {};
   try {
     return JSON.parse(body.toString()) ?? {};

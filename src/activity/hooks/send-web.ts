@@ -13,7 +13,7 @@ import { HookClient, type Post } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
-/** The request that delivers to a web hook, but for its signature: where it goes, and what it says. */
+/** Builds the request that delivers to a web hook, without its signature. */
 export function webPostOf(delivery: Omit<DueDelivery, 'next_attempt'>, config: Config): Post {
   const payload = payloadOf(delivery);
   const isForm = delivery.content_type === 'form';
@@ -43,11 +43,11 @@ export class WebSender implements Sender {
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
     const post = webPostOf(delivery, this.app.config);
     const signature = signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, post.body);
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
-      const answer = await this.#poster.post({ ...post, headers: { ...post.headers, ...signature } });
-      const kept = attemptOf(now, answer, performance.now() - began, this.#destinations.tells);
-      return { ...outcomeOf(answer, this.app.clock.now()), kept: JSON.stringify(kept) };
+      const response = await this.#poster.post({ ...post, headers: { ...post.headers, ...signature } });
+      const attempt = attemptOf(now, response, performance.now() - startedAt, this.#destinations.mayReveal);
+      return { ...outcomeOf(response, this.app.clock.now()), kept: JSON.stringify(attempt) };
     } catch (error) {
       return { ...failureOf(error, this.app.clock.now()), kept: JSON.stringify({ sent: now }) };
     }
@@ -57,12 +57,12 @@ export class WebSender implements Sender {
     this.#poster.close();
   }
 
-  /** The hook's secret, and for a day after its rotation the one before. */
+  /** Returns the hook's secret and, for a day after a rotation, the previous one. */
   #secrets(delivery: DueDelivery, now: number): string[] {
-    const kept =
+    const sealedSecrets =
       delivery.old_secret_ends !== null && now < delivery.old_secret_ends
         ? [delivery.secret, delivery.old_secret]
         : [delivery.secret];
-    return kept.map((sealed) => this.app.secrets.open(present(sealed), delivery.hook_uuid));
+    return sealedSecrets.map((sealed) => this.app.secrets.open(present(sealed), delivery.hook_uuid));
   }
 }

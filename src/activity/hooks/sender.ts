@@ -7,13 +7,13 @@ import { PostError } from './post.ts';
 
 /** Sends deliveries of one kind. */
 export interface Sender {
-  /** One attempt. Rejects only on a fault of the program. */
+  /** Makes one attempt. Rejects only on a bug. */
   send(delivery: DueDelivery, context: Context): Promise<Outcome>;
-  /** Breaks off what is under way. */
+  /** Aborts attempts in progress. */
   close(): void;
 }
 
-/** What a status means: 2xx is delivered, everything else a failed attempt. */
+/** Maps a status to an outcome: 2xx is delivered, any other status is a failed attempt. */
 export function outcomeOf({ headers, status }: Pick<HttpAnswer, 'headers' | 'status'>, now: number): Outcome {
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
@@ -27,7 +27,7 @@ export function outcomeOf({ headers, status }: Pick<HttpAnswer, 'headers' | 'sta
   };
 }
 
-/** A failed attempt that got no answer of the receiver's. Throws what is not about the network. */
+/** Maps a network error to a failed attempt. Throws any other error. */
 export function failureOf(error: unknown, now: number): Outcome {
   if (!(error instanceof PostError)) throw error;
   return { status: 'failed', error: error.message, retryAfter: retryAfterOf(error.retryAfter, now) };

@@ -2,18 +2,18 @@ import { createHmac } from 'node:crypto';
 
 const prefix = 'whsec_';
 
-/** A new signing secret: text that receivers paste into their Standard Webhooks library. */
+/** Creates a signing secret in the format of Standard Webhooks libraries. */
 export const newSecret = (random: (bytes: number) => Buffer): string => prefix + random(32).toString('base64');
 
-/** The headers of Standard Webhooks that name a message, and its attempt where there was one (`at` in microseconds). */
+/** Returns the Standard Webhooks headers with the id and, if there was an attempt, its timestamp (`at` in microseconds). */
 export const messageHeaders = (id: string, at?: number): Record<string, string> => ({
   'webhook-id': id,
   ...(at !== undefined && { 'webhook-timestamp': String(Math.floor(at / 1_000_000)) }),
 });
 
 /**
- * The headers of Standard Webhooks. `id` names the message whatever the attempt, `at` is the instant of the attempt in
- * microseconds; with several secrets a receiver may know any of them.
+ * Returns the Standard Webhooks headers. `id` is the same for every attempt, `at` is the time of the attempt in microseconds.
+ * Signs with every secret, so that a receiver needs only one of them.
  */
 export function signatureHeaders(
   secrets: readonly string[],

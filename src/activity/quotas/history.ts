@@ -15,14 +15,14 @@ import type { QuotaRow } from './usage.ts';
 export const quotaHistory = (scopes: Scopes): Endpoint => ({
   path: '/api/quotas/:key/history/',
   name: 'Quota History',
-  description: 'Limit and usage of a quota at points of time.',
+  description: 'Limit and usage of a quota at points in time.',
   actions: (request) => {
     quotas(scopes).find(request);
     return undefined;
   },
   operations: {
     GET: {
-      summary: 'Answers limit and usage of a quota at points of time.',
+      summary: 'Returns limit and usage of a quota at points in time.',
       allowedFor: everybody.as('everybody who sees the quota').allowedFor,
       filters: historyParameters,
       output: {
@@ -53,7 +53,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
   },
 });
 
-/** Limit and usage in force at the end of a second; undefined before the quota existed. */
+/** Returns limit and usage at the end of a second; undefined before the quota existed. */
 function versionAt(db: Database, quota: QuotaRow, point: number): { limit: number; usage: number } | undefined {
   const before = (point + 1) * second;
   const version = db.get<{ limit: number; usage: number }>(sql`

@@ -26,7 +26,7 @@ const fieldsOf = (scopes: Scopes) => ({
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),
 });
 
-/** Owners of a customer limit what it has and does not limit itself by (events.md 2.4). */
+/** Owners of a customer set the quotas of its projects and links, but not its own (events.md 2.4). */
 const limiters: Right<QuotaObject> = right(
   'owners of the customer for quotas of its projects and links',
   ({ caller, db }, quota) => {
@@ -35,7 +35,7 @@ const limiters: Right<QuotaObject> = right(
   },
 );
 
-/** Id of the customer whose project or service-project link has the quota. */
+/** Returns the id of the customer whose project or service-project link has the quota. */
 function limitedCustomer(db: Database, { scope_id: id, scope_kind: kind }: QuotaObject): number | undefined {
   switch (kind) {
     case 'project':
@@ -49,7 +49,7 @@ function limitedCustomer(db: Database, { scope_id: id, scope_kind: kind }: Quota
   }
 }
 
-/** The quotas of whatever has some, among these kinds of scope. */
+/** Creates the collection of the quotas of these kinds of scope. */
 export const quotas = memoised((scopes: Scopes) =>
   collection<QuotaObject>()({
     path: 'quotas',

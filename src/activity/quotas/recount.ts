@@ -5,13 +5,13 @@ import { namesOf } from '../../kernel/names.ts';
 import { quotaNames } from './names.ts';
 import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
 
-/** A quota whose usage is not what counting from scratch gives. */
+/** A quota whose usage differs from a count from scratch. */
 export interface Drift {
   readonly quota: QuotaRow;
   readonly counted: number;
 }
 
-/** How the usage of each quota is counted from scratch, as a query of (scope_id, counted) for all scopes of a kind. */
+/** Queries that count the usage of each quota from scratch: (scope_id, counted) for all scopes of a kind. */
 const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
   customer: {
     nc_project_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM project GROUP BY customer_id`,
@@ -34,7 +34,7 @@ const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
   },
 };
 
-/** Every quota that counts objects other than resources and whose usage has drifted from what it counts. */
+/** Finds drifted quotas. Skips quotas that count resources. */
 export function findDrift({ db }: Pick<App, 'db'>): Drift[] {
   return Object.entries(counts).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([name, query]) =>
@@ -47,14 +47,14 @@ export function findDrift({ db }: Pick<App, 'db'>): Drift[] {
   );
 }
 
-/** A quota that an object should carry and does not. */
+/** A quota that an object should have but does not. */
 interface Missing {
   readonly scope: keyof typeof quotaNames;
   readonly id: number;
   readonly name: string;
 }
 
-/** Every quota that is missing from its object, which is then neither counted nor limited. */
+/** Finds missing quotas. Without its quota, an object is neither counted nor limited. */
 export function findMissing({ db }: Pick<App, 'db'>): Missing[] {
   const owners = {
     customer: raw('SELECT id FROM customer'),
@@ -72,7 +72,7 @@ export function findMissing({ db }: Pick<App, 'db'>): Missing[] {
   );
 }
 
-/** Creates missing quotas, unused as yet. */
+/** Creates missing quotas with usage 0. */
 export function createMissing(app: App, missing: readonly Missing[]): void {
   const context = systemContext(app);
   app.db.write(() => {
@@ -80,7 +80,7 @@ export function createMissing(app: App, missing: readonly Missing[]): void {
   });
 }
 
-/** Sets drifted usages right, through the one way a quota changes. */
+/** Corrects drifted usages with `changeQuota`. */
 export function repairDrift(app: App, drifts: readonly Drift[]): void {
   const context: Context = systemContext(app);
   app.db.write(() => {

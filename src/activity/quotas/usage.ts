@@ -9,7 +9,7 @@ import type { ScopeKind } from '../scopes/scope.ts';
 import { decimal } from './decimal.ts';
 import { quotaNames } from './names.ts';
 
-/** What a quota can belong to. */
+/** The kinds of object a quota can belong to. */
 export type QuotaScope = ScopeKind | 'global';
 
 export interface QuotaRow {
@@ -23,7 +23,7 @@ export interface QuotaRow {
   readonly usage: number;
   readonly threshold: number;
   readonly is_backend: number;
-  /** The oldest version of its history. */
+  /** The oldest version of the history. */
   readonly first_at: number;
   readonly first_limit: number;
   readonly first_usage: number;
@@ -35,7 +35,7 @@ declare module '../../kernel/access/reactions.ts' {
   }
 }
 
-/** One quota and by how much a change would add to it. */
+/** A quota and the amount that a change adds to it. */
 export interface QuotaDelta {
   readonly scope: QuotaScope;
   readonly id: number;
@@ -43,7 +43,7 @@ export interface QuotaDelta {
   readonly delta: number;
 }
 
-/** Creates the quotas of a new object, unused; unlimited where no limit is given. One statement: most of what a new object writes is quotas. */
+/** Creates the quotas of a new object, by default unlimited. Uses one statement, because quotas are most of the rows of a new object. */
 export function createQuotas(
   context: Context,
   scope: QuotaScope,
@@ -61,10 +61,10 @@ export function createQuotas(
   context.app.db.run({ text, values });
 }
 
-/** By the number of quotas: rows as values are read faster than rows as JSON. */
+/** Statement texts by number of quotas. SQLite reads VALUES faster than JSON. */
 const insertions = new Map<number, string>();
 
-/** OR FAIL: the work that it is part of is taken back as a whole, so SQLite need not keep what this statement alone has changed. */
+/** OR FAIL spares SQLite the statement journal: the transaction is rolled back as a whole. */
 function insertionOf(count: number): string {
   const text = `INSERT OR FAIL INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
     SELECT column1, scope, id, column2, column3, now, column3, backend
@@ -73,20 +73,20 @@ function insertionOf(count: number): string {
   return text;
 }
 
-/** Creates the deployment's own quotas on its first start. */
+/** Creates the global quotas on the first start. */
 export function ensureGlobalQuotas(app: App): void {
   const { db } = app;
-  const areThere = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
-  if (areThere()) return;
-  // Asked again inside: another process may have been first.
-  db.write(() => areThere() || createQuotas(systemContext(app), 'global', 0, quotaNames.global));
+  const exist = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
+  if (exist()) return;
+  // Checked again inside the transaction: another process may have created them.
+  db.write(() => exist() || createQuotas(systemContext(app), 'global', 0, quotaNames.global));
 }
 
-/** A quota by its scope and name. */
+/** Returns a quota by its scope and name. */
 export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
-/** The quotas of a scope by their names. */
+/** Returns the quotas of a scope by name. */
 export const quotasOf = (db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, QuotaRow> =>
   new Map(
     db
@@ -94,30 +94,30 @@ export const quotasOf = (db: Database, scope: QuotaScope, id: number): ReadonlyM
       .map((quota) => [quota.name, quota]),
   );
 
-/** A demand on a quota that is there. */
-interface Need extends QuotaDelta {
+/** A change to an existing quota. */
+interface QuotaChange extends QuotaDelta {
   readonly quota: QuotaRow;
 }
 
-const needsOf = (db: Database, demands: readonly QuotaDelta[]): Need[] =>
-  added(demands).flatMap((demand) => {
-    const quota = demand.delta === 0 ? undefined : quotaOf(db, demand.scope, demand.id, demand.name);
-    return quota ? [{ ...demand, quota }] : [];
+const changesOf = (db: Database, deltas: readonly QuotaDelta[]): QuotaChange[] =>
+  sumByQuota(deltas).flatMap((change) => {
+    const quota = change.delta === 0 ? undefined : quotaOf(db, change.scope, change.id, change.name);
+    return quota ? [{ ...change, quota }] : [];
   });
 
-/** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
-export const requireQuotas = ({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): void =>
-  rejectExcess(app, needsOf(app.db, demands));
+/** Throws 409 with the sorted names of all quotas that the changes together would exceed (events.md 2.2). */
+export const requireQuotas = ({ app }: Pick<Context, 'app'>, deltas: readonly QuotaDelta[]): void =>
+  rejectExcess(app, changesOf(app.db, deltas));
 
-/** Counts what the demands together add, in the transaction of the counted change. Throws 409 as `requireQuotas` does, before anything is counted. */
-export function spendQuotas(context: Context, demands: readonly QuotaDelta[]): void {
-  const needs = needsOf(context.app.db, demands);
-  rejectExcess(context.app, needs);
-  for (const { delta, quota } of needs) addUsage(context, quota, delta);
+/** Checks the limits like `requireQuotas`, then adds the changes to the usages in the same transaction. Throws 409. */
+export function spendQuotas(context: Context, deltas: readonly QuotaDelta[]): void {
+  const changes = changesOf(context.app.db, deltas);
+  rejectExcess(context.app, changes);
+  for (const { delta, quota } of changes) addUsage(context, quota, delta);
 }
 
-function rejectExcess(app: App, needs: readonly Need[]): void {
-  const exceeded = needs.filter(
+function rejectExcess(app: App, changes: readonly QuotaChange[]): void {
+  const exceeded = changes.filter(
     ({ delta, quota }) => delta > 0 && quota.limit !== -1 && quota.usage + delta > quota.limit,
   );
   if (exceeded.length === 0) return;
@@ -130,20 +130,20 @@ function rejectExcess(app: App, needs: readonly Need[]): void {
   throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
 }
 
-/** The demands with those on the same quota made one. */
-function added(demands: readonly QuotaDelta[]): readonly QuotaDelta[] {
-  if (demands.length === 1) return demands;
+/** Adds up the changes of each quota. */
+function sumByQuota(deltas: readonly QuotaDelta[]): readonly QuotaDelta[] {
+  if (deltas.length === 1) return deltas;
   const sums = new Map<string, QuotaDelta>();
-  for (const demand of demands) {
-    const key = `${demand.scope} ${demand.id} ${demand.name}`;
-    sums.set(key, { ...demand, delta: demand.delta + (sums.get(key)?.delta ?? 0) });
+  for (const change of deltas) {
+    const key = `${change.scope} ${change.id} ${change.name}`;
+    sums.set(key, { ...change, delta: change.delta + (sums.get(key)?.delta ?? 0) });
   }
   return [...sums.values()];
 }
 
-/** Adds to usages in the transaction of the counted change; never below zero. */
-export function countQuotas(context: Context, demands: readonly QuotaDelta[]): void {
-  for (const { delta, id, name, scope } of demands) {
+/** Adds to usages in the same transaction as the counted change. A usage is never negative. */
+export function countQuotas(context: Context, deltas: readonly QuotaDelta[]): void {
+  for (const { delta, id, name, scope } of deltas) {
     const quota = delta === 0 ? undefined : quotaOf(context.app.db, scope, id, name);
     if (quota) addUsage(context, quota, delta);
   }
@@ -152,13 +152,13 @@ export function countQuotas(context: Context, demands: readonly QuotaDelta[]): v
 const addUsage = (context: Context, quota: QuotaRow, delta: number): void =>
   changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
 
-/** Sets a usage that is recounted rather than added to. */
+/** Sets a usage that was counted from scratch. */
 export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {
   const quota = quotaOf(context.app.db, scope, id, name);
   if (quota) changeQuota(context, quota, { usage });
 }
 
-/** The one way a quota changes: the row, a version of its history, and what follows from it. */
+/** Changes a quota: updates the row, adds a version to its history and runs the reactions. Every change uses it. */
 export function changeQuota(
   context: Context,
   quota: QuotaRow,
@@ -173,7 +173,7 @@ export function changeQuota(
     SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold}
     WHERE id = ${quota.id}`);
   if (hasVersion) {
-    // A clock that was set back puts no change before the one it follows.
+    // If the clock was set back, the version still gets no earlier time than the previous one.
     db.run(sql`
       INSERT INTO quota_version (quota_id, at, "limit", usage)
       VALUES (
@@ -186,8 +186,8 @@ export function changeQuota(
 }
 
 /**
- * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
- * them becomes the first version of its history. Answers whether more are left.
+ * Removes a batch of versions older than the setting quota_history_retention. The newest removed version of a quota becomes the
+ * first version of its history. Returns whether more remain.
  */
 export function foldOldVersions({ app, now }: Context): boolean {
   const { config, db } = app;
@@ -210,7 +210,7 @@ export function foldOldVersions({ app, now }: Context): boolean {
   });
 }
 
-/** Usages of an object by name. */
+/** Returns the usages of an object by quota name. */
 export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, number> {
   const rows = db.all<{ name: string; usage: number }>(
     sql`SELECT name, usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`,
@@ -218,7 +218,7 @@ export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap
   return new Map(rows.map((row) => [row.name, row.usage]));
 }
 
-/** The scope behind a quota's numbers in a refusal: ` (<name> (<abbreviation>))`. */
+/** Formats the scope of a quota for an error message: ` (<name> (<abbreviation>))`. */
 function scopeName({ db, scopes }: App, kind: QuotaScope, id: number): string {
   if (kind === 'global') return '';
   const { scope_abbreviation: abbreviation, scope_name: name } = scopes.of(kind).scope(db, id);

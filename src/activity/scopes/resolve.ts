@@ -7,7 +7,7 @@ import { keyPatterns } from '../../kernel/http/router.ts';
 import type { Scope, ScopeKind } from './scope.ts';
 import { foundBy } from './scopes.ts';
 
-/** An object that a scope link names. */
+/** The object of a scope link. */
 export interface ResolvedScope {
   readonly kind: ScopeKind;
   readonly scope: Scope;
@@ -15,30 +15,30 @@ export interface ResolvedScope {
   readonly uuid: string;
 }
 
-const refused = (message: string): Error => new FieldError([message]);
+const rejection = (message: string): Error => new FieldError([message]);
 
-/** A link with the form of one to an object that is not there, or not for the caller to see. */
+/** The link is well-formed, but its object does not exist or the caller cannot see it. */
 class UnknownObject extends FieldError {}
 
 /**
- * The object a scope link names, among those the caller reads (events.md 1.3). Throws FieldError. With
- * `acceptedOnly` kinds that alerts and events do not take are refused too.
+ * Returns the object of a scope link, if the caller can read it (events.md 1.3). With `acceptedOnly`, rejects kinds that
+ * alerts and events do not accept. Throws FieldError.
  */
 export function resolveScope(request: Request, link: string, acceptedOnly: boolean): ResolvedScope {
   const path = linkPath(link, request);
-  if (path === undefined) throw refused(`URL is invalid: ${link}.`);
+  if (path === undefined) throw rejection(`URL is invalid: ${link}.`);
   const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
-  const found = request.app.scopes.ofPath(segment);
-  if (!found)
-    throw refused(request.app.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`);
-  if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
+  const match = request.app.scopes.ofPath(segment);
+  if (!match)
+    throw rejection(request.app.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`);
+  if (!keyPatterns.uuid.test(key)) throw rejection(`URL is invalid: ${link}.`);
   const uuid = key.toLowerCase();
-  const { kind, only, scope } = found;
+  const { kind, only, scope } = match;
   const id = request.db.value<number>(
     sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${foundBy(request, scope, 'id')}`,
   );
   if (id === undefined) throw new UnknownObject([`Can't restore object from url: ${link}`]);
-  if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
+  if (acceptedOnly && !scope.accepted) throw rejection(unrelated(link));
   return { kind, scope, id, uuid };
 }
 
@@ -47,7 +47,7 @@ const unrelated = (link: string): string => `${link} object does not support suc
 const inParameter = (error: unknown): unknown =>
   error instanceof FieldError ? invalid({ scope: error.messages }) : error;
 
-/** The object that the query parameter `scope` names; undefined when it is not given. Throws 400. */
+/** Resolves the query parameter `scope`; undefined if it is missing. Throws 400. */
 export function scopeParameter(request: Request): ResolvedScope | undefined {
   const link = request.query.one('scope');
   if (link === undefined) return undefined;
@@ -58,7 +58,7 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
   }
 }
 
-/** The same, where an object that the caller does not see is `unknown`. Throws 400 for what is the path of no object. */
+/** Resolves `scope` like `scopeParameter`, but returns `unknown` if the caller cannot see the object. Throws 400 for an invalid link. */
 export function soughtScope(request: Request): ResolvedScope | 'unknown' | undefined {
   const link = request.query.one('scope');
   if (link === undefined) return undefined;

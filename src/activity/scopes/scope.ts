@@ -2,7 +2,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import type { Sql } from '../../kernel/db/sql.ts';
 
-/** The kinds of object that quotas, alerts and events are about; what `scope_kind` columns hold. */
+/** The kinds of object that quotas, alerts and events are about: the values of `scope_kind` columns. */
 export type ScopeKind =
   | 'user'
   | 'key'
@@ -14,29 +14,29 @@ export type ScopeKind =
   | 'link'
   | 'resource';
 
-/** Context of an event: strings only; null and undefined leave their key out (events.md 1.3, 4.1). */
+/** Context values of an event. They are stored as strings; null and undefined omit their key (events.md 1.3, 4.1). */
 export type EventContext = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** One type of a kind of scope whose objects have typed paths. */
+/** A type of a kind of scope whose objects have typed paths. */
 export interface TypedScope {
   /** Name in `content_type` and `scope_type`: `openstack.instance`. */
   readonly name: string;
-  /** The type as contexts of events tell it: `OpenStack`, `OpenStack.Instance`. */
+  /** The type in contexts of events: `OpenStack`, `OpenStack.Instance`. */
   readonly type: string;
   readonly path: string;
   /** SQL condition on the columns of the kind's table. */
   readonly only: string;
-  /** Whether its objects are parts of others, which are no types that events are listed by. */
+  /** Whether its objects are parts of others. Parts are not listed as scope types. */
   readonly isPart?: boolean;
 }
 
-/** One kind of scope (events.md 1.3): the domain that its objects belong to declares it. */
+/** A kind of scope (events.md 1.3), declared by the domain of its objects. */
 export interface Scope {
-  /** Name in `content_type` and `scope_type`; absent where every type has a name of its own. */
+  /** Name in `content_type` and `scope_type`; undefined if every type has its own name. */
   readonly name?: string;
   /** Short name, where there is one. */
   readonly short: string | undefined;
-  /** Segment behind /api/; absent where every type has its own. */
+  /** Segment behind /api/; undefined if every type has its own. */
   readonly path?: string;
   /** The types of such an object, each with its own name and path. */
   readonly typed?: readonly TypedScope[];

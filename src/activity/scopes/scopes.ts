@@ -5,8 +5,7 @@ import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
-// The kinds of scope belong to the deployment, of which the kernel must not know that there are events: the floor adds its
-// own member.
+// The kernel must not know about events, so this layer adds its own member to App.
 declare module '../../kernel/app.ts' {
   interface App {
     /** The kinds of object that quotas, alerts and events are about. */
@@ -14,7 +13,7 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Names in queries are compared without case and underscores (events.md 1.3). */
+/** Normalizes a name: queries ignore case and underscores (events.md 1.3). */
 export const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
 type Entry = readonly [ScopeKind, Scope];

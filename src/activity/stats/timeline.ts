@@ -14,7 +14,7 @@ import { chosenLinks, chosenLinksParameters } from './quota.ts';
 const items = ['vcpu', 'ram', 'storage'] as const;
 type Item = (typeof items)[number];
 
-const mostBuckets = 5000;
+const maxBuckets = 5000;
 
 /** Limit and usage from an instant on. */
 interface Version {
@@ -70,8 +70,8 @@ export const quotaTimeline: Endpoint = {
           () => askedBuckets(request),
           () => chosenLinks(request),
         );
-        const asked = request.query.all('item');
-        const chosen = items.filter((item) => asked.length === 0 || asked.includes(item));
+        const requested = request.query.all('item');
+        const chosen = items.filter((item) => requested.length === 0 || requested.includes(item));
         const levels = new Map<Item, Levels>();
         for (const { item, versions } of historiesOf(request, links, chosen, buckets)) {
           levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
@@ -92,8 +92,8 @@ function askedBuckets(request: Request): Bucket[] {
     () => query.timestamp('from'),
     () => query.timestamp('to'),
   );
-  const buckets = bucketsOf(from, to, interval, mostBuckets);
-  if (!buckets) throw invalid({ interval: [`The range holds more than ${mostBuckets} intervals.`] });
+  const buckets = bucketsOf(from, to, interval, maxBuckets);
+  if (!buckets) throw invalid({ interval: [`The range holds more than ${maxBuckets} intervals.`] });
   return buckets;
 }
 

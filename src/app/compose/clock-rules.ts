@@ -1,6 +1,6 @@
 import { invitationInstants } from '../../accounts/invitations/expiry.ts';
 import { invitationMailInstants } from '../../accounts/invitations/mails.ts';
-import { endRunOutLinks, linkInstants } from '../../accounts/session/password-resets.ts';
+import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
@@ -32,5 +32,5 @@ export const clockRules = (config: Config): ClockRules => ({
     syncInstants,
     memberInstants,
   ],
-  ends: [endRunOutTokens, endRunOutLinks],
+  ends: [endRunOutTokens, invalidateExpiredLinks],
 });

@@ -1,7 +1,7 @@
 import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
-import { tellLeftOutFailures } from '../../accounts/session/failed-logins.ts';
+import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
@@ -65,7 +65,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   },
   removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
-  { name: 'tell left out failed logins', every: minute, run: tellLeftOutFailures },
+  { name: 'tell left out failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),

@@ -42,11 +42,11 @@ test('there are 10 seconds for the whole exchange', async () => {
 });
 
 test('they are for the whole of it, whichever part is slow', async () => {
-  const impatient = poster({ patience: 50 });
+  const impatient = poster({ timeoutMs: 50 });
   const late = 'No answer within 0.05 seconds.';
   receiver.behaviour = 'silence';
   assert.is(await failure(impatient.post(event(receiver.url))), late);
-  const resolving = poster({ patience: 50, resolve: () => undefined });
+  const resolving = poster({ timeoutMs: 50, resolve: () => undefined });
   assert.is(await failure(resolving.post(event('http://example.com/'))), late);
   const mute = createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
@@ -61,7 +61,7 @@ test('they are for the whole of it, whichever part is slow', async () => {
 test('a 2xx counts although its body does not end', async () => {
   const endless = createServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'));
   await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-  const { status } = await poster({ patience: 100 }).post(
+  const { status } = await poster({ timeoutMs: 100 }).post(
     event(`http://127.0.0.1:${(endless.address() as AddressInfo).port}/`),
   );
   assert.is(status, 200);

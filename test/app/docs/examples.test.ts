@@ -168,7 +168,7 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     const { username } = await fixture.user('first', { is_staff: true });
     change(sql`UPDATE user SET username_folded = 'former' WHERE username_folded = 'admin'`);
     change(sql`UPDATE user SET username_folded = 'admin' WHERE username = ${username}`);
-    fixture.server.app.initialLink.keep(digestOfSecret(body.secret), null, fixture.clock.now());
+    fixture.server.app.initialLink.store(digestOfSecret(body.secret), null, fixture.clock.now());
   },
   'POST /api-auth/password/reset/': async ({ body }) => {
     const { email } = await fixture.user('forgetful', { email: 'forgetful@example.com' });

@@ -51,11 +51,11 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
   const ofOwner = (): Predicate => visibleEvents(db, caller) as Predicate;
   const aboutUser: Predicate = {
     condition: sql`e.context ->> 'user_uuid' = ${user} OR e.context ->> 'affected_user_uuid' = ${user}`,
-    ways: [aboutObject('user', user)],
+    scans: [aboutObject('user', user)],
   };
   const ofType: Predicate = {
     condition: sql`e.type = 'project_update_succeeded'`,
-    ways: [byColumn('event_type', 'e.type', ['project_update_succeeded'])],
+    scans: [byColumn('event_type', 'e.type', ['project_update_succeeded'])],
   };
   const compare = async (what: string, criteria: () => Predicate[], number: number): Promise<Comparison> => {
     const planned = (): number[] => {
