@@ -105,7 +105,7 @@ snapshots('is taken where nothing is set that the history depends on, else the h
   assert.is(await sourceOf({ providers: [...providerTypes] }), 'history');
 });
 
-snapshots('lets people in with the password, opens its secrets, and finds words of its events', async () => {
+snapshots('lets users log in with the password and finds words of its events', async () => {
   const server = await open('2026-06-01T12:00:00Z');
   const login = await fetch(`${server.url}/api-auth/password/`, {
     method: 'POST',
