@@ -50,6 +50,10 @@ browser('an object changes while it is looked at, but not below a form', async (
   await owner.button('Edit').click();
   const name = owner.dialog().getByLabel('Name *', { exact: true });
   await name.fill('Typed');
+  // The form reads the choices of its links when it opens.
+  await eventually('the choices are read', () =>
+    owner.asked.some((line) => line.includes('/api/customers/?page_size=100')),
+  );
   const asked = owner.asked.length;
   await fixture.staff.patch(cast.project.url, { name: 'Gemini' });
   // The stream has told it, and nothing was read.

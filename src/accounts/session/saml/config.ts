@@ -13,7 +13,7 @@ declare module '../../../kernel/config/config.ts' {
  */
 
 /** Metadata of identity providers on the web, and the file of the certificate that it must be signed with. */
-interface MetadataUrl {
+export interface MetadataUrl {
   readonly url: string;
   readonly cert_file: string;
 }
