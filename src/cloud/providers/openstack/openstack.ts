@@ -1,5 +1,5 @@
 import type { ProviderType } from '../../catalogue/type.ts';
-import { options } from './common/options.ts';
+import { options } from './api/options.ts';
 import { openStackDriver } from './driver.ts';
 import { floatingIp } from './floating-ip/floating-ip.ts';
 import { instance } from './instance/instance.ts';

@@ -11,7 +11,7 @@ import {
   type VendorCall,
   type VendorHttp,
 } from '../../../catalogue/vendor-http.ts';
-import { administrationProject, defaultDomain } from '../common/options.ts';
+import { administrationProject, defaultDomain } from './options.ts';
 
 /*
  * Calls of OpenStack services (providers.md 4.7): with an administrator's token for one project, at the address in the token's

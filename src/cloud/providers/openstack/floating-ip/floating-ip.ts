@@ -5,7 +5,7 @@ import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import { resourceKind } from '../../../catalogue/type.ts';
 import { detail, instanceFields, instanceFilters, instanceOrderings, shownDetail } from '../../../resources/details.ts';
-import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from '../common/tenancy.ts';
+import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from '../tenancy/tenancy.ts';
 
 /** Values of a floating IP that has no address yet. */
 export const unbornAddress = (tenant: ResourceRow): PlainValues => ({

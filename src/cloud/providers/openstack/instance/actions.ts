@@ -6,8 +6,8 @@ import { type ActionPlan, type ResourceAction, resourceAction } from '../../../c
 import { propertyInSet, propertyLink } from '../../../properties/property.ts';
 import { detailsOf } from '../../../resources/resource.ts';
 import { changeResource } from '../../../resources/resource-store.ts';
-import { sizeOf } from '../common/sizes.ts';
-import { detailOf, tenantOf } from '../common/tenancy.ts';
+import { sizeOf } from '../mapping/values.ts';
+import { detailOf, tenantOf } from '../tenancy/tenancy.ts';
 import {
   addressesOf,
   attachedAddresses,

@@ -32,9 +32,9 @@ import { type Property, propertyInSet, propertyLink } from '../../../properties/
 import { scheduleDeletion } from '../../../resources/changes.ts';
 import { detail, relatedList, shownDetail } from '../../../resources/details.ts';
 import { changeResource, failCreation, removeResource } from '../../../resources/resource-store.ts';
-import { importIntoTenant, tenantOfItem } from '../common/importing.ts';
-import { largestVolume, smallestVolume } from '../common/sizes.ts';
-import { belowTenant, chosenTenant, chosenTenantFields, detailOf, tenantFilters } from '../common/tenancy.ts';
+import { largestVolume, smallestVolume } from '../mapping/values.ts';
+import { importIntoTenant, tenantOfItem } from '../tenancy/importing.ts';
+import { belowTenant, chosenTenant, chosenTenantFields, detailOf, tenantFilters } from '../tenancy/tenancy.ts';
 import { instanceActions } from './actions.ts';
 import {
   addressesOf,

@@ -20,12 +20,12 @@ import type { PlainValues } from '../../../catalogue/driver.ts';
 import { type ResourceRow, stateValue } from '../../../catalogue/resource-row.ts';
 import type { AttachedResource } from '../../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../../resources/details.ts';
+import { type Item, itemError, itemList } from '../../../resources/item-list.ts';
 import { knownResource } from '../../../resources/resource.ts';
-import { type Item, itemError, itemList } from '../common/item-list.ts';
-import { detailOf } from '../common/tenancy.ts';
 import { freeAddresses, unbornAddress } from '../floating-ip/floating-ip.ts';
 import { internalSubnet } from '../network/network.ts';
 import { rulesShape } from '../security-group/security-group.ts';
+import { detailOf } from '../tenancy/tenancy.ts';
 
 /*
  * Connections of an instance: security groups, addresses in subnets, floating IPs. The row stores the provider's ids of groups and

@@ -1,9 +1,25 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
-import { firstLimits } from '../common/limits.ts';
 import { gibibytes, inMebibytes } from './values.ts';
 
 /* A tenant's quotas at compute, block storage and network; sizes in MiB here, in GiB there. */
+
+/** Quotas of a tenant with the provider's default limits (providers.md 4.3); sizes in MiB. */
+export const firstLimits = {
+  vcpu: 20,
+  ram: 51_200,
+  storage: 1_024_000,
+  instances: 30,
+  security_group_count: 100,
+  security_group_rule_count: 100,
+  floating_ip_count: 50,
+  volumes: 50,
+  snapshots: 50,
+  network_count: 10,
+  subnet_count: 10,
+  volumes_size: -1,
+  snapshots_size: -1,
+} as const;
 
 type Name = keyof typeof firstLimits;
 

@@ -1,4 +1,5 @@
 import type { Inventory, PlainValues } from '../../../catalogue/driver.ts';
+import type { Property } from '../../../properties/property.ts';
 import type { VendorFlavor, VendorServer } from '../api/compute.ts';
 import type { VendorImage } from '../api/image.ts';
 import type {
@@ -11,6 +12,17 @@ import type {
 } from '../api/network.ts';
 import type { VendorSnapshot, VendorVolume } from '../api/volume.ts';
 import { numbered, type Rule } from '../security-group/security-group.ts';
+
+/** Bounds of a volume's size in MiB. */
+export const smallestVolume = 1024;
+export const largestVolume = 2_147_483_647;
+
+/** Cores of a flavor, and its memory and disk in MiB. */
+export const sizeOf = ({ values: { cores, disk, ram } }: Pick<Property, 'values'>) => ({
+  cores: Number(cores),
+  disk: Number(disk),
+  ram: Number(ram),
+});
 
 /* Maps vendor objects to row values, with the names of the simulator; sizes in MiB. */
 

@@ -17,7 +17,7 @@ import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import { resourceAction, resourceKind } from '../../../catalogue/type.ts';
 import { makeResource } from '../../../resources/creation.ts';
 import { detail, shownDetail } from '../../../resources/details.ts';
-import { addressList } from '../common/options.ts';
+import { addressList } from '../api/options.ts';
 import {
   belowTenant,
   detailOf,
@@ -28,7 +28,7 @@ import {
   tenantFields,
   tenantFilters,
   tenantOf,
-} from '../common/tenancy.ts';
+} from '../tenancy/tenancy.ts';
 
 const networkPath = 'openstack-networks';
 const firstCidr = '192.168.42.0/24';

@@ -7,8 +7,8 @@ import { sql } from '../../../../kernel/db/sql.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import { type ActionPlan, resourceAction, resourceKind } from '../../../catalogue/type.ts';
-import { type Item, itemError, itemList, wholeError } from '../common/item-list.ts';
-import { belowTenant, detailOf, tenantFields, tenantFilters } from '../common/tenancy.ts';
+import { type Item, itemError, itemList, wholeError } from '../../../resources/item-list.ts';
+import { belowTenant, detailOf, tenantFields, tenantFilters } from '../tenancy/tenancy.ts';
 
 /** An ingress rule of a security group. */
 export interface Rule {

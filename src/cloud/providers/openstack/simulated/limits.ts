@@ -1,7 +1,6 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { OtherObject } from '../../../catalogue/simulation.ts';
-import type { firstLimits } from '../common/limits.ts';
-import { computeNames, networkNames, volumeNames } from '../mapping/quotas.ts';
+import { computeNames, type firstLimits, networkNames, volumeNames } from '../mapping/quotas.ts';
 import { gibibytes } from '../mapping/values.ts';
 import { type Quotas, quotasOf } from './quotas.ts';
 

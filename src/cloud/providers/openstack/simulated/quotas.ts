@@ -1,6 +1,6 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { OtherObject } from '../../../catalogue/simulation.ts';
-import { firstLimits } from '../common/limits.ts';
+import { firstLimits } from '../mapping/quotas.ts';
 import type { Rule } from '../security-group/security-group.ts';
 import { asList, asValues, inTenant } from './world.ts';
 

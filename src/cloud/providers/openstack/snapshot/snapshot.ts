@@ -20,7 +20,7 @@ import {
   relatedLink,
   tenantFields,
   tenantFilters,
-} from '../common/tenancy.ts';
+} from '../tenancy/tenancy.ts';
 
 const volumePath = 'openstack-volumes';
 const volumeName = related('OpenStack.Volume', 'source_volume', 'name');

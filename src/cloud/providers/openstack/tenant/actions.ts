@@ -7,9 +7,9 @@ import { invalid } from '../../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import { type ActionPlan, type ResourceAction, resourceAction } from '../../../catalogue/type.ts';
 import { makeResource } from '../../../resources/creation.ts';
-import { detailOf } from '../common/tenancy.ts';
 import { unbornAddress } from '../floating-ip/floating-ip.ts';
 import { numbered, rejectDefaultName, rulesField } from '../security-group/security-group.ts';
+import { detailOf } from '../tenancy/tenancy.ts';
 
 const settable = [
   'instances',

@@ -3,11 +3,10 @@ import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driv
 import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
-import { firstLimits } from '../common/limits.ts';
 import { idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
 import { addRules, ruleSchema } from '../flows/rules.ts';
 import { projectValues, tenantNetworks } from '../mapping/inventory.ts';
-import { pulledQuotas, pushQuotas } from '../mapping/quotas.ts';
+import { firstLimits, pulledQuotas, pushQuotas } from '../mapping/quotas.ts';
 import { floatingIpValues, markerText, networkValues, securityGroupValues, subnetValuesOf } from '../mapping/values.ts';
 import { connectSubnet } from '../network/routing.ts';
 import { emptyProject } from './empty-project.ts';

@@ -15,11 +15,11 @@ import { placeOf } from '../../../resources/creation.ts';
 import { relatedOfKinds, shownDetail } from '../../../resources/details.ts';
 import { importParts } from '../../../resources/discovery.ts';
 import { visibleResources } from '../../../resources/rights.ts';
-import { firstLimits } from '../common/limits.ts';
-import { administrationProject, defaultDomain } from '../common/options.ts';
-import { slug } from '../common/tenancy.ts';
+import { administrationProject, defaultDomain } from '../api/options.ts';
+import { firstLimits } from '../mapping/quotas.ts';
 import { cidrField, nameserversOf, subnetValues } from '../network/network.ts';
 import { firstGroups } from '../security-group/security-group.ts';
+import { slug } from '../tenancy/tenancy.ts';
 import { tenantActions } from './actions.ts';
 
 const password = { characters: 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789', length: 20 };

@@ -12,8 +12,8 @@ import { type ActionPlan, type ResourceAction, resourceAction } from '../../../c
 import { makeResource } from '../../../resources/creation.ts';
 import { resourceTarget } from '../../../resources/details.ts';
 import { knownResource, resourceOf } from '../../../resources/resource.ts';
-import { largestVolume, smallestVolume } from '../common/sizes.ts';
-import { detailOf, rowsWhere } from '../common/tenancy.ts';
+import { largestVolume, smallestVolume } from '../mapping/values.ts';
+import { detailOf, rowsWhere } from '../tenancy/tenancy.ts';
 
 const bootable = (volume: ResourceRow): string | undefined =>
   detailOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined;

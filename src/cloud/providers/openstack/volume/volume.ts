@@ -17,8 +17,8 @@ import {
   shownDetail,
   textMap,
 } from '../../../resources/details.ts';
-import { importIntoTenant, tenantOfItem } from '../common/importing.ts';
-import { largestVolume, smallestVolume } from '../common/sizes.ts';
+import { largestVolume, smallestVolume } from '../mapping/values.ts';
+import { importIntoTenant, tenantOfItem } from '../tenancy/importing.ts';
 import {
   attachable,
   chosenTenant,
@@ -27,7 +27,7 @@ import {
   relatedFilters,
   relatedLink,
   tenantFilters,
-} from '../common/tenancy.ts';
+} from '../tenancy/tenancy.ts';
 import { volumeActions } from './actions.ts';
 
 const imageOfVolume = `(

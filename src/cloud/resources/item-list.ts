@@ -1,16 +1,10 @@
 import * as v from 'valibot';
-import type { Request } from '../../../../kernel/access/request.ts';
-import {
-  FieldError,
-  inputOf,
-  messages,
-  readOnlyList,
-  type WritableField,
-} from '../../../../kernel/collection/field.ts';
-import { listOfForm } from '../../../../kernel/collection/form.ts';
-import type { JsonSchema } from '../../../../kernel/collection/json-schema.ts';
-import type { Json } from '../../../../kernel/collection/representation.ts';
-import { kindName } from '../../../../kernel/http/body.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
+import { listOfForm } from '../../kernel/collection/form.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import type { Json } from '../../kernel/collection/representation.ts';
+import { kindName } from '../../kernel/http/body.ts';
 
 /** An item of a request body. */
 export type Item = Readonly<Record<string, unknown>>;
