@@ -1,7 +1,7 @@
 /**
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
- * A process for each core runs the test files, each the next one when it is done, the longest first. Failed is also a file that
+ * A process for each core, and one more, runs the test files: each the next one when it is done, the longest first. Failed is also a file that
  * throws, registers no test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
  * src/decisions/test-runner.md.
  */
@@ -190,7 +190,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-await Promise.all(Array.from({ length: availableParallelism() }, work));
+// One more than there are cores: a test that waits, for a browser, a process or a disk, leaves its core to another.
+await Promise.all(Array.from({ length: availableParallelism() + 1 }, work));
 if (!values.titles) reportTotal();
 if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
 

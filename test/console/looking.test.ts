@@ -154,10 +154,17 @@ browser('the statistics count what was made, used and wrong in the time that the
 browser('events are narrowed to what they are about, and to days', async () => {
   const { page } = owner;
   await owner.go('/events/', 'Events');
-  await page.getByRole('navigation', { name: 'What they are about' }).getByRole('link', { name: 'Resources' }).click();
+  await page.getByLabel('First day').fill('2018-01-06');
+  const groups = page.getByRole('navigation', { name: 'What they are about' });
+  await groups.getByRole('link', { name: 'Resources' }).click();
+  await groups.locator('[aria-current]', { hasText: 'Resources' }).waitFor();
   await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
   assert.is(new URL(page.url()).hash, '#/events/?feature=resources');
-  await page.getByLabel('First day').fill('2018-01-06');
+  assert.is(
+    await page.getByLabel('First day').inputValue(),
+    '2018-01-06',
+    'a typed day survives the choice of a group',
+  );
   await page.getByLabel('Last day').fill('2018-01-07');
   await owner.button('Show').click();
   await page.getByText('Nothing matches.').waitFor();

@@ -101,7 +101,8 @@ function Dates(): JSX.Element {
   };
   return (
     <form
-      key={query.toString()}
+      // Only other days fill the fields again: days that are being typed survive a change of the other filters.
+      key={`${query.get('from')} ${query.get('to')}`}
       class="find dates"
       onSubmit={(event) => {
         event.preventDefault();
