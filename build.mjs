@@ -335,7 +335,7 @@ function embedded(modules) {
     }`;
 }
 
-// Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
+// Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle.md.
 async function carriedComments(esbuild, program, modules, listed, notices) {
   const files = Object.entries({ ...addonFiles(modules), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],

@@ -9,7 +9,7 @@ declare module './app.ts' {
 
 export type Log = Logger;
 
-/** Characters to collect before a write, and milliseconds between writes. See src/decisions/log-lines.md. */
+/** Characters to collect before a write, and milliseconds between writes. See src/decisions/output.md. */
 const maxCollected = 12_000;
 const flushIntervalMs = 250;
 

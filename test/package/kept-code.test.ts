@@ -1,4 +1,4 @@
-/** What V8 has made of the program of the one-file build is kept for the next starts (src/decisions/kept-code.md). */
+/** What V8 has made of the program of the one-file build is kept for the next starts (src/decisions/bundle.md). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

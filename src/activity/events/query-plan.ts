@@ -7,7 +7,7 @@ import type { SubjectKind } from './subjects.ts';
  * How the log is read. A request becomes a list of predicates, each a condition on `event e`. A predicate that an index
  * can serve also has index scans that lead to its events. The predicate with the fewest index entries leads, and the others
  * filter its events; without any index scan, the whole log is read by time.
- * See src/decisions/event-query-plans.md.
+ * See src/decisions/query-plans.md.
  */
 
 /** A scan of an index that leads to events. */

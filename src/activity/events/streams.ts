@@ -1,6 +1,6 @@
 /**
  * The open event streams (events.md 4.8). Commits wake them. They share time slices: after each slice they pause for many times
- * as long, so that any number of streams hardly slows requests. See src/decisions/streams-take-turns.md.
+ * as long, so that any number of streams hardly slows requests. See src/decisions/bounded-turns.md.
  */
 import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';

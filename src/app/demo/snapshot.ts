@@ -1,7 +1,7 @@
 /**
  * The sample data as the build stores it in the program: the rows that the history of the default seed leaves, with every instant
  * as its distance from now. Filling a database with them takes a tenth of the time that the history takes, and the result is the
- * same. See src/decisions/demo-snapshot.md.
+ * same. See src/decisions/snapshots.md.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';

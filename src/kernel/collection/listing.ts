@@ -1,4 +1,4 @@
-/** Lists: the ids of a page first, then its objects. See src/decisions/page-query-first.md. */
+/** Lists: the ids of a page first, then its objects. See src/decisions/query-plans.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { CacheBudget } from '../cache/generational-cache.ts';

@@ -33,7 +33,7 @@ let image: Buffer | undefined;
 
 /**
  * Returns an empty database of this version as bytes, for servers in memory. It is created once per process, because the
- * migrations take longer than the rest of such a start. See src/decisions/databases-from-bytes.md.
+ * migrations take longer than the rest of such a start. See src/decisions/snapshots.md.
  */
 export function emptyDatabase(addon: Addon | undefined): Buffer {
   if (image !== undefined) return image;

@@ -1,6 +1,6 @@
 /**
  * Does work at the end of a turn of the event loop, all of it together. Answers that are sent so wake the program that asked
- * once, and not each time it has just gone to sleep. See src/decisions/answers-together.md.
+ * once, and not each time it has just gone to sleep. See src/decisions/output.md.
  */
 export class EndOfTurn {
   #waiting: (() => void)[] = [];

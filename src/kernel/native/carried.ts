@@ -9,7 +9,7 @@ const digestLength = 64;
 
 /**
  * Unpacks a part of the one-file build at this URL, which takes some milliseconds. Throws with a sentence when it is not what
- * was built. See src/decisions/bundle-parts.md.
+ * was built. See src/decisions/bundle.md.
  */
 export function carried(url: string, name: string): Buffer {
   const file = isSea() ? Buffer.from(getAsset(asset)) : readFileSync(new URL(url));

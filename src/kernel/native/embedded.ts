@@ -1,7 +1,7 @@
 /**
  * What the one-file build carries inside itself. This module is its counterpart in development: migrations come from
  * their folder, native addons and scripts from node_modules. build.mjs replaces the whole module and keeps its exports.
- * See src/decisions/bundle-parts.md.
+ * See src/decisions/bundle.md.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

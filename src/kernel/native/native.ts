@@ -1,6 +1,6 @@
 /**
  * The native addons of the one-file build: unpacks them into a private folder and loads them from there. In development the
- * packages load their own addons and nothing here has an effect. See src/decisions/native-addons.md.
+ * packages load their own addons and nothing here has an effect. See src/decisions/bundle.md.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';

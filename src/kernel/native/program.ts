@@ -1,6 +1,6 @@
 /**
  * How the one-file build starts. Its program is a part of the file like others; what V8 has made of it by then is kept a second
- * after the first start, and saves the next ones a third of their time. See src/decisions/kept-code.md.
+ * after the first start, and saves the next ones a third of their time. See src/decisions/bundle.md.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

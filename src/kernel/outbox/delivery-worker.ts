@@ -1,4 +1,4 @@
-/** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
+/** Sends what is in an outbox, some at a time. See src/decisions/bounded-turns.md. */
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';

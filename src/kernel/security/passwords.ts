@@ -1,4 +1,4 @@
-/** Hashes of passwords. See src/decisions/password-queue.md. */
+/** Hashes of passwords. See src/decisions/login-queues.md. */
 import { hash, verify } from '@node-rs/argon2';
 import { HttpError } from '../http/error.ts';
 import { prefixOf } from '../net/prefix.ts';

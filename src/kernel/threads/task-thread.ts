@@ -1,4 +1,4 @@
-/** A thread for work that would keep everybody else waiting on the main one. See src/decisions/checks-in-a-thread.md. */
+/** A thread for work that would keep everybody else waiting on the main one. See src/decisions/login-queues.md. */
 import { Worker } from 'node:worker_threads';
 import { errorOf } from '../present.ts';
 import { Turns } from './turns.ts';

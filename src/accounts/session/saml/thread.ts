@@ -1,4 +1,4 @@
-/** The program of the thread of single sign-on. See src/decisions/checks-in-a-thread.md. */
+/** The program of the thread of single sign-on. See src/decisions/login-queues.md. */
 import { serveTasks } from '../../../kernel/threads/task-server.ts';
 import { type Given, type TaskName, tasks } from './tasks.ts';
 
