@@ -9,7 +9,7 @@ import { openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import type { Replacements } from './compose/composition.ts';
+import type { Opening, Replacements } from './compose/composition.ts';
 import { localDefaults } from './compose/local-defaults.ts';
 import type { Memory } from './compose/memory.ts';
 import { nativeFolder } from './data/data-folder.ts';
@@ -21,74 +21,82 @@ import type { Seed, Seeded } from './fixture/seed.ts';
 import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
 import { type AdminAccess, openAdmin } from './operation/admin-listener.ts';
-import type { Surroundings } from './operation/deployment.ts';
+import { instanceOf } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
-import { instanceOf } from './operation/instance.ts';
+import type { HostProcess } from './operation/program.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type Following } from './replication/follower.ts';
-import { Ending } from './server/ending.ts';
 import { type Engine, startEngine } from './server/engine.ts';
-import type { GivenSettings } from './settings.ts';
-import { loadConfig } from './settings.ts';
+import { Shutdown } from './server/shutdown.ts';
+import { type GivenSettings, loadConfig } from './settings.ts';
 
-/** Settings by their names, and what an embedding program may replace. */
+/** Settings by name, and what an embedding program can replace. */
 export interface ServerOptions extends GivenSettings, Replacements {
-  /** Keep everything in memory; nothing is read from or written to disk. */
+  /** Keep all data in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
-  /** Whether it is the program itself, which listens for its operator unless it is told not to. */
+  /** Whether this is the command line program, which opens the operator's port by default. */
   readonly isProgram?: boolean;
-  /** @internal How the program is called, and what gave its settings. */
-  readonly called?: Pick<Surroundings, 'program' | 'sourceOf'>;
-  /** What is there from the start, in memory only: things by name, or the demonstration world. */
+  /** @internal How the program was invoked, and the sources of its settings. */
+  readonly hostProcess?: Pick<HostProcess, 'program' | 'sourceOf'>;
+  /** Initial data, in memory only: named objects, or the sample data. */
   readonly seed?: Seed | 'demo';
-  /** @internal Whether it serves sample data to try it out: pages of this machine may call it, as they may one in memory. */
+  /** @internal Whether it serves sample data for a trial: like a server in memory, it allows pages from this machine. */
   readonly isTrial?: boolean;
   /** @internal Checks that the program makes of itself, for its tests. */
   readonly selfChecks?: Partial<SelfChecks>;
-  /** @internal Serves copies of another's database, for reading. */
+  /** @internal Serves copies of another server's database, for reading. */
   readonly follow?: Following | undefined;
 }
 
 /** A running Tenantry. */
 export interface Server extends FixtureHandle {
-  /** Where it listens, without a trailing slash. */
+  /** Its address, without a trailing slash. */
   readonly url: string;
-  /** Where it listens for the operator, without a trailing slash; undefined: nowhere. */
+  /** The address of the operator's port, without a trailing slash; undefined if it is off. */
   readonly adminUrl: string | undefined;
-  /** @internal What serves at this moment, which is no part of the published types; a reset puts another in its place. */
+  /** @internal The instance that serves now, which is not part of the published types. A reset replaces it. */
   readonly app: App;
-  /** Path of the file with the first user's password, when this start created that user. */
+  /** Path of the file with the first user's password, if this start created that user. */
   readonly initialPassword: string | undefined;
   /**
-   * A token of `admin`, the same after every reset; another one where time has ended it. Throws where the data is in a
-   * folder.
+   * A token of `admin`. It is the same after every reset, or a new one if it has expired. Throws if the data is in a folder.
    */
   readonly token: string;
-  /** Does the work that has come due by the clock; by itself it happens every second. */
+  /** Does the work that is due. The server does this every second. */
   tick(): void;
-  /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
+  /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
   settled(): Promise<void>;
-  /** Whether what comes due is done: by itself that is looked at every second. */
+  /** Whether due work is still done, which the server checks every second. */
   isAlive(): boolean;
-  /** Reads the certificate anew, and goes on in a new log file; what is of no use is told in the log, and nothing changes. */
+  /** Reloads the certificate and reopens the log file. If one is unusable, logs an error and keeps the previous one. */
   reload(): void;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
   /**
    * Resolves after `close`. Rejects if pending work cannot be saved, and within a second after a failed write or sync of the
-   * database: the server stores nothing more and closes by itself. The start of the next one repairs the write-ahead log.
+   * database: the server stores nothing more and closes by itself. The next start repairs the write-ahead log.
    */
   readonly closed: Promise<void>;
 }
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
+  const shutdown = new Shutdown();
+  try {
+    return await start(options, shutdown);
+  } catch (error) {
+    await shutdown.undoStart();
+    throw error;
+  }
+}
+
+async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server> {
   const {
-    called,
     clock,
     ephemeral,
     follow,
+    hostProcess,
     isProgram,
     isTrial,
     providers,
@@ -106,69 +114,61 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   if (config.password_refuse_weak) await loadCommonPasswords();
   const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);
   const { log, close: closeLog, reopen: reopenLog } = openLog(config.log_level, config.log_file);
-  const orCloseLog = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => {
-      closeLog();
-      throw error;
-    });
-  if (backup !== undefined) log.info({ file: backup }, 'the database was backed up before it was brought up to date');
-  const replacements: Replacements = {
-    // The same through all resets.
-    ...(clock ? { clock } : ephemeral && { clock: runningClock() }),
+  shutdown.add(closeLog);
+  if (backup !== undefined) log.info({ file: backup }, 'database backed up before its upgrade');
+
+  const metrics = new Metrics();
+  // A clock that all resets share.
+  const engineClock = clock ?? (ephemeral ? runningClock() : undefined);
+  const opening: Omit<Opening, 'folder'> = {
+    ...(engineClock && { clock: engineClock }),
     ...(providers && { providers }),
     ...(random && { random }),
     ...(resolver && { resolve: resolver }),
+    log,
+    metrics,
+    hostProcess: {
+      ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
+      ...(ephemeral &&
+        engineClock &&
+        isSettable(engineClock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
+    },
+    stop: shutdown.fail,
   };
-  const metrics = new Metrics();
-  const ending = new Ending();
-  const surroundings: Surroundings = {
-    ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
-    ...(ephemeral &&
-      replacements.clock &&
-      isSettable(replacements.clock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
-  };
-  const open = (memory?: Memory): Promise<Engine> =>
-    startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings, stop: ending.fail });
-  const rest = (copy: string): Promise<Engine> =>
+  const open = (memory?: Memory): Promise<Engine> => startEngine(config, { ...opening, folder, memory });
+  const openCopy = (copy: string): Promise<Engine> =>
     startEngine(
-      // The native module is loaded once, not from every copy.
+      // Load the native module once, not from every copy.
       { ...config, native_cache: config.native_cache ?? join(folder ?? copy, nativeFolder) },
-      { ...replacements, folder: copy, log, metrics, surroundings, stop: ending.fail },
+      { ...opening, folder: copy },
       true,
     );
-  const certificate = await orCloseLog(Promise.resolve().then(() => ServedCertificate.of(config, log)));
-  const follower =
-    follow && folder !== undefined
-      ? await orCloseLog(Promise.resolve().then(() => new Follower({ ...follow, config, folder, log })))
-      : undefined;
-  const startFirst = async (follower: Follower): Promise<Engine> => {
-    const copy = await follower.first();
-    return rest(copy).catch((error: unknown) => {
-      follower.discard(copy);
-      throw error;
+
+  const certificate = ServedCertificate.of(config, log);
+  const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
+  if (follower) shutdown.add(() => follower.close());
+  const stage = new Stage(await (follower ? follower.openFirst(openCopy) : open()));
+  shutdown.add((graceMs) => stage.close(graceMs));
+  if (follower) {
+    follower.start({
+      get app() {
+        return stage.engine.app;
+      },
+      replace: async (copy) => {
+        const engine = await openCopy(copy);
+        await stage.replace(async () => engine);
+      },
     });
-  };
-  const first = follower ? startFirst(follower) : open();
-  const stage = new Stage(
-    await orCloseLog(
-      first.catch(async (error: unknown) => {
-        await follower?.close();
-        throw error;
-      }),
-    ),
-  );
-  follower?.begin({
-    get app() {
-      return stage.engine.app;
-    },
-    replace: async (copy) => {
-      const engine = await rest(copy);
-      await stage.replace(async () => engine);
-    },
-  });
+    shutdown.add(() => follower.stop());
+  }
   const { initialPassword } = stage.engine;
   const fence = folder === undefined || follower ? undefined : new Fence(stage.engine);
+  if (fence) shutdown.add(() => fence.close());
   await fence?.begin();
+
+  let admin: AdminAccess | undefined;
+  // After the listener, so that operators can watch the shutdown.
+  shutdown.add(() => admin?.close());
   const listener = new HttpServer({
     admit: stage.admit,
     answer: stage.answer,
@@ -186,36 +186,16 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     certificate: certificate?.current,
     counts: metrics.requests,
   });
-  const port = await orCloseLog(
-    listener.listen(config.host, config.port).catch(async (error: unknown) => {
-      await follower?.close();
-      await fence?.close();
-      await stage.close();
-      throw error;
-    }),
-  );
+  const port = await listener.listen(config.host, config.port);
   const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
-  // The event loop waits for nobody.
+  shutdown.add(async (graceMs) => {
+    // The listener waits for open responses.
+    stage.engine.app.eventStreams.close();
+    await listener.close(graceMs);
+  });
+  // From now on, never block the event loop for a lock.
   stage.engine.app.db.waitFor(0);
-  let admin: AdminAccess | undefined;
-  const closeServing = async (): Promise<void> => {
-    try {
-      // The listener waits for what is being answered.
-      stage.engine.app.eventStreams.close();
-      await listener.close(ending.graceMs);
-      await admin?.close();
-      await follower?.close();
-      await fence?.close();
-      await stage.close(ending.graceMs);
-    } finally {
-      closeLog();
-    }
-  };
-  const orClose = <T>(step: Promise<T>): Promise<T> =>
-    step.catch(async (error: unknown) => {
-      await closeServing();
-      throw error;
-    });
+
   const vitals: Vitals = {
     get app() {
       return stage.engine.app;
@@ -224,18 +204,16 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     instance: folder === undefined ? undefined : instanceOf(folder),
     follower,
     quiet: () => stage.engine.quiet(),
-    isClosing: () => ending.hasBegun,
+    isClosing: () => shutdown.hasBegun,
   };
-  admin = await orClose(openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []));
-  const seeded = await orClose(grow(stage.engine, seed, url));
-  // Before what resets go back to.
+  admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
+
+  const seeded = await insertSeed(stage.engine, seed, url);
+  // Before the fixture stores the state for resets.
   const token = ephemeral ? stage.engine.issueToken() : undefined;
   const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
-  if (ending.failure) await orClose(Promise.reject(ending.failure));
-  ending.begin(async () => {
-    await fixture.close();
-    await closeServing();
-  });
+  shutdown.add(() => fixture.close());
+  shutdown.start();
   const { advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
   return {
     url,
@@ -255,15 +233,19 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     reload: () =>
       reloadAll(log, {
         'the log file': reopenLog,
-        'the certificate': certificate && (() => certificate.renew(listener)),
+        'the certificate': certificate && (() => certificate.reload(listener)),
       }),
-    close: ending.close,
-    closed: ending.closed,
+    close: shutdown.close,
+    closed: shutdown.closed,
   };
 }
 
-/** Makes what is there from the start; answers the things of a seed by name. */
-async function grow(engine: Engine, seed: ServerOptions['seed'], url: string): Promise<ReadonlyMap<string, Seeded>> {
+/** Creates the initial data. Returns the objects of a seed by name. */
+async function insertSeed(
+  engine: Engine,
+  seed: ServerOptions['seed'],
+  url: string,
+): Promise<ReadonlyMap<string, Seeded>> {
   if (seed === 'demo') await demo(engine.app);
   return seed === undefined || seed === 'demo' ? new Map() : sow(engine, seed, url);
 }

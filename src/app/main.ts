@@ -33,7 +33,7 @@ import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { serveControl } from './fixture/control.ts';
-import { callOf } from './operation/called.ts';
+import { hostProcessOf } from './operation/program.ts';
 import { serviceManager } from './operation/service-manager.ts';
 import { sourceOf, unknownVariables } from './settings.ts';
 
@@ -179,7 +179,13 @@ async function serve({ config: written, flags, sources }: Arguments): Promise<vo
   const server = await showing(flags, async () => {
     if (hasDemo && !ephemeral)
       await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-    return await createServer({ ...config, ...options, isProgram: true, isTrial: hasDemo, called: callOf(sources) });
+    return await createServer({
+      ...config,
+      ...options,
+      isProgram: true,
+      isTrial: hasDemo,
+      hostProcess: hostProcessOf(sources),
+    });
   });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const unknown of unknownVariables(process.env)) server.app.log.warn(unknown, 'no setting has this name');

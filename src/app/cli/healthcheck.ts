@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
-import { instanceOf } from '../operation/instance.ts';
+import { instanceOf } from '../operation/deployment.ts';
 import type { Arguments } from './command-line.ts';
 
 /** Milliseconds for the whole response, and its largest size in bytes. */

@@ -42,8 +42,8 @@ import { ReadingThread } from '../../kernel/threads/long-reads.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { databaseFile, openData, type Purpose } from '../data/data-folder.ts';
 import { BackupFolder } from '../operation/backup-folder.ts';
-import type { Surroundings } from '../operation/deployment.ts';
 import { Examination } from '../operation/examination.ts';
+import type { HostProcess } from '../operation/program.ts';
 import { fenceTroubles } from '../replication/fence.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
@@ -85,8 +85,8 @@ export interface Opening extends Replacements {
   /** Stops the server after a failed write or sync of the database; default: only the writes fail. */
   readonly stop?: (error: StorageError) => void;
   readonly wakeOutbox?: App['wakeOutbox'];
-  /** What a server knows of what is around it; default: nothing. */
-  readonly surroundings?: Surroundings;
+  /** What the process around the server provides; default: nothing. */
+  readonly hostProcess?: HostProcess;
 }
 
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
@@ -161,7 +161,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     ),
     deployment: {
       sourceOf: () => undefined,
-      ...opening.surroundings,
+      ...opening.hostProcess,
       backups: folder === undefined ? undefined : new BackupFolder(folder),
       examination: new Examination(clock),
     },

@@ -7,7 +7,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { makeFolder } from '../../kernel/place.ts';
 import { upgradeBackups } from '../backup/before-upgrade.ts';
-import { failureOf, type ProgramCall, runBeside } from './beside.ts';
+import { failureOf, type Program, runCommand } from './program.ts';
 
 /** So many lie there at a time, of those that were asked for. */
 const mostBackups = 20;
@@ -54,22 +54,22 @@ export class BackupFolder {
   }
 
   /** Begins to write another, in a process of its own. Throws 409. */
-  take({ clock, log }: App, program: ProgramCall | undefined): Backup {
+  take({ clock, log }: App, program: Program | undefined): Backup {
     if (!program) throw conflict('The program that embeds this server makes the backups itself.');
     if (this.#stop) throw conflict('A backup is being written already.');
     if (this.#names().filter((name) => name.startsWith('backup-')).length >= mostBackups)
       throw conflict(`There are ${mostBackups} backups already: delete some.`);
     const name = `backup-${isoTime(clock.now()).replaceAll(':', '-')}`;
     makeFolder(this.#folder);
-    const { ended, stop } = runBeside(program, ['backup', join(this.#folder, name), '--quiet']);
+    const { result, stop } = runCommand(program, ['backup', join(this.#folder, name), '--quiet']);
     this.#stop = stop;
     this.#order = { name, failure: undefined };
-    void ended.then((end) => {
+    void result.then((exit) => {
       this.#stop = undefined;
-      if (end.code === 0) this.#order = undefined;
+      if (exit.code === 0) this.#order = undefined;
       else {
-        this.#order = { name, failure: failureOf(end) };
-        log.error({ backup: name, reason: failureOf(end) }, 'a backup could not be written');
+        this.#order = { name, failure: failureOf(exit) };
+        log.error({ backup: name, reason: failureOf(exit) }, 'a backup could not be written');
       }
     });
     return this.#describe(name);

@@ -1,8 +1,10 @@
-/** What staff may read and do of the running program itself, besides its data (core.md 14.6). */
-import type { SettingName } from '../../kernel/config/config.ts';
+/** What staff can read and do about the running program itself, in addition to its data (core.md 14.6). */
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BackupFolder } from './backup-folder.ts';
-import type { ProgramCall } from './beside.ts';
 import type { Examination } from './examination.ts';
+import type { HostProcess } from './program.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
@@ -10,18 +12,17 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** What a server knows of its surroundings. */
-export interface Surroundings {
-  /** What gave a setting; undefined: it has its default. */
-  readonly sourceOf: (name: SettingName) => string | undefined;
-  /** How to call the program with the same settings; undefined: it is embedded in another. */
-  readonly program?: ProgramCall | undefined;
-  /** Lets so many milliseconds pass; undefined where the clock is not the server's own. Rejects. */
-  readonly advance?: ((milliseconds: number) => Promise<void>) | undefined;
-}
-
-interface Deployment extends Surroundings {
-  /** Undefined: everything is in memory. */
+interface Deployment extends HostProcess {
+  /** Undefined if all data is in memory. */
   readonly backups: BackupFolder | undefined;
   readonly examination: Examination;
+}
+
+/**
+ * Identifies a data folder on this machine by its inode: the folders `/data` of two containers differ, and so does a copy of a
+ * folder. Throws file system errors.
+ */
+export function instanceOf(folder: string): string {
+  const { dev, ino } = statSync(join(folder, '/'), { bigint: true });
+  return createHash('sha256').update(`${dev} ${ino}`).digest('hex').slice(0, 32);
 }

@@ -8,7 +8,7 @@ import { json } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { examine } from '../doctor/doctor.ts';
 import { outsideTroubles } from '../doctor/outside.ts';
-import { failureOf, type ProgramCall, runBeside } from './beside.ts';
+import { failureOf, type Program, runCommand } from './program.ts';
 import { demandStaff } from './rights.ts';
 
 /** So many lines of findings are kept. */
@@ -38,7 +38,7 @@ export class Examination {
   }
 
   /** Begins another. Throws 409. */
-  begin(app: App, program: ProgramCall | undefined): void {
+  begin(app: App, program: Program | undefined): void {
     if (this.#findings.state === 'running') throw conflict('The data is being examined already.');
     const isInMemory = app.deployment.backups === undefined;
     if (!program && !isInMemory) throw conflict('The program that embeds this server examines the data itself.');
@@ -48,12 +48,12 @@ export class Examination {
       setImmediate(() => this.#settle(() => [...examine(app, false).problems, ...outsideTroubles(app)]));
       return;
     }
-    const { ended, stop } = runBeside(program, ['doctor']);
+    const { result, stop } = runCommand(program, ['doctor']);
     this.#stop = stop;
-    void ended.then((end) =>
+    void result.then((exit) =>
       this.#settle(() => {
-        const lines = end.stdout.split('\n').filter((line) => line !== '' && line !== 'no problems');
-        if (end.stderr !== '' || (end.code !== 0 && lines.length === 0)) throw new Error(failureOf(end));
+        const lines = exit.stdout.split('\n').filter((line) => line !== '' && line !== 'no problems');
+        if (exit.stderr !== '' || (exit.code !== 0 && lines.length === 0)) throw new Error(failureOf(exit));
         return lines;
       }),
     );

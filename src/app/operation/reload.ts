@@ -28,7 +28,7 @@ export class ServedCertificate {
   }
 
   /** Reads the files anew. Throws with a sentence where they are of no use; then everything stays as it was. */
-  renew(listener: Pick<HttpServer, 'renew'>): void {
+  reload(listener: Pick<HttpServer, 'renew'>): void {
     this.#current = readCertificate(this.files);
     listener.renew(this.#current);
     this.log.info({ expires: new Date(this.#current.expires).toISOString() }, 'the certificate has been read anew');

@@ -83,8 +83,17 @@ export class Follower {
     this.#primary = primary === null ? undefined : new Primary(primary);
   }
 
-  /** The data folder of a first copy: of the source, or where that is away, the newest there is. Rejects with a sentence. */
-  async first(): Promise<string> {
+  /** Opens a first copy, in its data folder. Rejects with a sentence. */
+  async openFirst<T>(open: (copy: string) => Promise<T>): Promise<T> {
+    const copy = await this.#takeFirst();
+    return open(copy).catch((error: unknown) => {
+      this.#copies.discard(copy);
+      throw error;
+    });
+  }
+
+  /** Copies the source; if it is unavailable, returns the newest copy. */
+  async #takeFirst(): Promise<string> {
     const { log, source } = this.#given;
     const asOf = performance.now();
     try {
@@ -102,21 +111,20 @@ export class Follower {
     }
   }
 
-  /** A copy that cannot be served is none; the source is copied again. */
-  discard(copy: string): void {
-    this.#copies.discard(copy);
-  }
-
-  /** From now on newer copies take the place of what is served. */
-  begin(server: Server): void {
+  /** Starts to replace the copy that the server serves with newer ones. */
+  start(server: Server): void {
     this.#server = server;
     this.#current = this.#follow(server);
   }
 
-  /** Ends following; what is served stays. */
-  async close(): Promise<void> {
+  /** Stops replacing copies. The server keeps serving the current one. */
+  async stop(): Promise<void> {
     this.#ending.abort();
     await this.#current;
+  }
+
+  /** Closes the connections to the primary and unlocks the data folder. */
+  close(): void {
     this.#primary?.close();
     this.#unlock();
   }
@@ -214,7 +222,7 @@ export class Follower {
         const copy = await this.#copies.take(source, signal);
         if (copy !== undefined) {
           await server.replace(copy).catch((error: unknown) => {
-            this.discard(copy);
+            this.#copies.discard(copy);
             throw error;
           });
           this.#copies.removeOld(kept);
