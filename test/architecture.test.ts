@@ -82,7 +82,7 @@ interface Edge {
   readonly to: string;
 }
 
-/** Who names whom in src: imports of values and of types, those that are read late, exports of others' names, augmentations. */
+/** Every import in src: of values and types, dynamic imports, re-exports and module augmentations. */
 const imports: readonly Edge[] = [...texts]
   .flatMap(([from, text]) =>
     [...text.matchAll(/\b(?:from|import|declare module)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => ({
@@ -108,10 +108,10 @@ function circular(edges: readonly Edge[]): Edge[] {
   const reachable = (start: string): Set<string> => {
     const known = reached.get(start);
     if (known) return known;
-    const found = new Set([start]);
-    for (const node of found) for (const target of targets.get(node) ?? []) found.add(target);
-    reached.set(start, found);
-    return found;
+    const nodes = new Set([start]);
+    for (const node of nodes) for (const target of targets.get(node) ?? []) nodes.add(target);
+    reached.set(start, nodes);
+    return nodes;
   };
   return edges.filter(({ from, to }) => reachable(to).has(from));
 }
@@ -171,8 +171,36 @@ test('files form no cycle', () => {
 test('modules form no cycle', () => {
   const between = imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to));
   const modules = circular(between.map(({ from, to }) => ({ from: moduleOf(from), to: moduleOf(to) })));
-  const found = new Set(modules.map(({ from, to }) => `${from} > ${to}`));
-  assert.is(lines(between.filter(({ from, to }) => found.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
+  const pairs = new Set(modules.map(({ from, to }) => `${from} > ${to}`));
+  assert.is(lines(between.filter(({ from, to }) => pairs.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
+});
+
+/** Words of higher layers, which the code of a layer must not contain: its table of subjects in src/README.md. */
+const vendors = /openstack|digital_?ocean|droplets?|amazon|aws|gitlab|jira|oracle/;
+const unknownWords: Readonly<Record<string, { readonly words: RegExp; readonly exceptions: readonly string[] }>> = {
+  kernel: {
+    words: new RegExp(`^(?:${vendors.source}|customers?|projects?|invitations?|quotas?|alerts?|webhooks?|resources?)$`),
+    // Roles in customers and projects are what visibility and rights consist of; the list of the bundle's parts names packages.
+    exceptions: ['access/right.ts', 'access/rights.ts', 'access/visibility.ts', 'native/parts.ts'],
+  },
+  // Help texts name a type as an example.
+  activity: { words: new RegExp(`^(?:${vendors.source})$`), exceptions: ['events/filters.ts'] },
+  accounts: { words: new RegExp(`^(?:${vendors.source})$`), exceptions: [] },
+};
+
+test('no layer names what only higher layers know', () => {
+  const named = Object.entries(unknownWords).flatMap(([layer, { exceptions, words }]) =>
+    [...texts]
+      .filter(([file]) => layerOf(file) === layer && !exceptions.includes(file.slice(layer.length + 1)))
+      .flatMap(([file, text]) => {
+        const code = text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
+        const namesIn = code.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').match(/[A-Za-z]+/g) ?? [];
+        return [...new Set(namesIn.map((word) => word.toLowerCase()))]
+          .filter((word) => words.test(word))
+          .map((word) => `${file}: ${word}`);
+      }),
+  );
+  assert.equal(named, []);
 });
 
 test(`a small collection draws in at most ${maxFilesOfCollection} files`, () => {

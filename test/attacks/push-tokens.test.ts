@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { reencryptSecrets } from '../../src/app/data/encryption.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
-import { sealAnew } from '../../src/kernel/security/rotation.ts';
 import { addKey } from '../../src/kernel/security/secrets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -92,7 +92,7 @@ test('after a rotation of the encryption keys tokens are shown, found and unique
   await fixture.open(onDisk());
   const { url } = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
   const { app } = fixture.server;
-  assert.ok(sealAnew(app, addKey(folder, app.random)) >= 2);
+  assert.ok(reencryptSecrets(app, addKey(folder, app.random)) >= 2);
   await fixture.close();
   const file = join(folder, 'secret.key');
   writeFileSync(file, `${readFileSync(file, 'utf8').split('\n')[0]}\n`);

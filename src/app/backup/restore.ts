@@ -17,9 +17,9 @@ import { place, placeNew } from '../../kernel/place.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
-import { areKeysOf } from '../../kernel/security/key-check.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
+import { fitsKeys } from '../data/encryption.ts';
 import { withScratch } from './scratch.ts';
 
 /**
@@ -95,7 +95,7 @@ async function made(make: MakeDatabase, stream: Readable, copy: string, addon: A
   if (carried.keys === null) return carried;
   const db = SqliteDatabase.open(copy, addon);
   try {
-    if (!areKeysOf(db, secretsOf(carried.keys, randomBytes)))
+    if (!fitsKeys(db, secretsOf(carried.keys, randomBytes)))
       throw new Error('The encryption keys in it are not those of its database');
   } finally {
     db.close();

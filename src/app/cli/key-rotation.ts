@@ -4,11 +4,10 @@ import type { Database } from '../../kernel/db/database.ts';
 import { requireCurrent } from '../../kernel/db/migrate.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { systemRandom } from '../../kernel/random.ts';
-import { unopened } from '../../kernel/security/key-check.ts';
-import { sealAnew } from '../../kernel/security/rotation.ts';
 import { addKey, dropOldKeys, newestKey, type Secrets } from '../../kernel/security/secrets.ts';
 import { openDeployment } from '../compose/composition.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
+import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
 
 /**
  * Adds an encryption key, unless the settings give them, and encrypts every stored secret with the newest one. Answers how
@@ -19,7 +18,7 @@ export function rotateKey(config: Config, folder: string): number {
   try {
     requireOpening(app.db, app.secrets);
     // Keys from the settings are the operator's to change: the first of them is the new one already.
-    return sealAnew(app, config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random));
+    return reencryptSecrets(app, config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random));
   } finally {
     close();
   }
@@ -47,6 +46,6 @@ export function pruneKeys(config: Config, folder: string): number {
 }
 
 function requireOpening(db: Database, secrets: Secrets): void {
-  const [first] = unopened(db, secrets, 1);
+  const [first] = findUndecryptable(db, secrets, 1);
   if (first !== undefined) throw new Error(`${first}: nothing was changed`);
 }

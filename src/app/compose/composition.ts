@@ -33,7 +33,6 @@ import { Metrics } from '../../kernel/metrics/metrics.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
 import { systemRandom } from '../../kernel/random.ts';
-import { isUnsealed, requireKeys } from '../../kernel/security/key-check.ts';
 import { PasswordHasher } from '../../kernel/security/passwords.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../../kernel/security/secrets.ts';
 import { TokenUse } from '../../kernel/security/token-use.ts';
@@ -41,6 +40,7 @@ import { issueToken } from '../../kernel/security/tokens.ts';
 import { ReadingThread } from '../../kernel/threads/long-reads.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { databaseFile, openData, type Purpose } from '../data/data-folder.ts';
+import { hasNoSecrets, requireKeys } from '../data/encryption.ts';
 import { BackupFolder } from '../operation/backup-folder.ts';
 import { Examination } from '../operation/examination.ts';
 import type { HostProcess } from '../operation/program.ts';
@@ -235,7 +235,7 @@ function openKeys(
   random: (bytes: number) => Buffer,
   db: SqliteDatabase,
 ): Secrets {
-  const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && isUnsealed(db));
+  const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && hasNoSecrets(db));
   if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
   // An examination lists everything that does not open, not the first alone.
   if (folder !== undefined && purpose !== 'examine')

@@ -4,8 +4,8 @@ import { createFirstUser } from '../../accounts/session/initial-password.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, settableClock } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
-import { sealedColumns } from '../../kernel/security/rotation.ts';
 import { openDeployment } from '../compose/composition.ts';
+import { encryptedColumns } from '../data/encryption.ts';
 import { type Column, rowsOf, type Stored, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';
 import { seedByHistory } from './demo.ts';
@@ -115,7 +115,7 @@ function packed(
       return step;
     };
   };
-  const sealed = sealedColumns.find((each) => each.table === table && each.column === name);
+  const sealed = encryptedColumns.find((each) => each.table === table && each.column === name);
   if (sealed && filled.length > 0) {
     const ids = columns.findIndex((column) => column.name === 'id');
     const values = rows.map((row) => {

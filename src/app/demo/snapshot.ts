@@ -10,8 +10,8 @@ import type { App } from '../../kernel/app.ts';
 import type { SettingName } from '../../kernel/config/config.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { embeddedDemo } from '../../kernel/native/embedded.ts';
-import { sealedColumns } from '../../kernel/security/rotation.ts';
 import { builtIn } from '../compose/providers.ts';
+import { encryptedColumns } from '../data/encryption.ts';
 import { listed, quoted } from '../export/tables.ts';
 import { settingNames, settings } from '../settings.ts';
 import { sinceMeasured } from './measurements.ts';
@@ -154,7 +154,7 @@ function sealSecrets({ columns, name }: StoredTable, { db, secrets }: App): void
   const ids = columns.find((column) => column.name === 'id');
   for (const column of columns) {
     const owner =
-      column.form === 'sealed' && sealedColumns.find((each) => each.table === name && each.column === column.name);
+      column.form === 'sealed' && encryptedColumns.find((each) => each.table === name && each.column === column.name);
     if (!owner || !ids) continue;
     const rows = valuesOf(ids, 0, '');
     for (const [n, secret] of column.values.entries()) {

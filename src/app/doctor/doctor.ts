@@ -9,7 +9,7 @@ import { schemaProblems } from '../../kernel/db/own-schema.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { unopened } from '../../kernel/security/key-check.ts';
+import { findUndecryptable } from '../data/encryption.ts';
 
 /** What an examination found. */
 interface Diagnosis {
@@ -65,7 +65,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const unreadable = damagedEvents(db);
   const drifts = drift(app);
   const unread = failedSources(db);
-  const sealed = unopened(db, app.secrets, mostLines);
+  const sealed = findUndecryptable(db, app.secrets, mostLines);
   // What is repaired is written, and a foreign trigger would act on that.
   const isRepaired = repair && damage.length === 0 && foreign.length === 0;
   if (isRepaired) {

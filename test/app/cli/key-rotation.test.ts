@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealedColumns } from '../../../src/kernel/security/rotation.ts';
+import { encryptedColumns } from '../../../src/app/data/encryption.ts';
 import { openSecrets } from '../../../src/kernel/security/secrets.ts';
 import { copyDemoData } from '../../support/demo-data.ts';
 import { failed, nativeCache, Program } from '../../support/program.ts';
@@ -28,7 +28,7 @@ test.after.each(() => program.end());
 function opened(): string[] {
   const secrets = openSecrets([], data(), () => Buffer.alloc(0));
   const db = new SQLite(data('tenantry.db'), { readonly: true });
-  const rows = sealedColumns.flatMap(
+  const rows = encryptedColumns.flatMap(
     ({ column, table, uuid }) =>
       db.prepare(`SELECT ${uuid} AS uuid, ${column} AS value FROM ${table} WHERE ${column} IS NOT NULL`).all() as {
         uuid: string;

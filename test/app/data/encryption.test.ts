@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { reencryptSecrets } from '../../../src/app/data/encryption.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { sealAnew } from '../../../src/kernel/security/rotation.ts';
 import { addKey } from '../../../src/kernel/security/secrets.ts';
 
 const rotation = suite('rotation of the encryption key');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-rotation-'));
 rotation.after(() => rmSync(folder, { recursive: true, force: true }));
 
-rotation('a new key is put first, every secret is encrypted with it, and all still open', async () => {
+rotation('puts a new key first, encrypts every secret with it, and decrypts all of them', async () => {
   const first = await createServer({ data: folder, port: 0, log_level: 'silent' });
   const send = (path: string, body: unknown): Promise<Response> =>
     fetch(first.url + path, {
@@ -38,7 +38,7 @@ rotation('a new key is put first, every secret is encrypted with it, and all sti
     };
   const old = stored();
   const secrets = addKey(folder, app.random);
-  assert.is(sealAnew(app, secrets), 3, 'and what tells whether the keys are those of the database');
+  assert.is(reencryptSecrets(app, secrets), 3, 'two secrets, and the check of the keys');
   const lines = readFileSync(join(folder, 'secret.key'), 'utf8').trim().split('\n');
   assert.is(lines.length, 2);
   const [id = ''] = (lines[0] as string).split(':');
