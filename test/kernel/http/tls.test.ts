@@ -121,7 +121,7 @@ test('connections that have asked nothing, or are idle, do not keep it from endi
   const begun = performance.now();
   await server.close();
   await Promise.all(gone);
-  assert.ok(performance.now() - begun < 4000);
+  assert.ok(performance.now() - begun < 8000, 'closed before the shutdown cuts running requests');
 });
 
 test('what runs is answered before it ends', async () => {

@@ -107,7 +107,7 @@ for (const [name, [document, reason]] of Object.entries(documents)) {
     );
     assert.match(saml.reasons[0] as string, reason);
     assert.is(saml.reasons.length, 1);
-    assert.ok(performance.now() - started < 2000);
+    assert.ok(performance.now() - started < 5000, 'read before the limit of the thread');
     const { db } = saml.fixture.server.app;
     assert.equal(
       [

@@ -385,7 +385,7 @@ test('a shutdown does not wait for a backend that does not answer', async () => 
   assert.is((await other.settings()).state, 'Syncing');
   const started = performance.now();
   await other.close();
-  assert.ok(performance.now() - started < 10_000);
+  assert.ok(performance.now() - started < 30_000, 'closed before the call times out');
 });
 
 test.run();
