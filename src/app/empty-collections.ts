@@ -8,12 +8,12 @@ declare module '../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof emptyCollectionSettings> {}
 }
 
-/** The rule of the name of a collection. Throws. */
-const collectionName = (item: string): void => {
+/** Throws if a name is not that of a collection. */
+const checkCollectionName = (item: string): void => {
   if (!/^[a-z0-9-]+$/.test(item)) throw new Error(`must list names of a-z, 0-9 and dashes, but has "${item}"`);
 };
 
-/** Settings of collections that clients expect. */
+/** Settings of collections that clients expect, but this program does not have. */
 export const emptyCollectionSettings = {
   empty_collections: list(
     [
@@ -30,21 +30,21 @@ export const emptyCollectionSettings = {
       'ansible-playbooks',
       'applications',
     ],
-    'Collections that clients ask for and that are not there: they are shown as empty lists.',
-    collectionName,
+    'Collections that clients request but that do not exist. They are served as empty lists.',
+    checkCollectionName,
   ),
 } satisfies Settings;
 
 const emptyPage = { number: 1, size: 10, offset: 0, last: 1 };
 
-/** A collection that other installations have and this one has not: a list without objects, whatever is asked (core.md 3). */
+/** A collection that other installations have: for any query, an empty list (core.md 3). */
 const emptyCollection = (name: string): Endpoint => ({
   path: `/api/${name}/`,
   name: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')} List`,
   description: 'A collection that this installation does not have.',
   operations: {
     GET: {
-      summary: 'Lists nothing.',
+      summary: 'Returns an empty list.',
       output: { status: 200 },
       takesAnything: true,
       handle: ({ query, url }) => document('[]', pageHeaders(emptyPage, 0, url, query)),
@@ -52,11 +52,14 @@ const emptyCollection = (name: string): Endpoint => ({
   },
 });
 
-/** The collections of the setting empty_collections, which neither the root nor the documentation tells of. Throws ConfigError for one that is there. */
-export function emptyCollections(config: Config, present: readonly Pick<Endpoint, 'path'>[]): readonly Endpoint[] {
-  const paths = new Set(present.map(({ path }) => path.split('/').slice(0, 3).join('/')));
-  const taken = config.empty_collections.find((name) => paths.has(`/api/${name}`));
-  if (taken !== undefined)
-    throw new ConfigError(`${environmentName('empty_collections')} must not list "${taken}", which there is`);
+/**
+ * Returns the collections of the setting empty_collections, which the root and the documentation do not list. Throws
+ * ConfigError for one that exists.
+ */
+export function emptyCollections(config: Config, existing: readonly Pick<Endpoint, 'path'>[]): readonly Endpoint[] {
+  const paths = new Set(existing.map(({ path }) => path.split('/').slice(0, 3).join('/')));
+  const conflicting = config.empty_collections.find((name) => paths.has(`/api/${name}`));
+  if (conflicting !== undefined)
+    throw new ConfigError(`${environmentName('empty_collections')} must not list "${conflicting}", which exists`);
   return config.empty_collections.map(emptyCollection);
 }

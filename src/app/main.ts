@@ -10,11 +10,11 @@ import {
   type Arguments,
   type Commands,
   groups,
+  printSuccess,
   quiet,
   readArguments,
-  showing,
-  tell,
   UsageError,
+  withProgress,
 } from './cli/command-line.ts';
 import { completionFor, shellNames } from './cli/completion.ts';
 import { dataCommands } from './cli/data-commands.ts';
@@ -23,7 +23,7 @@ import { checkHealth } from './cli/healthcheck.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
 import { withReadable } from './cli/readable-folder.ts';
-import { tellReady } from './cli/ready.ts';
+import { reportReady } from './cli/ready.ts';
 import { serveFlags, serveOptions } from './cli/serve-options.ts';
 import { type Opened, withDeployment } from './compose/composition.ts';
 import { localDefaults } from './compose/local-defaults.ts';
@@ -31,7 +31,7 @@ import { createServer } from './create-server.ts';
 import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
-import { outsideTroubles } from './doctor/outside.ts';
+import { externalProblems } from './doctor/external.ts';
 import { serveControl } from './fixture/control.ts';
 import { hostProcessOf } from './operation/program.ts';
 import { serviceManager } from './operation/service-manager.ts';
@@ -83,7 +83,7 @@ const commands: Commands = {
     help: 'Create a user',
     details: 'If --data names an empty or missing folder, create a database there first.',
     examples: ['user add alice --staff --email alice@example.com', 'user add bob --password-stdin < password.txt'],
-    run: addUserNamed,
+    run: addUserFromArguments,
   },
   ...peopleCommands,
   token: {
@@ -101,7 +101,7 @@ const commands: Commands = {
     details:
       'Create users, customers, projects, provider accounts, some 300 resources and two years of history, and print logins to try. The database must have no customers. Stop the server first.',
     examples: ['demo --data data/demo'],
-    run: fill,
+    run: insertDemo,
   },
   doctor: {
     flags: {
@@ -111,7 +111,7 @@ const commands: Commands = {
     group: data,
     help: 'Check the data for problems',
     details:
-      'Print one line a problem, or no problems. Mails that have waited for an hour and provider accounts in state Erred are listed too, but are no damage. Exit with 1 if a problem is left. A server may be running.',
+      'Print one line per problem, or no problems. Mails that have waited for an hour and provider accounts in state Erred are also listed, but do not count as damage. Exit with 1 if a problem remains. A server may be running.',
     examples: ['doctor', 'doctor --repair'],
     run: doctor,
   },
@@ -130,7 +130,7 @@ const commands: Commands = {
     choices: exampleNames,
     group: configuration,
     help: 'Print a configuration file for another program',
-    details: `WHAT is ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}. The settings in force are filled in.`,
+    details: `WHAT can be ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}. The file contains the current settings.`,
     examples: ['example docker', 'example systemd --port 9000'],
     run: printExample,
   },
@@ -172,11 +172,11 @@ const commands: Commands = {
   },
 };
 
-async function serve({ config: written, flags, sources }: Arguments): Promise<void> {
+async function serve({ config: settings, flags, sources }: Arguments): Promise<void> {
   const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
   const isLocal = ephemeral || hasDemo;
-  const config = { ...written, ...(isLocal && localDefaults((name) => sourceOf(name, sources) !== undefined)) };
-  const server = await showing(flags, async () => {
+  const config = { ...settings, ...(isLocal && localDefaults((name) => sourceOf(name, sources) !== undefined)) };
+  const server = await withProgress(flags, async () => {
     if (hasDemo && !ephemeral)
       await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
     return await createServer({
@@ -203,15 +203,15 @@ async function serve({ config: written, flags, sources }: Arguments): Promise<vo
   };
   server.closed.catch((error: unknown) => {
     const { message } = errorOf(error);
-    if (isClosing) process.stderr.write(`tenantry: what was left could not be saved: ${message}\n`);
+    if (isClosing) process.stderr.write(`tenantry: failed to save pending work: ${message}\n`);
     else if (process.stderr.isTTY) process.stderr.write(`tenantry: ${message}\n`);
     process.exit(1);
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // At a terminal it says that this has gone.
+  // At a terminal, SIGHUP means that the terminal was closed.
   process.on('SIGHUP', process.stdout.isTTY ? stop : () => server.reload());
-  tellReady({ server, control, config, ephemeral, hasDemo });
+  reportReady({ server, control, config, ephemeral, hasDemo });
   manager?.ready();
   process.on('uncaughtException', (error) => {
     server.app.log.fatal({ err: error }, 'uncaught exception');
@@ -220,7 +220,7 @@ async function serve({ config: written, flags, sources }: Arguments): Promise<vo
   });
 }
 
-async function addUserNamed({ config, flags, sources, words }: Arguments): Promise<void> {
+async function addUserFromArguments({ config, flags, sources, words }: Arguments): Promise<void> {
   const [username = ''] = words;
   const folder = resolve(config.data);
   const isNew = makesDatabase(folder, sourceOf('data', sources) !== undefined);
@@ -243,12 +243,12 @@ async function printToken({ config, words }: Arguments): Promise<void> {
   await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(present(words[0]))}\n`));
 }
 
-async function fill({ config, flags }: Arguments): Promise<void> {
+async function insertDemo({ config, flags }: Arguments): Promise<void> {
   const seed = typeof flags.seed === 'string' ? flags.seed : undefined;
   await withDeployment(
     config,
     async ({ app }) => {
-      tell(flags, await showing(flags, () => demo(app, seed)));
+      printSuccess(flags, await withProgress(flags, () => demo(app, seed)));
     },
     'serve',
   );
@@ -258,41 +258,41 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   const accepts = flags['accept-clock'] === true;
-  const look = ({ app, watch }: Opened): void => {
+  const run = ({ app, watch }: Opened): void => {
     if (accepts) watch.accept();
     const { isHealthy, problems } = examine(app, flags.repair === true);
-    // At once: what is outside may stand on a damaged page.
+    // Print these first: the queries of externalProblems can fail on a damaged page.
     for (const line of problems) process.stdout.write(`${line}\n`);
-    const troubles = outsideTroubles(app);
+    const troubles = externalProblems(app);
     for (const line of problems.length + troubles.length === 0 ? ['no problems'] : troubles)
       process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
-  if (flags.repair === true || accepts) await withDeployment(config, look, 'examine');
-  else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
+  if (flags.repair === true || accepts) await withDeployment(config, run, 'examine');
+  else await withReadable(config, folder, (readable) => withDeployment(config, run, 'examine', readable));
 }
 
-/** What an error says, in one line for a terminal: of a damaged database SQLite tells what stands in it. */
+/** Returns the message of an error as one line for a terminal. SQLite's errors about damage can contain data of the file. */
 function lineOf(error: unknown): string {
   const [line = ''] = withoutControls(plainReason(error)).split('\n');
   return line;
 }
 
-/** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
+/** Runs a command and sets the exit code: 0 on success, 1 on failure, 2 for a wrong command line or setting. */
 async function main(args: readonly string[]): Promise<void> {
-  let given: Arguments | undefined;
-  // A promise that nothing keeps alive would end the process as if all were well.
+  let parsed: Arguments | undefined;
+  // If the event loop runs empty before the command is done, the process would exit with 0.
   const reportUnfinished = (): void => {
     process.stderr.write('tenantry: the command ended before it was done\n');
     process.exitCode = 1;
   };
   process.once('beforeExit', reportUnfinished);
   try {
-    const read = readArguments(commands, args);
-    given = read.given;
-    await read.command.run(given);
+    const { command, commandArguments } = readArguments(commands, args);
+    parsed = commandArguments;
+    await command.run(commandArguments);
   } catch (error) {
-    const file = given && isDamage(error) ? `${join(resolve(given.config.data), databaseFile)}: ` : '';
+    const file = parsed && isDamage(error) ? `${join(resolve(parsed.config.data), databaseFile)}: ` : '';
     process.stderr.write(`tenantry: ${file}${lineOf(error)}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
   } finally {

@@ -1,4 +1,4 @@
-/** Every setting of the program: the command line, `--help`, the environment, the manual and the API read this table. */
+/** Every setting of the program. The command line, `--help`, the environment, the manual and the API read this table. */
 import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
@@ -52,7 +52,7 @@ const groups = {
   'Log and files': logSettings,
 } as const;
 
-/** The declarations, in the order of every print of them. */
+/** The declarations, in the order in which every command prints them. */
 export const settings = {
   ...groups.Server,
   ...groups.API,
@@ -69,7 +69,7 @@ export const settings = {
   ...groups['Log and files'],
 } satisfies Record<SettingName, Setting<unknown>>;
 
-/** Settings as a program gives them: texts as on the command line, or what these are read as. */
+/** Settings that a program passes: strings as on the command line, or parsed values. */
 export type GivenSettings = {
   readonly [K in keyof typeof settings]?: string | ConfigOf<typeof settings>[K] | undefined;
 };
@@ -80,7 +80,7 @@ export const settingGroups: readonly { readonly title: string; readonly names: r
 
 export const settingNames: readonly SettingName[] = namesOf(settings);
 
-/** Settings that hold credentials: they may stand in files of their own, and are not printed. */
+/** Settings with credentials, which can be read from separate files and are never printed. */
 export const secretSettings: ReadonlySet<SettingName> = new Set(
   settingNames.filter((name) => (settings[name] as Setting<unknown>).isSecret),
 );
@@ -89,17 +89,17 @@ export const secretSettings: ReadonlySet<SettingName> = new Set(
 export const loadConfig = (sources: Omit<Sources, 'given'> & { readonly given?: GivenSettings } = {}): Config =>
   loadSettings(settings, [checkKernelSettings, checkSaml], sources);
 
-/** What names a setting on the command line, in the environment or in a file; undefined where the default holds. */
+/** Returns the option, variable or line that sets a setting; undefined for a default. */
 export const sourceOf = (name: SettingName, sources: Sources): string | undefined =>
   sourceOfSetting(settings, name, sources);
 
-/** Reads the `name = value` lines of a file. Throws ConfigError with the place of what is wrong. */
+/** Reads the `name = value` lines of a file. Throws ConfigError with the line number. */
 export const readConfigFile = (path: string): ConfigFile => readSettingsFile(settings, path);
 
-/** A setting's value as on the command line; credentials are stars. */
+/** Prints a value as on the command line; credentials as stars. */
 export const printSetting = (name: SettingName, value: unknown): string => printValue(settings[name], value);
 
-/** Variables of the environment that look like settings, or files of secret ones, and are none. */
+/** Returns environment variables that look like settings, or files of secret settings, but are not. */
 export const unknownVariables = (
   env: Readonly<Record<string, string | undefined>>,
 ): ReturnType<typeof findUnknownVariables> => findUnknownVariables(settings, env);

@@ -67,7 +67,7 @@ test('a damaged page is told with the name of the file by whoever meets it, and 
     const lines = stdout.split('\n').slice(0, -1);
     assert.equal(
       [code, stderr, lines.at(-2)],
-      [1, '', 'database: nothing more can be examined: database disk image is malformed'],
+      [1, '', 'database: cannot check the rest: database disk image is malformed'],
     );
     assert.ok(
       lines.slice(0, -1).every((line) => line.startsWith('database: ')),

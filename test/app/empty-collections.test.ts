@@ -33,7 +33,7 @@ absent('they are empty lists for callers with a token, whatever is asked', async
 absent('a name that is there is refused at start', async () => {
   await createServer({ ephemeral: true, port: 0, log_level: 'silent', empty_collections: ['x', 'customers'] }).then(
     () => assert.unreachable(),
-    (error) => assert.is(error.message, 'TENANTRY_EMPTY_COLLECTIONS must not list "customers", which there is'),
+    (error) => assert.is(error.message, 'TENANTRY_EMPTY_COLLECTIONS must not list "customers", which exists'),
   );
 });
 

@@ -191,7 +191,7 @@ test('a mail that fails names its recipient, and doctor lists it with accounts t
   const [stuck, erred, ...rest] = (await program.run(['doctor'])).stdout.split('\n');
   assert.match(
     stuck as string,
-    /^mail of an invitation to new@example\.com waits since \d{4}-\d\d-\d\dT[\d:.]+Z, 1 attempts: .*450 Busy\.$/,
+    /^mail of an invitation to new@example\.com has been pending since \d{4}-\d\d-\d\dT[\d:.]+Z, 1 attempts: .*450 Busy\.$/,
   );
   assert.equal([erred, ...rest], ['OpenStack account Main cloud is Erred: No route to host', '']);
   const serving = await program.serve(

@@ -484,7 +484,7 @@ cli('serve tells where the initial password is, at every start until it is chang
       {
         level: 40,
         file,
-        msg: `The password of the staff user "admin" is in ${file}; change it, and the file goes away.`,
+        msg: `The password of the staff user "admin" is in ${file}. The file is deleted when the password is changed.`,
       },
       start,
     );

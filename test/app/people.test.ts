@@ -121,15 +121,15 @@ people('what cannot be granted is one line that names the rule, and changes noth
   await json('POST', '/api/customers/', { name: 'Twins' });
   const grant = (...words: string[]): ReturnType<typeof run> => run('user', 'grant', 'carol', ...words);
   const refusals: [string[], string, number?][] = [
-    [['owner'], 'owner is held in a customer or project: name it with --customer or --project'],
+    [['owner'], 'owner is a role in a customer or project: name one with --customer or --project'],
     [['boss', '--customer', 'Twins'], 'the roles in a customer are owner, support; not boss'],
-    [['owner', '--customer', 'Twins'], 'several customers are named "Twins": give a uuid'],
+    [['owner', '--customer', 'Twins'], 'several customers have the name "Twins": give a uuid'],
     [['admin', '--project', 'None'], 'there is no project "None"'],
     [
       ['owner', '--customer', 'Alpha Ltd', '--until', 'soon'],
       '--until must be an instant such as 2027-01-31T12:00Z, or a duration such as 30d',
     ],
-    [['owner', '--customer', 'Alpha Ltd', '--until', '2001-01-01T00:00Z'], '--until must lie ahead'],
+    [['owner', '--customer', 'Alpha Ltd', '--until', '2001-01-01T00:00Z'], '--until must be in the future'],
     [['staff', '--until', '30d'], '--until is for roles in a customer or project'],
     [['owner', '--customer', 'a', '--project', 'b'], '--customer and --project cannot be combined', 2],
   ];

@@ -52,7 +52,7 @@ const answering = (status: number, body: string): Promise<string> =>
 test('a connection that is dropped without an answer ends with 1 and a line', async () => {
   const address = await listen(createTcpServer((socket) => socket.end()));
   const told = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
-  const line = `tenantry: http://${address}/readyz does not answer: socket hang up\n`;
+  const line = `tenantry: no response from http://${address}/readyz: socket hang up\n`;
   assert.equal(told, { code: 1, stdout: '', stderr: line });
 });
 
@@ -62,7 +62,7 @@ test('whatever is no answer of the server of this data folder is none', async ()
   assert.is.not(own, other);
   const checks = { server: 'ok' };
   const foreign = (status: number): string =>
-    `not ready: http://ADDRESS/readyz is answered with ${status}, and not by Tenantry`;
+    `not ready: http://ADDRESS/readyz responds with ${status} and is not Tenantry`;
   const cases: readonly (readonly [status: number, body: unknown, told: string])[] = [
     [200, '', foreign(200)],
     [200, 'ok', foreign(200)],
@@ -74,22 +74,22 @@ test('whatever is no answer of the server of this data folder is none', async ()
     [
       200,
       { status: 'ready', checks },
-      `not ready: http://ADDRESS/readyz is answered by a server that does not keep its data in ${data}`,
+      `not ready: http://ADDRESS/readyz belongs to a server without the data folder ${data}`,
     ],
     [
       200,
       { status: 'ready', instance: other, checks },
-      `not ready: http://ADDRESS/readyz is answered by the server of another data folder than ${data}`,
+      `not ready: http://ADDRESS/readyz belongs to a server with a data folder other than ${data}`,
     ],
     [
       503,
       { status: 'not ready', instance: other, checks: { database: 'broken' } },
-      `not ready: http://ADDRESS/readyz is answered by the server of another data folder than ${data}`,
+      `not ready: http://ADDRESS/readyz belongs to a server with a data folder other than ${data}`,
     ],
-    [503, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 503'],
-    [200, { status: 'not ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 200'],
+    [503, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz responds with 503'],
+    [200, { status: 'not ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz responds with 200'],
     [503, { status: 'not ready', instance: own, checks: { ...checks, disk: 'full' } }, 'not ready: disk: full'],
-    [302, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz is answered with 302'],
+    [302, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz responds with 302'],
     [200, { status: 'ready', instance: own, checks }, 'ready'],
   ];
   for (const [status, body, told] of cases)
@@ -103,18 +103,18 @@ test('whatever is no answer of the server of this data folder is none', async ()
 test('an answer that breaks off, does not end or does not begin is none', async () => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
   const cutOff = await listen(createTcpServer((socket) => socket.end(`${head}{"status":"ready"`)));
-  assert.match(await failureAt(cutOff), /^http:\/\/ADDRESS\/readyz does not answer: /);
+  assert.match(await failureAt(cutOff), /^no response from http:\/\/ADDRESS\/readyz: /);
   const garbage = await listen(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')));
-  assert.match(await failureAt(garbage), /^http:\/\/ADDRESS\/readyz does not answer: Parse Error/);
+  assert.match(await failureAt(garbage), /^no response from http:\/\/ADDRESS\/readyz: Parse Error/);
   const endless = await listen(
     createHttpServer((_, outgoing) => {
       outgoing.on('drain', () => outgoing.write(' '.repeat(65_536)));
       while (outgoing.write(' '.repeat(65_536)));
     }),
   );
-  assert.is(await failureAt(endless), 'http://ADDRESS/readyz does not answer: the response is too large');
+  assert.is(await failureAt(endless), 'no response from http://ADDRESS/readyz: the response is too large');
   const silent = await listen(createTcpServer());
-  assert.is(await failureAt(silent), 'http://ADDRESS/readyz does not answer: no response within 5 seconds');
+  assert.is(await failureAt(silent), 'no response from http://ADDRESS/readyz: no response within 5 seconds');
 });
 
 test('a data folder that is missing is named', async () => {
@@ -129,7 +129,7 @@ test('the server of another folder with the same path, and one in memory, are to
   const address = new URL(memory.told.admin as string).host;
   const words = ['healthcheck', '--data', 'data', '--admin-listen', address];
   const { code, stderr } = await program.run(words);
-  const line = `tenantry: not ready: http://${address}/readyz is answered by a server that does not keep its data in ${data}\n`;
+  const line = `tenantry: not ready: http://${address}/readyz belongs to a server without the data folder ${data}\n`;
   assert.equal([code, stderr], [1, line]);
   assert.equal(await program.run([...words, '--ephemeral']), { code: 0, stdout: 'ready\n', stderr: '' });
 });

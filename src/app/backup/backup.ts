@@ -17,25 +17,25 @@ import { databaseFile } from '../data/data-folder.ts';
 import { withScratch } from './scratch.ts';
 
 /**
- * Writes a backup of a data folder into a new file, or to a stream; a server may be running. The file gets its name when it
- * is whole. Answers whether it holds the encryption keys; else they stand in the settings. Rejects with a sentence.
+ * Writes a backup of a data folder to a new file or a stream. A server may be running. The file gets its name when it is
+ * complete. Returns whether it contains the encryption keys; otherwise the settings define them. Rejects with a sentence.
  *
- * The format is a SQLite database in gzip: both are opened by tools that every machine has, and gzip checks every byte,
- * where SQLite would only notice damage to the structure of its pages.
+ * The format is a SQLite database in gzip. Every machine has tools for both, and gzip has a checksum over all bytes, while
+ * SQLite only detects damage to the structure of its pages.
  */
 export async function backUp(
   folder: string,
   target: string | Writable,
   addon: Addon | undefined,
-): Promise<{ holdsKeys: boolean }> {
+): Promise<{ hasKeys: boolean }> {
   if (typeof target === 'string') rejectExisting(target);
   try {
-    // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
+    // Next to the target, which is often on another disk than the data: a backup must not fill the disk of the server.
     const make = (): string =>
       makeTemporaryFolder(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
     return await withScratch(make, async (scratch) => {
       const copy = join(scratch, databaseFile);
-      const holdsKeys = await copyData(folder, copy, addon);
+      const hasKeys = await copyData(folder, copy, addon);
       if (typeof target !== 'string') await compress(copy, target);
       else {
         const draft = join(scratch, 'backup');
@@ -43,7 +43,7 @@ export async function backUp(
         rejectExisting(target);
         placeNew(draft, target);
       }
-      return { holdsKeys };
+      return { hasKeys };
     });
   } catch (error) {
     throw new Error(`cannot write the backup: ${plainReason(error)}`, { cause: error });
@@ -54,11 +54,10 @@ function rejectExisting(file: string): void {
   if (existsSync(file)) throw new Error(`${file} exists already`);
 }
 
-/** Copies the database and the keys; answers whether there are any. */
+/** Copies the database and the keys. Returns whether the folder has keys. */
 async function copyData(folder: string, copy: string, addon: Addon | undefined): Promise<boolean> {
-  // The keys before the rows and after them: a rotation adds its key to the file before it encrypts with it, and takes away
-  // the others when it has.
-  const older = readKeys(folder);
+  // Read the keys before and after the rows: a rotation adds its key to the file, encrypts with it, then removes the old keys.
+  const keysBefore = readKeys(folder);
   const database = join(folder, databaseFile);
   await measuringProgress(
     'copying the data',
@@ -66,13 +65,13 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
     () => takeSnapshotInThread(database, copy, addon),
   );
   requireRestorable(copy, addon);
-  const newer = readKeys(folder);
-  const keys = newer !== null && older !== null ? withOlderKeys(newer, older) : newer;
+  const keysAfter = readKeys(folder);
+  const keys = keysAfter !== null && keysBefore !== null ? withOlderKeys(keysAfter, keysBefore) : keysAfter;
   await packBackupInThread(copy, { made: systemClock.now(), keys }, addon);
   return keys !== null;
 }
 
-/** Throws with a sentence where `restore` would refuse the schema: with such a backup nothing could be restored. */
+/** Throws with a sentence if `restore` would reject the schema, because such a backup is useless. */
 function requireRestorable(copy: string, addon: Addon | undefined): void {
   const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
   try {
@@ -82,7 +81,7 @@ function requireRestorable(copy: string, addon: Addon | undefined): void {
   }
 }
 
-/** The text of the key file. Throws with a sentence when it holds no keys: with it the backup would be of no use. */
+/** Returns the text of the key file. Throws with a sentence if it contains no keys, because the backup would be useless. */
 function readKeys(folder: string): string | null {
   const file = keyFile(folder);
   if (!existsSync(file)) return null;
@@ -99,5 +98,5 @@ async function compress(file: string, target: Writable): Promise<void> {
   );
 }
 
-/** Bytes; none of a file that is not there yet. */
+/** Returns the size in bytes, 0 for a missing file. */
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

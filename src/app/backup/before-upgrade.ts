@@ -1,4 +1,4 @@
-/** The backup that is made before this version changes the schema of a database that an older one wrote. */
+/** The backup before an upgrade: this version changes the schema of a database that an older version has written. */
 
 import { closeSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,32 +15,32 @@ import { codeOf, errorOf } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { backUp } from './backup.ts';
 
-/** So many of them are kept. */
-const kept = 3;
-const name = /^before-upgrade-from-\d+-.*Z$/;
+/** Number of these backups to keep. */
+const maxBackups = 3;
+const namePattern = /^before-upgrade-from-\d+-.*Z$/;
 
-/** Where in the data folder they lie. */
-export const upgradeBackups = (folder: string): string => join(folder, 'backups');
+/** Returns the folder of all backups that the server makes itself. */
+export const backupFolder = (folder: string): string => join(folder, 'backups');
 
 /**
- * Backs up a data folder whose database has an older schema than this version's, and removes the oldest of such backups.
- * Answers the file; undefined where there is nothing to bring up to date, or the setting says that no backup is wanted.
- * Rejects with a sentence when it cannot be written: then nothing is brought up to date.
+ * Backs up a data folder whose database has an older schema than this version, and removes the oldest of these backups. Returns
+ * the file; undefined if the database needs no upgrade, or the setting turns these backups off. Rejects with a sentence if the
+ * backup fails; the caller then does not upgrade.
  */
 export async function backUpBeforeUpgrade(config: Config, folder: string): Promise<string | undefined> {
   if (!config.backup_before_upgrade) return undefined;
   const database = join(folder, databaseFile);
-  // What the header says may be older than what the log says, but never newer; to read it takes no time.
+  // The schema in the header can be older than that in the log, but never newer, and is quick to read.
   if (!isOlder(headerOf(database))) return undefined;
-  // Before SQLite looks at it, which would drop such a log without a word, and the schema in it.
-  requireLog(database);
-  // Of one that breaks off, the schema may be what is missing; whoever opens the database says so.
+  // Check before SQLite opens the file: it would silently drop such a log with the schema in it.
+  requireReadableLog(database);
+  // The part that an incomplete log lacks can be the schema. Opening the database reports the problem.
   if (breakOf(`${database}-wal`)) return undefined;
   const addon = prepareFolder(config, folder);
   const header = headerInLog(database, addon);
-  // A first start that was killed leaves a database without users: nothing in it can be lost.
+  // A killed first start leaves a database without users, which contains nothing to lose.
   if (!isOlder(header) || !header.hasUsers) return undefined;
-  const backups = upgradeBackups(folder);
+  const backups = backupFolder(folder);
   const instant = isoTime(systemClock.now()).replaceAll(':', '-');
   const file = join(backups, `before-upgrade-from-${header.schema}-${instant}`);
   try {
@@ -48,7 +48,7 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
     await backUp(folder, file, addon);
   } catch (error) {
     throw new Error(
-      `the database is not brought up to date, for it cannot be backed up before: ${plainReason(error)}; make that possible, or give --backup-before-upgrade false`,
+      `the database was not upgraded, because its backup failed: ${plainReason(error)}; fix this, or use --backup-before-upgrade false`,
       { cause: error },
     );
   }
@@ -61,12 +61,12 @@ interface Header {
   readonly schema: number;
 }
 
-/** Schema 0 is that of a file which nothing was written to. */
+/** Schema 0 means an empty database. */
 const isOlder = ({ owner, schema }: Header): boolean =>
   owner === applicationId && schema > 0 && schema < embeddedMigrations().length;
 
-/** Throws with a sentence when the log of a database would be passed over. */
-function requireLog(database: string): void {
+/** Throws with a sentence if SQLite would ignore the log of a database. */
+function requireReadableLog(database: string): void {
   try {
     rejectHeadless(`${database}-wal`);
   } catch (error) {
@@ -74,7 +74,7 @@ function requireLog(database: string): void {
   }
 }
 
-/** What the file says without its log; that of no database where there is none, which is told when it is opened. */
+/** Reads the header of the file, without its log; zeros if the file is unreadable. Opening it reports the error. */
 function headerOf(file: string): Header {
   const bytes = Buffer.alloc(databaseHeaderBytes);
   try {
@@ -95,7 +95,7 @@ function headerInLog(file: string, addon: Addon | undefined): Header & { readonl
   try {
     const pragma = (text: string): number => Number(handle.pragma(text, { simple: true }));
     const schema = pragma('user_version');
-    // The first migration makes the table.
+    // The first migration creates the table.
     const hasUsers = schema > 0 && handle.prepare('SELECT 1 FROM user LIMIT 1').get() !== undefined;
     return { owner: pragma('application_id'), schema, hasUsers };
   } finally {
@@ -103,11 +103,11 @@ function headerInLog(file: string, addon: Addon | undefined): Header & { readonl
   }
 }
 
-/** Their names end with the instant. */
+/** Sorts by the instant at the end of the names. */
 function removeOldest(backups: string): void {
   const instantOf = (file: string): string => file.slice(file.indexOf('-', 'before-upgrade-from-'.length) + 1);
   const files = readdirSync(backups)
-    .filter((file) => name.test(file))
+    .filter((file) => namePattern.test(file))
     .sort((a, b) => (instantOf(a) < instantOf(b) ? 1 : -1));
-  for (const file of files.slice(kept)) rmSync(join(backups, file));
+  for (const file of files.slice(maxBackups)) rmSync(join(backups, file));
 }

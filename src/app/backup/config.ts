@@ -9,6 +9,6 @@ declare module '../../kernel/config/config.ts' {
 export const backupSettings = {
   backup_before_upgrade: flag(
     true,
-    'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',
+    'Back up the database to `backups` in its folder before a new version changes the schema. The last 3 of these backups are stored.',
   ),
 } satisfies Settings;

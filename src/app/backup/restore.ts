@@ -23,38 +23,38 @@ import { fitsKeys } from '../data/encryption.ts';
 import { withScratch } from './scratch.ts';
 
 /**
- * Fills a data folder from a backup, a file or a stream; answers what the backup carried. Rejects with a sentence when a
- * server uses the folder, the folder has data, or the backup is none, damaged or of a newer version.
+ * Fills a data folder from a backup in a file or a stream. Returns the instant and the keys of the backup. Rejects with a
+ * sentence if a server uses the folder, the folder has data, or the backup is invalid, damaged or from a newer version.
  *
- * The database gets its name last, when all of it is on disk. Until then there is no database in the folder, and the
- * command can be given again.
+ * The database gets its name last, when it is completely on disk. Until then, the folder has no database and the command can
+ * run again.
  */
 export const restore = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
   fillFolder(source, 'backup', folder, config, unpack);
 
-/** Makes a database, in the file of that name, of what is read. Rejects with a sentence. */
-type MakeDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
+/** Creates a database in a file from a stream. Rejects with a sentence. */
+type CreateDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
 
-/** What is done with a source of that name. */
+/** The verb for each kind of source. */
 const verbs = { backup: 'restore', export: 'import' } as const;
 
-/** What a restore does, whatever the source is made of; `what` names that. */
+/** Fills a data folder from any kind of source. */
 export async function fillFolder(
   source: string | Readable,
-  what: keyof typeof verbs,
+  kind: keyof typeof verbs,
   folder: string,
   config: Config,
-  make: MakeDatabase,
+  create: CreateDatabase,
 ): Promise<Carried> {
-  const stream = typeof source === 'string' ? await opened(source, what) : source;
+  const stream = typeof source === 'string' ? await openSource(source, kind) : source;
   try {
     const name = typeof source === 'string' ? source : 'standard input';
     const size = typeof source === 'string' ? statSync(source).size : undefined;
     const bytesRead = (): number => ('bytesRead' in stream ? Number(stream.bytesRead) : 0);
     return await measuringProgress(
-      `reading the ${what}`,
+      `reading the ${kind}`,
       () => [bytesRead(), size],
-      () => fill(stream, `${verbs[what]} ${name}`, folder, config, make),
+      () => fill(stream, `${verbs[kind]} ${name}`, folder, config, create),
     );
   } finally {
     stream.destroy();
@@ -63,10 +63,10 @@ export async function fillFolder(
 
 async function fill(
   stream: Readable,
-  deed: string,
+  action: string,
   folder: string,
   config: Config,
-  make: MakeDatabase,
+  create: CreateDatabase,
 ): Promise<Carried> {
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
@@ -76,8 +76,8 @@ async function fill(
       () => makeScratch(folder),
       async (scratch) => {
         const copy = join(scratch, databaseFile);
-        const carried = await made(make, stream, copy, addon).catch((error: unknown) => {
-          throw new Error(`cannot ${deed}: ${sentence(error)}`, { cause: error });
+        const carried = await createWithKeys(create, stream, copy, addon).catch((error: unknown) => {
+          throw new Error(`cannot ${action}: ${sentenceFor(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
         placeNew(copy, join(folder, databaseFile));
@@ -89,9 +89,14 @@ async function fill(
   }
 }
 
-/** Makes the database, whose secrets the keys that came with it must open: a server would not start with others. */
-async function made(make: MakeDatabase, stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
-  const carried = await make(stream, copy, addon);
+/** Creates the database. Throws unless the keys from the source open its secrets, because a server would not start with others. */
+async function createWithKeys(
+  create: CreateDatabase,
+  stream: Readable,
+  copy: string,
+  addon: Addon | undefined,
+): Promise<Carried> {
+  const carried = await create(stream, copy, addon);
   if (carried.keys === null) return carried;
   const db = SqliteDatabase.open(copy, addon);
   try {
@@ -103,7 +108,7 @@ async function made(make: MakeDatabase, stream: Readable, copy: string, addon: A
   return carried;
 }
 
-/** In place of what a killed command has left behind: the lock says that it is nobody's. */
+/** Replaces the folder that a killed command has left behind. The lock guarantees that no other command uses it. */
 function makeScratch(folder: string): string {
   const scratch = restoringFolder(folder);
   rmSync(scratch, { recursive: true, force: true });
@@ -111,15 +116,18 @@ function makeScratch(folder: string): string {
   return scratch;
 }
 
-async function opened(file: string, what: string): Promise<Readable> {
+async function openSource(file: string, kind: string): Promise<Readable> {
   try {
     return (await open(file)).createReadStream();
   } catch (error) {
-    throw new Error(`cannot read the ${what} ${file}: ${plainReason(error, file)}`, { cause: error });
+    throw new Error(`cannot read the ${kind} ${file}: ${plainReason(error, file)}`, { cause: error });
   }
 }
 
-/** From the log of another database SQLite would take pages for this one; a password in a file would be nobody's. */
+/**
+ * Throws if the folder has files of a database. SQLite would apply the log of another database to this one; an initial password
+ * would belong to no user.
+ */
 function rejectData(folder: string): void {
   const database = join(folder, databaseFile);
   const present = [
@@ -131,24 +139,24 @@ function rejectData(folder: string): void {
 
 async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
   const gunzip = createGunzip();
-  let given = 0;
+  let inputBytes = 0;
   let tail = Buffer.alloc(0);
   const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
-      given += part.length;
+      inputBytes += part.length;
       tail = Buffer.concat([tail, part.subarray(-lengthBytes)]).subarray(-lengthBytes);
       yield part;
     }
   };
-  await pipeline(stream, count, gunzip, withinItsSize, createWriteStream(copy, { mode: 0o600 }));
-  // Gunzip goes on with a further stream, which ends with the length of its own content alone (RFC 1952).
+  await pipeline(stream, count, gunzip, limitToSize, createWriteStream(copy, { mode: 0o600 }));
+  // Gunzip also reads a second stream, whose last bytes are only the length of its own content (RFC 1952).
   const isOneStream = tail.readUInt32LE(0) === statSync(copy).size % 2 ** 32;
-  if (gunzip.bytesWritten < given || !isOneStream) throw new Error(followed);
+  if (gunzip.bytesWritten < inputBytes || !isOneStream) throw new Error(trailingData);
   rejectForeignSchema(copy, addon);
   return unpackBackupInThread(copy, addon);
 }
 
-/** Before anything else is done with the database, which might run what is in a foreign schema. */
+/** Must run before any other use of the database, which could run code of a foreign schema. */
 function rejectForeignSchema(copy: string, addon: Addon | undefined): void {
   const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
   try {
@@ -162,13 +170,13 @@ function rejectForeignSchema(copy: string, addon: Addon | undefined): void {
   }
 }
 
-/** Bytes at the end of a gzip stream that tell the length of its content, modulo 2^32. */
+/** Bytes at the end of a gzip stream with the length of its content, modulo 2^32. */
 const lengthBytes = 4;
 
-const followed = 'The backup is damaged (something follows its end)';
+const trailingData = 'The backup is damaged (something follows its end)';
 
-/** Lets a database through that is as long as its header says. Nothing is written before that has been read. */
-async function* withinItsSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Passes a database through, up to the length in its header. Writes nothing before it has read the header. */
+async function* limitToSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
   let [length, size] = [0, 0];
   for await (const part of source) {
@@ -185,20 +193,20 @@ async function* withinItsSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
     yield start;
     start = undefined;
   }
-  if (start !== undefined) throw new Error('The file is no backup');
+  if (start !== undefined) throw new Error('The file is not a backup');
 }
 
-/** What zlib says of a file that is not gzip, and of one that has been cut or changed. */
-function sentence(error: unknown): string {
+/** Returns a sentence for the errors of zlib about a file that is not gzip, cut off or changed. */
+function sentenceFor(error: unknown): string {
   const { message } = errorOf(error);
-  if (message === 'incorrect header check') return 'The file is no backup';
+  if (message === 'incorrect header check') return 'The file is not a backup';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // What follows the end of its input gunzip leaves alone, and lets nothing more come.
-  if (code === 'ABORT_ERR') return followed;
+  // Gunzip stops reading at data after the end of its stream.
+  if (code === 'ABORT_ERR') return trailingData;
   return code.startsWith('Z_') ? `The backup is damaged (${message})` : plainReason(error);
 }
 
-/** A command that was killed may have placed the same keys before. */
+/** The same keys can be there already, from a command that was killed. */
 function placeKeys(keys: string, scratch: string, folder: string): void {
   const file = keyFile(folder);
   if (existsSync(file) && readFileSync(file, 'utf8') !== keys)

@@ -31,14 +31,14 @@ export interface Command {
   readonly group: (typeof groups)[keyof typeof groups];
   /** Imperative summary, short enough for a line of 72 characters with the name. */
   readonly help: string;
-  /** Values of arguments, and what the operator has to know before running it. */
+  /** Possible arguments, and what the operator must know before running the command. */
   readonly details?: string;
   /** Command lines without the name of the program. */
   readonly examples?: readonly string[];
   readonly run: (args: Arguments) => void | Promise<void>;
 }
 
-/** Commands by name, which has one word or two. */
+/** Commands by name, which is one word or two. */
 export type Commands = Readonly<Record<string, Command>>;
 
 /** The parsed command line of a command. */
@@ -57,7 +57,10 @@ export const fileOption = 'config';
 export class UsageError extends Error {}
 
 /** Parses the command line. Settings are read on first access. Throws UsageError. */
-export function readArguments(commands: Commands, args: readonly string[]): { command: Command; given: Arguments } {
+export function readArguments(
+  commands: Commands,
+  args: readonly string[],
+): { command: Command; commandArguments: Arguments } {
   const { positionals, values } = parse(commands, args);
   const { name, words } = calledCommand(commands, positionals, values);
   const command = present(commands[name]);
@@ -72,11 +75,11 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
   if (name !== 'help') checkWords(name, command, words);
   const path = values[fileOption] ?? process.env[fileVariable];
   const file = typeof path === 'string' && path !== '' ? path : undefined;
-  // Read on access, so that a wrong setting does not prevent help.
+  // Read on access, so that an invalid setting does not prevent help.
   const sources = (): Sources => ({ options, env: process.env, ...(file && { file: readConfigFile(file) }) });
   return {
     command,
-    given: {
+    commandArguments: {
       words,
       flags: values,
       get sources() {
@@ -127,13 +130,12 @@ const namedCommand = (commands: Commands, [first = '', second]: readonly string[
   [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
 
 /**
- * Returns the name of the command that the first word, or the first two, name. Throws UsageError, which suggests the nearest command or
- * one of the other topics.
+ * Returns the command name in the first word, or the first two. Throws UsageError, which suggests the nearest command or topic.
  */
 export function commandName(commands: Commands, words: readonly string[], topics: readonly string[] = []): string {
   const [first = '', second] = words;
-  const found = namedCommand(commands, words);
-  if (found !== undefined) return found;
+  const command = namedCommand(commands, words);
+  if (command !== undefined) return command;
   const names = Object.keys(commands);
   const below = names.flatMap((name) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
   if (below.length > 0 && second === undefined)
@@ -145,7 +147,7 @@ export function commandName(commands: Commands, words: readonly string[], topics
   );
 }
 
-/** Splits the arguments into words and options, which any command may have. Throws UsageError. */
+/** Splits the arguments into words and options of any command. Throws UsageError. */
 function parse(
   commands: Commands,
   args: readonly string[],
@@ -165,7 +167,7 @@ function parse(
       allowPositionals: true,
       strict: true,
     });
-    // No option is declared `multiple`, so none has a list of values.
+    // No option is declared `multiple`, so no value is a list.
     const single = Object.entries(values).flatMap(([name, value]) => (Array.isArray(value) ? [] : [[name, value]]));
     return { positionals, values: Object.fromEntries(single) };
   } catch (error) {
@@ -196,15 +198,15 @@ function normalized(args: readonly string[]): string[] {
 export const usageOf = (name: string, { words = [] }: Command): string =>
   ['tenantry', name, ...words, '[OPTIONS]'].join(' ');
 
-/** For scheduled commands: cron mails whatever they print. */
+/** For scheduled commands: cron mails their output. */
 export const quiet = { quiet: { type: 'boolean', help: 'Print nothing on success' } } as const;
 
 /** Runs long work and shows its progress at a terminal, unless `--quiet` is set. */
-export const showing = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>
+export const withProgress = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>
   quiet === true ? work() : showingProgress(process.stderr, work);
 
 /** Prints a message about success, unless `--quiet` is set. */
-export function tell(
+export function printSuccess(
   { quiet }: Arguments['flags'],
   text: string,
   stream: NodeJS.WritableStream = process.stdout,

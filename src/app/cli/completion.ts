@@ -28,7 +28,7 @@ function treeOf(commands: Commands): Branch[] {
     const [first = '', second] = name.split(' ');
     const topics =
       name === 'help'
-        ? [...Object.keys(commands).map((one) => one.split(' ', 1)[0] ?? ''), 'settings', 'all']
+        ? [...Object.keys(commands).map((command) => command.split(' ', 1)[0] ?? ''), 'settings', 'all']
         : choices;
     const below = [...new Set(topics)].map((choice) => ({
       name: choice,
@@ -45,7 +45,7 @@ function treeOf(commands: Commands): Branch[] {
   return [...branches.values()];
 }
 
-const everywhere = [`--${fileOption}`, ...settingNames.map(optionName)];
+const commonOptions = [`--${fileOption}`, ...settingNames.map(optionName)];
 const names = (branches: readonly Branch[]): string => branches.map(({ name }) => name).join(' ');
 const dashed = ({ options }: Branch): string => options.map((option) => `--${option}`).join(' ');
 
@@ -75,7 +75,7 @@ function bash(tree: readonly Branch[]): string {
       (words, options) => `      '${words}'${words.includes(' ') ? '' : "' '*"}) words='${options}' ;;`,
     ),
     '    esac',
-    `    words="$words ${everywhere.join(' ')}"`,
+    `    words="$words ${commonOptions.join(' ')}"`,
     '  elif [[ $COMP_CWORD == 1 ]]; then',
     `    words='${names(tree)}'`,
     '  elif [[ $COMP_CWORD == 2 ]]; then',
@@ -98,23 +98,23 @@ function zsh(tree: readonly Branch[]): string {
     '#compdef tenantry',
     '# Completion of tenantry for zsh: source <(tenantry completion zsh)',
     '_tenantry() {',
-    '  local -a found',
+    '  local -a matches',
     '  if [[ $words[CURRENT] == -* ]]; then',
     '    case "$words[2] $words[3]" in',
     ...eachWithOptions(
       tree,
-      (words, options) => `      ${words.includes(' ') ? quoted(words) : `'${words} '*`}) found=(${options}) ;;`,
+      (words, options) => `      ${words.includes(' ') ? quoted(words) : `'${words} '*`}) matches=(${options}) ;;`,
     ),
     '    esac',
-    `    compadd -- $found ${everywhere.join(' ')}`,
+    `    compadd -- $matches ${commonOptions.join(' ')}`,
     '  elif (( CURRENT == 2 )); then',
-    `    found=(${tree.map(described).join(' ')})`,
-    '    _describe command found',
+    `    matches=(${tree.map(described).join(' ')})`,
+    '    _describe command matches',
     '  elif (( CURRENT == 3 )); then',
     '    case $words[2] in',
     ...eachWithBelow(
       tree,
-      (name, below) => `      ${name}) found=(${below.map(described).join(' ')}); _describe command found ;;`,
+      (name, below) => `      ${name}) matches=(${below.map(described).join(' ')}); _describe command matches ;;`,
     ),
     '      *) _files ;;',
     '    esac',

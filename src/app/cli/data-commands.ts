@@ -1,4 +1,4 @@
-/** The commands that copy all data somewhere, or make data of a copy, and that encrypt it with other keys. */
+/** Commands that copy all data, restore it from a copy, or encrypt it with other keys. */
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { isoTime } from '../../kernel/clock.ts';
@@ -6,11 +6,19 @@ import { backUp } from '../backup/backup.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { restore } from '../backup/restore.ts';
 import { prepareFolder, requireDatabase } from '../data/data-folder.ts';
-import { exportData, exportForms } from '../export/export.ts';
+import { exportData, exportFormats } from '../export/export.ts';
 import { importData } from '../export/import.ts';
 import { sourceOf } from '../replication/copies.ts';
 import { promote } from '../replication/promote.ts';
-import { type Arguments, type Commands, groups, quiet, showing, tell, UsageError } from './command-line.ts';
+import {
+  type Arguments,
+  type Commands,
+  groups,
+  printSuccess,
+  quiet,
+  UsageError,
+  withProgress,
+} from './command-line.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { withReadable } from './readable-folder.ts';
 
@@ -34,10 +42,10 @@ export const dataCommands: Commands = {
     help: 'Restore a backup into an empty data folder',
     details: 'FILE is a backup, or - for standard input. Existing data is never overwritten. Stop the server first.',
     examples: ['restore tenantry.backup --data data/restored'],
-    run: readBackup,
+    run: restoreBackup,
   },
   export: {
-    flags: { to: { type: 'string', value: 'FORM', help: `Write ${exportForms.join(' (default) or ')}` } },
+    flags: { to: { type: 'string', value: 'FORMAT', help: `Write ${exportFormats.join(' (default) or ')}` } },
     group,
     help: 'Write all data to standard output',
     details:
@@ -52,7 +60,7 @@ export const dataCommands: Commands = {
     help: 'Import an export into an empty data folder',
     details: 'FILE is an export in the format ndjson, or - for standard input. Stop the server first.',
     examples: ['import tenantry.ndjson --data data/imported'],
-    run: readExport,
+    run: importExport,
   },
   promote: {
     flags: { follow: { type: 'string', value: 'SOURCE', help: 'Take a last copy of this source first' }, ...quiet },
@@ -76,9 +84,9 @@ export const dataCommands: Commands = {
 async function promoteCopy({ config, flags }: Arguments): Promise<void> {
   const version = await promote(config, flags.follow === undefined ? undefined : sourceOf(String(flags.follow)));
   const folder = resolve(config.data);
-  tell(
+  printSuccess(
     flags,
-    `${folder} is promoted: it has its own database now, version ${version}. Serve it with the other server among its peers.\n`,
+    `${folder} is promoted: it has its own database now, version ${version}. Name the other server in the setting peers when you serve it.\n`,
   );
 }
 
@@ -87,14 +95,14 @@ async function rotateKeys({ config, flags }: Arguments): Promise<void> {
   requireDatabase(folder);
   if (flags.prune === true && config.encryption_keys.length > 0)
     throw new Error(
-      'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
+      'the setting encryption_keys defines the keys: run rotate-key without --prune, then remove old keys from the setting',
     );
-  const sealed = await showing(flags, async () => {
+  const sealed = await withProgress(flags, async () => {
     await backUpBeforeUpgrade(config, folder);
     return rotateKey(config, folder);
   });
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
-  tell(flags, `${sealed} secrets encrypted with the new key.${pruned}\n`);
+  printSuccess(flags, `${sealed} secrets encrypted with the new key.${pruned}\n`);
 }
 
 async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
@@ -103,33 +111,33 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   requireDatabase(folder);
   if (file === '-' && process.stdout.isTTY)
     throw new UsageError('will not write a backup to a terminal; name a file or redirect standard output');
-  // A server that runs beside comes first.
+  // A running server has priority.
   setPriority(constants.priority.PRIORITY_LOW);
-  const { holdsKeys } = await showing(flags, () =>
+  const { hasKeys } = await withProgress(flags, () =>
     withReadable(config, folder, (readable) =>
       backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
     ),
   );
-  // A key file from before the setting was given does not open what was sealed since.
-  const isWhole = holdsKeys && config.encryption_keys.length === 0;
-  const keys = isWhole
+  // A key file from before the setting was used does not open secrets that were sealed since then.
+  const hasAllKeys = hasKeys && config.encryption_keys.length === 0;
+  const keys = hasAllKeys
     ? 'It contains the encryption keys: anyone who reads it can read every secret.'
-    : 'It does not contain the encryption keys, which come from the settings: keep them, too.';
-  tell(
+    : 'It does not contain the encryption keys, which come from the settings: store them, too.';
+  printSuccess(
     flags,
     `Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`,
     file === '-' ? process.stderr : process.stdout,
   );
 }
 
-async function readBackup({ config, flags, words }: Arguments): Promise<void> {
+async function restoreBackup({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
-  const { keys, made } = await showing(flags, () => restore(source, folder, config));
-  tell(
+  const { keys, made } = await withProgress(flags, () => restore(source, folder, config));
+  printSuccess(
     flags,
-    `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
+    `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,
   );
 }
 
@@ -137,19 +145,19 @@ async function writeExport({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   const { to = 'ndjson' } = flags;
   requireDatabase(folder);
-  if (typeof to !== 'string' || !exportForms.includes(to))
-    throw new UsageError(`--to must be ${exportForms.join(' or ')}`);
+  if (typeof to !== 'string' || !exportFormats.includes(to))
+    throw new UsageError(`--to must be ${exportFormats.join(' or ')}`);
   if (process.stdout.isTTY) throw new UsageError('will not write an export to a terminal; redirect standard output');
   await withReadable(config, folder, (readable) => exportData(config, readable, to, process.stdout));
 }
 
-async function readExport({ config, flags, words }: Arguments): Promise<void> {
+async function importExport({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
-  const { keys, made } = await showing(flags, () => importData(source, folder, config));
-  tell(
+  const { keys, made } = await withProgress(flags, () => importData(source, folder, config));
+  printSuccess(
     flags,
-    `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
+    `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,
   );
 }

@@ -6,32 +6,31 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { instanceOf } from '../operation/deployment.ts';
 import type { Arguments } from './command-line.ts';
 
-/** Milliseconds for the whole response, and its largest size in bytes. */
+/** Milliseconds for the whole response, and its maximum size in bytes. */
 const timeoutMs = 5000;
 const maxBytes = 65_536;
 
 /**
- * `tenantry healthcheck`: reports whether the server of this data folder is ready. Rejects with a sentence when it is not, and
- * when the listener is that of another server or program.
+ * `tenantry healthcheck`: reports whether the server of this data folder is ready. Rejects with a sentence if it is not, or if
+ * another server or program responds.
  */
 export async function checkHealth({ config, flags }: Arguments): Promise<void> {
   const expected = flags.ephemeral === true ? undefined : expectedInstance(resolve(config.data));
   const url = `http://${authorityOf(adminAddress(config))}/readyz`;
   const { body, status } = await read(url).catch((error: unknown) => {
-    throw new Error(`${url} does not answer: ${plainReason(error)}`, { cause: error });
+    throw new Error(`no response from ${url}: ${plainReason(error)}`, { cause: error });
   });
   const { checks, instance, status: state } = objectIn(body);
   if (state !== 'ready' && state !== 'not ready')
-    throw new Error(`not ready: ${url} is answered with ${status}, and not by Tenantry`);
-  if (instance !== expected)
-    throw new Error(`not ready: ${url} is answered by ${otherServer(instance, config, flags)}`);
+    throw new Error(`not ready: ${url} responds with ${status} and is not Tenantry`);
+  if (instance !== expected) throw new Error(`not ready: ${url} belongs to ${otherServer(instance, config, flags)}`);
   if (state === 'ready' && status === 200) {
     process.stdout.write('ready\n');
     return;
   }
-  const wrong = Object.entries(checks ?? {}).filter(([, result]) => result !== 'ok');
-  const reasons = wrong.map(([check, result]) => `${check}: ${result}`).join('; ');
-  throw new Error(`not ready: ${reasons || `${url} is answered with ${status}`}`);
+  const failed = Object.entries(checks ?? {}).filter(([, result]) => result !== 'ok');
+  const reasons = failed.map(([check, result]) => `${check}: ${result}`).join('; ');
+  throw new Error(`not ready: ${reasons || `${url} responds with ${status}`}`);
 }
 
 function expectedInstance(folder: string): string {
@@ -49,8 +48,8 @@ function otherServer(instance: unknown, config: Config, flags: Arguments['flags'
   if (flags.ephemeral === true) return 'a server with a data folder';
   const folder = resolve(config.data);
   return instance === undefined
-    ? `a server that does not keep its data in ${folder}`
-    : `the server of another data folder than ${folder}`;
+    ? `a server without the data folder ${folder}`
+    : `a server with a data folder other than ${folder}`;
 }
 
 interface Response {
@@ -58,7 +57,7 @@ interface Response {
   readonly body: string;
 }
 
-/** Reads a whole response. Rejects where there is none, one that breaks off, is too large, or takes too long. */
+/** Reads a whole response. Rejects if it is missing, incomplete, too large or too late. */
 function read(url: string): Promise<Response> {
   let timer: NodeJS.Timeout | undefined;
   return new Promise<Response>((resolve, reject) => {
@@ -67,7 +66,7 @@ function read(url: string): Promise<Response> {
       hasResponse = true;
       textOf(message).then((body) => resolve({ status: message.statusCode ?? 0, body }), reject);
     });
-    // It also keeps the process alive until it is known how the request ends.
+    // The timer also keeps the process alive until the request ends.
     timer = setTimeout(() => {
       reject(new Error(`no response within ${timeoutMs / 1000} seconds`));
       request.destroy();
@@ -87,7 +86,7 @@ async function textOf(message: IncomingMessage): Promise<string> {
     if (size > maxBytes) throw new Error('the response is too large');
     parts.push(part);
   }
-  if (!message.complete) throw new Error('the response breaks off');
+  if (!message.complete) throw new Error('the response is incomplete');
   return Buffer.concat(parts).toString();
 }
 
@@ -100,9 +99,9 @@ function objectIn(body: string): Partial<Readonly<Record<'status' | 'instance' |
   }
 }
 
-/** Where a server of these settings listens for its operator, called from this machine. Throws with a sentence. */
-function adminAddress({ admin_listen: given }: Config): { host: string; port: number } {
-  const address = given === null ? usualAdminAddress : addressOf(given);
-  if (!address) throw new Error('admin_listen is off: nobody can ask the server');
-  return { host: reachable(address.host), port: address.port };
+/** Returns the address of the operator's port from this machine. Throws with a sentence. */
+function adminAddress({ admin_listen: address }: Config): { host: string; port: number } {
+  const parsed = address === null ? usualAdminAddress : addressOf(address);
+  if (!parsed) throw new Error('admin_listen is off, so the server has no health check');
+  return { host: reachable(parsed.host), port: parsed.port };
 }

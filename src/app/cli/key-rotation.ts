@@ -10,14 +10,14 @@ import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts'
 import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
 
 /**
- * Adds an encryption key, unless the settings give them, and encrypts every stored secret with the newest one. Answers how
- * many there are. Throws with a sentence, before anything is changed, when one of them does not open.
+ * Adds an encryption key, unless the settings define the keys, and encrypts every stored secret with the newest key. Returns the
+ * number of secrets. Throws with a sentence, and changes nothing, if one of them does not open.
  */
 export function rotateKey(config: Config, folder: string): number {
   const { app, close } = openDeployment(config, { folder, purpose: 'serve' });
   try {
     requireOpening(app.db, app.secrets);
-    // Keys from the settings are the operator's to change: the first of them is the new one already.
+    // Only the operator can change keys in the settings: the first of them is already the new one.
     return reencryptSecrets(app, config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random));
   } finally {
     close();
@@ -25,8 +25,8 @@ export function rotateKey(config: Config, folder: string): number {
 }
 
 /**
- * Takes every key but the newest out of the key file of a folder whose database is closed, as nothing needs them any more.
- * Answers how many they were. Throws with a sentence when something does, or the folder is served.
+ * Removes all keys but the newest from the key file of a folder whose database is closed. Returns the number of removed keys.
+ * Throws with a sentence if a secret still needs one of them, or a server uses the folder.
  */
 export function pruneKeys(config: Config, folder: string): number {
   const addon = prepareFolder(config, folder);

@@ -8,11 +8,11 @@ import { openApi, serverPath } from '../docs/openapi.ts';
 import { printSetting, secretSettings, settingNames, settings, sourceOf } from '../settings.ts';
 import type { Arguments } from './command-line.ts';
 
-/* Standard output, and the commands that print what the program knows without any data. */
+/* Standard output, and the commands that print something without opening data. */
 
 /**
- * From now on a reader of standard output who has read enough, such as `head`, is no failure; what else keeps it from being
- * written, such as a full disk, is one line and exit code 1.
+ * Handles errors of standard output: a closed pipe, such as that of `head`, is not an error; any other, such as a full disk, prints
+ * one line and sets exit code 1.
  */
 export function guardOutput(): void {
   process.stdout.on('error', (error) => {
@@ -22,7 +22,7 @@ export function guardOutput(): void {
   });
 }
 
-/** The settings with their values and what gave them, as `tenantry config` prints them. */
+/** `tenantry config`: prints the settings with their values and sources. */
 export function printConfig({ config, flags, sources }: Arguments): void {
   const rows = settingNames.map((name) => ({
     name,
@@ -47,23 +47,23 @@ export function printConfig({ config, flags, sources }: Arguments): void {
   }
 }
 
-/** A line of a configuration file: what is not given, and what is not printed, is left as a comment. */
+/** Returns a line of a configuration file. Defaults and secrets are comments. */
 function fileLine(name: SettingName, value: string, source: string | undefined): string {
   const isHidden = secretSettings.has(name) && value !== '';
   return `${source === undefined || isHidden ? '# ' : ''}${name} = ${isHidden ? '(not printed)' : value}`.trimEnd();
 }
 
-/** The OpenAPI document, indented. */
+/** `tenantry openapi`: prints the OpenAPI document, indented. */
 export function printOpenApi({ config }: Arguments): void {
   process.stdout.write(`${JSON.stringify(openApi(api(builtIn), serverPath(config)), null, 2)}\n`);
 }
 
-/** The version alone. */
+/** `tenantry version`: prints the version alone. */
 export function printVersion(): void {
   process.stdout.write(`${version}\n`);
 }
 
-/** The licences of the program and of everything in it. */
+/** `tenantry licenses`: prints the licences of the program and its packages. */
 export function printLicenses(): void {
   process.stdout.write(embeddedLicenses());
 }

@@ -10,8 +10,8 @@ import { withScratch } from '../backup/scratch.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
- * Works on a data folder of which nothing is to be changed; where it cannot be written, on a copy of its database and keys in
- * the temporary folder. Rejects as the work does, with the names of the folder's own files.
+ * Runs read-only work on a data folder. If the folder is read-only, the work gets a copy of its database and keys in the
+ * temporary folder, and its errors name the files of the original.
  */
 export async function withReadable<T>(
   config: Config,

@@ -8,24 +8,24 @@ import type { Server } from '../create-server.ts';
 import { demoLogins, demoReport } from '../demo/demo.ts';
 import type { Control } from '../fixture/control.ts';
 
-interface Ready {
+interface ReadyServer {
   readonly server: Server;
   readonly control: Control | undefined;
   readonly config: Config;
   readonly ephemeral: boolean;
-  /** Whether it has been asked for the demonstration world. */
+  /** Whether the server started with sample data. */
   readonly hasDemo: boolean;
 }
 
-/** Reports that a server listens: to a terminal in sentences, to a program in one line of JSON. */
-export function tellReady(ready: Ready): void {
+/** Reports that a server listens: as sentences at a terminal, else as one line of JSON. */
+export function reportReady(ready: ReadyServer): void {
   const { config, control, ephemeral, hasDemo, server } = ready;
   const firstLogin = ephemeral ? undefined : firstLoginUrl(server, config);
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(
       ephemeral
-        ? `Everything is kept in memory. A token of the staff user admin: ${server.token}\n`
+        ? `All data is in memory. A token of the staff user admin: ${server.token}\n`
         : `Data: ${resolve(config.data)}\n`,
     );
     if (control) process.stdout.write(`Control: ${control.url}, with the secret ${control.secret}\n`);
@@ -42,15 +42,15 @@ export function tellReady(ready: Ready): void {
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }
-  if (!ephemeral) tellInitialPassword(server, config, firstLogin, process);
+  if (!ephemeral) reportInitialPassword(server, config, firstLogin, process);
 }
 
-/** Where something is told: a terminal to people, anything else to programs. */
+/** An output stream: people read a terminal, programs read anything else. */
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 
 /**
- * A link that sets the name and password of the first user, as long as that has the initial password and the console is on.
- * It is a secret for 30 minutes, and works once. A new one ends an earlier one.
+ * Returns a link that sets the name and password of the first user, while the user has the initial password and the console is
+ * on. The link is a secret, works once and for 30 minutes, and invalidates an earlier one.
  */
 export function firstLoginUrl(
   server: Pick<Server, 'app' | 'url'>,
@@ -58,16 +58,16 @@ export function firstLoginUrl(
 ): string | undefined {
   if (!console_enabled || !existsSync(initialPasswordFile(resolve(data)))) return undefined;
   const secret = makeInitialLink(server.app);
-  // All addresses of a machine are none that a browser can open.
-  const here = server.url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
-  return secret && `${base_url ?? here}/#/first/${secret}`;
+  // A browser cannot open a wildcard address.
+  const ownUrl = server.url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
+  return secret && `${base_url ?? ownUrl}/#/first/${secret}`;
 }
 
 /**
- * As long as the first user has the initial password: reports in which file that is, and at a terminal the link to choose
- * another one. The link is never logged: logs are collected, and others read them.
+ * While the first user has the initial password: reports its file, and at a terminal the link to choose another one. The link is
+ * never logged, because more people can read logs than may log in.
  */
-export function tellInitialPassword(
+export function reportInitialPassword(
   server: Pick<Server, 'app'>,
   { data }: Pick<Config, 'data'>,
   firstLogin: string | undefined,
@@ -75,11 +75,11 @@ export function tellInitialPassword(
 ): void {
   const passwordFile = initialPasswordFile(resolve(data));
   if (!existsSync(passwordFile)) return;
-  const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
+  const message = `The password of the staff user "${firstUser}" is in ${passwordFile}. The file is deleted when the password is changed.`;
   const terminal = [outputs.stdout, outputs.stderr].find(({ isTTY }) => isTTY);
   if (firstLogin !== undefined)
     terminal?.write(`Choose your name and password here, once, within 30 minutes: ${firstLogin}\n`);
-  // What is no terminal is read by programs, to which every line is JSON.
-  if (outputs.stderr.isTTY) outputs.stderr.write(`${told}\n`);
-  else server.app.log.warn({ file: passwordFile }, told);
+  // If standard error is not a terminal, programs read it and expect JSON on every line.
+  if (outputs.stderr.isTTY) outputs.stderr.write(`${message}\n`);
+  else server.app.log.warn({ file: passwordFile }, message);
 }

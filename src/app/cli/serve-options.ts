@@ -23,7 +23,7 @@ interface ServeOptions {
   readonly ephemeral: boolean;
   readonly hasDemo: boolean;
   readonly hasControl: boolean;
-  /** Of `createServer`. */
+  /** Options of `createServer`. */
   readonly options: Pick<ServerOptions, 'ephemeral' | 'seed' | 'clock' | 'follow'>;
 }
 
@@ -38,24 +38,25 @@ export function serveOptions(flags: Arguments['flags']): ServeOptions {
   if (follow !== undefined && (ephemeral === true || demo === true))
     throw new UsageError('--follow cannot be combined with --ephemeral or --demo');
   if (primary !== undefined && follow === undefined) throw new UsageError('--primary needs --follow');
-  const sown = seed === undefined ? (demo === true && ephemeral === true ? 'demo' : undefined) : seedIn(String(seed));
+  const initialData =
+    seed === undefined ? (demo === true && ephemeral === true ? 'demo' : undefined) : readSeed(String(seed));
   return {
     ephemeral: ephemeral === true,
     hasDemo: demo === true,
     hasControl: control === true,
     options: {
       ephemeral: ephemeral === true,
-      ...(sown !== undefined && { seed: sown }),
-      ...(follow !== undefined && { follow: following(String(follow), primary) }),
+      ...(initialData !== undefined && { seed: initialData }),
+      ...(follow !== undefined && { follow: followOptions(String(follow), primary) }),
       ...(clock === undefined
-        ? // Where no test sets the clock, what is simulated takes its time.
+        ? // Unless a test sets the clock, simulated operations take real time.
           control !== true && seed === undefined && { clock: systemClock }
-        : { clock: standingAt(String(clock)) }),
+        : { clock: clockAt(String(clock)) }),
     },
   };
 }
 
-function following(follow: string, primary: unknown): Following {
+function followOptions(follow: string, primary: unknown): Following {
   const source = sourceOf(follow);
   if (primary === undefined) return { source, primary: null };
   const url = urlOf(String(primary));
@@ -65,7 +66,7 @@ function following(follow: string, primary: unknown): Following {
   return { source, primary: url.href.replace(/\/+$/, '') };
 }
 
-function seedIn(file: string): NonNullable<ServerOptions['seed']> {
+function readSeed(file: string): NonNullable<ServerOptions['seed']> {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -73,7 +74,7 @@ function seedIn(file: string): NonNullable<ServerOptions['seed']> {
   }
 }
 
-function standingAt(instant: string): Clock {
+function clockAt(instant: string): Clock {
   try {
     return settableClock(instant);
   } catch {

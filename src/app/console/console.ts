@@ -1,4 +1,4 @@
-/** The console for browsers: its page and the files that it loads (core.md 3.1). */
+/** The page of the console and the files that it loads (core.md 3.1). */
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { notFound } from '../../kernel/http/error.ts';
@@ -7,12 +7,12 @@ import { escaped } from '../../kernel/mail/html.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { type ConsoleFile, embeddedConsole } from '../../kernel/native/embedded.ts';
 
-/** Most origins that the header names; more, such as those of a federation, would not fit into the buffers of proxies. */
+/** Maximum number of origins in the header. More, such as those of a federation, would exceed the buffers of proxies. */
 const maxNamedOrigins = 40;
 
 /**
- * Nothing runs and nothing is asked but what this server serves. A form begins the way to an identity provider, where browsers
- * check its redirects, too.
+ * Allows scripts, styles and requests of this server only. A form starts the login at an identity provider, and browsers also
+ * apply form-action to its redirects.
  */
 const policy = (formOrigins: readonly string[]): string =>
   [
@@ -20,7 +20,7 @@ const policy = (formOrigins: readonly string[]): string =>
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
-    // Signs of form elements stand in the style sheet.
+    // The style sheet contains the icons of form elements.
     "img-src 'self' data:",
     "base-uri 'none'",
     ["form-action 'self'", ...(formOrigins.length > maxNamedOrigins ? ['https:'] : formOrigins)].join(' '),
@@ -28,8 +28,8 @@ const policy = (formOrigins: readonly string[]): string =>
   ].join('; ');
 
 /**
- * The page, whose addresses are relative: whatever path a proxy serves it at, its files and the API are below. Its forms may
- * lead to these origins besides its own.
+ * Returns the page. Its URLs are relative, so that a proxy can serve it below any path. Its forms can lead to `formOrigins` and
+ * to its own origin.
  */
 export const consolePage = (product: string, formOrigins: readonly string[]): Reply => ({
   status: 200,
@@ -53,7 +53,7 @@ const types: Readonly<Record<ConsoleFile, string>> = {
   'style.css': 'text/css; charset=utf-8',
 };
 
-/** The file as it is sent, compressed once. */
+/** Returns the response for a file, which is compressed once. */
 const fileReply = memoised(
   (file: { readonly name: ConsoleFile }): Reply => ({
     ...encoded({
@@ -73,12 +73,12 @@ const fileEndpoint = (name: ConsoleFile): Endpoint => {
   return {
     path: `/console/${name}/`,
     name: 'Console File',
-    description: 'A part of the console.',
+    description: 'A file of the console.',
     open: true,
     isPage: true,
     operations: {
       GET: {
-        summary: 'Answers a part of the console.',
+        summary: 'Returns a file of the console.',
         output: { status: 200, types: [types[name]] },
         handle: ({ config }) => {
           if (!config.console_enabled) throw notFound();
@@ -89,5 +89,5 @@ const fileEndpoint = (name: ConsoleFile): Endpoint => {
   };
 };
 
-/** /console/app.js and /console/style.css. */
+/** GET /console/app.js/ and /console/style.css/ */
 export const consoleFiles: readonly Endpoint[] = [fileEndpoint('app.js'), fileEndpoint('style.css')];

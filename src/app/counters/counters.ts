@@ -11,7 +11,7 @@ import { parameter } from '../../kernel/collection/filter.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 
-/** One counter: its meaning, and how it is counted for the object with this id. */
+/** A counter: its meaning, and its count for the object with an id. */
 interface Counter {
   readonly help: string;
   readonly count: (request: Request, id: number) => number;
@@ -21,7 +21,7 @@ type Counters = Readonly<Record<string, Counter>>;
 
 const number = (request: Request, query: Sql): number => request.db.scalar<number>(query);
 
-/** The usage of a quota, which counts just these objects. */
+/** Reads the usage of the quota that counts the same objects. */
 const usage =
   (scope: 'customer' | 'project', name: string) =>
   (request: Request, id: number): number =>
@@ -29,15 +29,15 @@ const usage =
       sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`,
     ) ?? 0;
 
-/** Open alerts of these that the caller sees, without the types of the groups in `exclude_features`. */
+/** Counts open alerts that the caller can see, without the alert types of the groups in `exclude_features`. */
 function openAlerts(request: Request, about: Sql): number {
-  const left = typesOfGroups(request.query.all('exclude_features'));
+  const excluded = typesOfGroups(request.query.all('exclude_features'));
   return number(
     request,
     sql`
       SELECT count(*) FROM alert a
       WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.app.scopes).condition(request.caller, request.config)})
-      AND NOT (${among('a.alert_type', left)})`,
+      AND NOT (${among('a.alert_type', excluded)})`,
   );
 }
 
@@ -48,7 +48,7 @@ const ofCustomer: Counters = {
   },
   services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
   projects: {
-    help: 'Its projects that the caller sees.',
+    help: 'Its projects that the caller can see.',
     count: (request, id) =>
       number(
         request,
@@ -88,7 +88,7 @@ const ofUser: Counters = {
   },
 };
 
-/** A path that answers one object of integers (core.md 9); `fields` limits its keys. */
+/** A path that returns an object of integers (core.md 9). The parameter `fields` selects its keys. */
 function countersEndpoint(
   path: string,
   name: string,
@@ -106,11 +106,11 @@ function countersEndpoint(
     operations: {
       GET: {
         summary: 'Counts related objects.',
-        allowedFor: 'Everybody who sees the object.',
+        allowedFor: 'Any user who can see the object.',
         filters: {
-          fields: parameter('string', 'A key of the answer that is wanted.', true),
+          fields: parameter('string', 'A key to return.', true),
           ...(path !== '/api/user-counters/' && {
-            exclude_features: parameter('string', 'A group of types of alerts that is left out.', true),
+            exclude_features: parameter('string', 'A group of alert types to exclude.', true),
           }),
         },
         output: {
@@ -124,9 +124,9 @@ function countersEndpoint(
         },
         handle: (request) => {
           const id = find(request);
-          const asked = request.query.all('fields');
-          const kept = Object.entries(counters).filter(([key]) => asked.length === 0 || asked.includes(key));
-          return json(Object.fromEntries(kept.map(([key, counter]) => [key, counter.count(request, id)])));
+          const fields = request.query.all('fields');
+          const selected = Object.entries(counters).filter(([key]) => fields.length === 0 || fields.includes(key));
+          return json(Object.fromEntries(selected.map(([key, counter]) => [key, counter.count(request, id)])));
         },
       },
     },

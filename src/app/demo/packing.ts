@@ -6,7 +6,7 @@ import { day, settableClock } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { openDeployment } from '../compose/composition.ts';
 import { encryptedColumns } from '../data/encryption.ts';
-import { type Column, rowsOf, type Stored, type Table, tablesOf } from '../export/tables.ts';
+import { type Column, rowsOf, type StoredValue, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';
 import { seedByHistory } from './demo.ts';
 import { sinceMeasured } from './measurements.ts';
@@ -49,7 +49,7 @@ export async function packedDemo(): Promise<string> {
 
 interface Contents {
   readonly tables: readonly Table[];
-  readonly rows: ReadonlyMap<string, readonly Stored[][]>;
+  readonly rows: ReadonlyMap<string, readonly StoredValue[][]>;
 }
 
 function contentsOf(app: App): Contents {
@@ -66,7 +66,11 @@ function contentsOf(app: App): Contents {
 const changing = new Set(['quota', 'quota_version', 'sqlite_sequence']);
 
 /** The rows that the history has added. Throws where it has changed others. */
-function newRows(table: string, before: readonly Stored[][], after: readonly Stored[][]): readonly Stored[][] {
+function newRows(
+  table: string,
+  before: readonly StoredValue[][],
+  after: readonly StoredValue[][],
+): readonly StoredValue[][] {
   if (table === 'sqlite_sequence') return [];
   const known = new Set(before.map((row) => JSON.stringify(row)));
   if (!changing.has(table)) {
@@ -95,19 +99,19 @@ function packed(
   { name }: Column,
   columns: readonly Column[],
   place: number,
-  rows: readonly Stored[][],
+  rows: readonly StoredValue[][],
   hash: string,
 ): StoredColumn {
   const where = `${table}.${name}`;
   const cells = rows.map((row) => row[place] ?? null);
   const filled = cells.filter((value) => value !== null);
-  const every = (rule: (value: Stored) => boolean): boolean => filled.length > 0 && filled.every(rule);
-  const mapped = (form: StoredColumn['form'], map: (value: Stored) => string | number): StoredColumn => ({
+  const every = (rule: (value: StoredValue) => boolean): boolean => filled.length > 0 && filled.every(rule);
+  const mapped = (form: StoredColumn['form'], map: (value: StoredValue) => string | number): StoredColumn => ({
     name,
     form,
     values: cells.map((value) => (value === null ? null : map(value))),
   });
-  const stepsFrom = (start: number): ((value: Stored) => number) => {
+  const stepsFrom = (start: number): ((value: StoredValue) => number) => {
     let last = start;
     return (value) => {
       const step = Number(value) - last;

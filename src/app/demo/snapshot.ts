@@ -12,7 +12,7 @@ import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { embeddedDemo } from '../../kernel/native/embedded.ts';
 import { builtIn } from '../compose/providers.ts';
 import { encryptedColumns } from '../data/encryption.ts';
-import { listed, quoted } from '../export/tables.ts';
+import { columnList, quoted } from '../export/tables.ts';
 import { settingNames, settings } from '../settings.ts';
 import { sinceMeasured } from './measurements.ts';
 import { monthName, monthOf } from './months.ts';
@@ -120,7 +120,7 @@ export function fillFrom({ sequences, tables, usages }: DemoSnapshot, app: App, 
   for (const { columns, name } of tables) {
     const values = columns.map((column) => valuesOf(column, now, passwordHash));
     const marks = columns.map(() => '?').join(', ');
-    const text = `INSERT INTO ${quoted(name)} (${listed(columns.map((column) => column.name))}) VALUES (${marks})`;
+    const text = `INSERT INTO ${quoted(name)} (${columnList(columns.map((column) => column.name))}) VALUES (${marks})`;
     const count = values[0]?.length ?? 0;
     for (let row = 0; row < count; row++) db.run({ text, values: values.map((column) => column[row] ?? null) });
   }

@@ -11,20 +11,20 @@ import { version } from '../../kernel/version.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { ndjson } from './ndjson.ts';
 import { postgres } from './postgres.ts';
-import { type Exported, tablesOf } from './tables.ts';
+import { type ExportSource, tablesOf } from './tables.ts';
 
-const forms: Readonly<Record<string, (exported: Exported) => Iterable<string>>> = { ndjson, postgres };
+const formats: Readonly<Record<string, (exported: ExportSource) => Iterable<string>>> = { ndjson, postgres };
 
-/** Names of the forms of an export. */
-export const exportForms = Object.keys(forms);
+/** The supported formats. */
+export const exportFormats = Object.keys(formats);
 
 /**
- * Writes all data of a folder as it is at one moment; a server may be writing to it. Rejects with a sentence when the form is
- * unknown or the database that of another version.
+ * Writes a consistent snapshot of all data of a folder. A server may be writing to it. Rejects with a sentence if the format is
+ * unknown, or the database has the schema of another version.
  */
-export async function exportData(config: Config, folder: string, form: string, target: Writable): Promise<void> {
-  const write = Object.hasOwn(forms, form) ? forms[form] : undefined;
-  if (!write) throw new Error(`there is no form ${form}; known: ${exportForms.join(', ')}`);
+export async function exportData(config: Config, folder: string, format: string, target: Writable): Promise<void> {
+  const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
+  if (!write) throw new Error(`unknown format ${format}; known: ${exportFormats.join(', ')}`);
   const addon = prepareFolder(config, folder);
   const keys = config.encryption_keys.length > 0 ? null : keysOf(folder);
   const handle = openHandle(join(folder, databaseFile), addon, { readonly: true });
@@ -33,10 +33,10 @@ export async function exportData(config: Config, folder: string, form: string, t
     const schema = Number(handle.pragma('user_version', { simple: true }));
     if (schema !== embeddedMigrations().length)
       throw new Error(
-        `the database has schema ${schema}, and this version's is ${embeddedMigrations().length}: export it with its own version, or start this one first`,
+        `the database has schema ${schema}, but this version requires ${embeddedMigrations().length}: export with the version that wrote it, or upgrade by starting this version`,
       );
     const exported = { handle, tables: tablesOf(handle), schema, version, made: systemClock.now(), keys };
-    await pipeline(Readable.from(inPieces(write(exported))), target, { end: false });
+    await pipeline(Readable.from(chunksOf(write(exported))), target, { end: false });
   } finally {
     handle.close();
   }
@@ -49,17 +49,17 @@ function keysOf(folder: string): string | null {
   return readFileSync(file, 'utf8');
 }
 
-/** Characters that are written at once. */
-const pieceLength = 65_536;
+/** Characters per write. */
+const chunkLength = 65_536;
 
-/** The same text in fewer pieces. */
-function* inPieces(lines: Iterable<string>): Generator<string> {
-  let piece = '';
+/** Joins lines into larger chunks. */
+function* chunksOf(lines: Iterable<string>): Generator<string> {
+  let chunk = '';
   for (const line of lines) {
-    piece += line;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
+    chunk += line;
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (piece !== '') yield piece;
+  if (chunk !== '') yield chunk;
 }

@@ -12,55 +12,55 @@ import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { fillFolder } from '../backup/restore.ts';
-import { type Head, valuesIn } from './ndjson.ts';
-import { listed, quoted, type Stored, tablesOf } from './tables.ts';
+import { type Header, valuesIn } from './ndjson.ts';
+import { columnList, quoted, type StoredValue, tablesOf } from './tables.ts';
 
 /**
- * Fills an empty or missing data folder from an export in lines of JSON, as a whole or not at all. Answers what it carried.
- * Rejects with a sentence that names the line.
+ * Fills an empty or missing data folder from an NDJSON export, completely or not at all. Returns the instant and the keys of the
+ * export. Rejects with a sentence that names the line.
  */
 export const importData = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
   fillFolder(source, 'export', folder, config, readExport);
 
 async function readExport(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
   let number = 0;
-  let filling: Filling | undefined;
+  let importer: Importer | undefined;
   try {
     for await (const line of linesIn(stream)) {
       number++;
-      if (filling) filling.add(objectIn(line));
-      else filling = new Filling(headIn(line), copy, addon);
+      if (importer) importer.add(objectIn(line));
+      else importer = new Importer(headerIn(line), copy, addon);
     }
-    if (!filling) throw new Error('is not there: the file is empty');
-    return filling.end();
+    if (!importer) throw new Error('is missing: the file is empty');
+    return importer.finish();
   } catch (error) {
-    filling?.abandon();
-    const at = error instanceof UnreadLine ? number + 1 : Math.max(number, 1);
+    importer?.abandon();
+    const at = error instanceof LineError ? number + 1 : Math.max(number, 1);
     throw new Error(`line ${at} ${errorOf(error).message}`, { cause: error });
   }
 }
 
-/** Bytes of the longest line: more than a row of the largest file that is uploaded has, as base64. */
+/** More than a row with the largest possible upload in base64. */
 const maxLineBytes = 64 * 1024 * 1024;
 const newline = 0x0a;
 
-/** Thrown in place of a line. */
-class UnreadLine extends Error {}
+/** Thrown for a line that cannot be read. */
+class LineError extends Error {}
 
-/** The lines of a stream in UTF-8, without their ends; an empty one behind the last end is none. Throws UnreadLine for those that would fill the memory, or are no text. */
+/** Yields the lines of a stream without line breaks. Throws LineError for a line that is too long or not UTF-8. */
 async function* linesIn(stream: Readable): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;
   const add = (part: Buffer): void => {
     size += part.length;
-    if (size > maxLineBytes) throw new UnreadLine(`is longer than ${maxLineBytes} bytes`);
+    if (size > maxLineBytes) throw new LineError(`is longer than ${maxLineBytes} bytes`);
     parts.push(part);
   };
   const take = (): string => {
     const line = Buffer.concat(parts);
     parts = [];
     size = 0;
-    if (!isUtf8(line)) throw new UnreadLine('is not UTF-8');
+    if (!isUtf8(line)) throw new LineError('is not UTF-8');
     return line.toString().replace(/\r$/, '');
   };
   for await (const chunk of stream) {
@@ -80,16 +80,16 @@ function objectIn(line: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(line);
   } catch {
-    // What it is does not matter.
+    // The check below rejects it.
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('is no JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('is not a JSON object');
   return Object.fromEntries(Object.entries(value));
 }
 
-function headIn(line: string): Head {
+function headerIn(line: string): Header {
   const { keys, made, schema, tenantry } = objectIn(line);
   if (typeof tenantry !== 'string' || schema === undefined || typeof made !== 'string')
-    throw new Error('is not the head of an export');
+    throw new Error('is not the header of an export');
   if (typeof schema !== 'number' || !Number.isInteger(schema) || schema < 1)
     throw new Error('has a schema that is not a positive integer');
   if (parseDatetime(made) === undefined) throw new Error('has a time in "made" that is not a datetime');
@@ -97,29 +97,30 @@ function headIn(line: string): Head {
   return { tenantry, schema, made, keys };
 }
 
-/** Where SQLite keeps the numbers that no row gets again. */
-const counters = 'sqlite_sequence';
+/** The table of SQLite with the last AUTOINCREMENT ids. */
+const sequences = 'sqlite_sequence';
 
-/** A database that is being filled, in one transaction. */
-class Filling {
+/** Fills a new database in one transaction. */
+class Importer {
   readonly #handle: SQLite.Database;
   readonly #triggers: readonly string[];
   readonly #inserts = new Map<string, (row: Readonly<Record<string, unknown>>) => void>();
   #rows = 0;
-  #told: number | undefined;
+  /** Number of rows according to the last line. */
+  #expectedRows: number | undefined;
 
   constructor(
-    private readonly head: Head,
+    private readonly header: Header,
     file: string,
     addon: Addon | undefined,
   ) {
-    const { schema } = head;
+    const { schema } = header;
     rejectNewer(schema, embeddedMigrations().length);
     const db = SqliteDatabase.open(file, addon);
     migrate(db, schema);
     db.close();
     this.#handle = openHandle(file, addon);
-    // Rows come in the order of their tables, and what triggers do was done when they were written first.
+    // Rows are sorted by table, not by references, and the effects of triggers are part of the data.
     this.#handle.pragma('foreign_keys = OFF');
     this.#handle.exec('BEGIN');
     const triggers = this.#handle
@@ -129,53 +130,51 @@ class Filling {
     this.#triggers = triggers.map(({ sql }) => sql);
     for (const { columns, name } of tablesOf(this.#handle)) {
       this.#handle.exec(`DELETE FROM ${quoted(name)}`);
-      const insert = this.#handle.prepare<Stored[]>(
-        `INSERT INTO ${quoted(name)} (${listed(columns.map((column) => column.name))}) VALUES (${columns.map(() => '?').join(', ')})`,
+      const insert = this.#handle.prepare<StoredValue[]>(
+        `INSERT INTO ${quoted(name)} (${columnList(columns.map((column) => column.name))}) VALUES (${columns.map(() => '?').join(', ')})`,
       );
       this.#inserts.set(name, (row) => void insert.run(...valuesIn(row, columns)));
     }
-    // Rows with numbers of their own have written it already.
-    const counted = this.#inserts.get(counters);
-    const forget = this.#handle.prepare<[unknown]>(`DELETE FROM ${counters} WHERE name = ?`);
-    if (counted)
-      this.#inserts.set(counters, (row) => {
-        forget.run(row.name);
-        counted(row);
+    // Inserting rows with ids has already added rows to this table.
+    const insertSequence = this.#inserts.get(sequences);
+    const removeSequence = this.#handle.prepare<[unknown]>(`DELETE FROM ${sequences} WHERE name = ?`);
+    if (insertSequence)
+      this.#inserts.set(sequences, (row) => {
+        removeSequence.run(row.name);
+        insertSequence(row);
       });
   }
 
-  /** Throws with the end of a sentence. */
+  /** Adds a line. Throws with the end of a sentence. */
   add({ row, rows, table }: Readonly<Record<string, unknown>>): void {
-    if (this.#told !== undefined) throw new Error('stands behind the end of the export');
+    if (this.#expectedRows !== undefined) throw new Error('follows the end of the export');
     if (typeof rows === 'number') {
-      this.#told = rows;
+      this.#expectedRows = rows;
       return;
     }
     const insert = typeof table === 'string' ? this.#inserts.get(table) : undefined;
-    if (!insert) throw new Error(`is of a table ${JSON.stringify(table)}, which there is not`);
+    if (!insert) throw new Error(`names an unknown table ${JSON.stringify(table)}`);
     if (typeof row !== 'object' || row === null) throw new Error('has no row');
     insert(Object.fromEntries(Object.entries(row)));
     this.#rows++;
   }
 
-  /** Throws with the end of a sentence when rows are missing, or refer to some that are. */
-  end(): Carried {
+  /** Commits. Throws with the end of a sentence if rows are missing, or refer to missing rows. */
+  finish(): Carried {
     const handle = this.#handle;
-    if (this.#told !== this.#rows)
+    if (this.#expectedRows !== this.#rows)
       throw new Error(
-        this.#told === undefined
-          ? 'is the last, and the end is missing'
-          : `tells of ${this.#told} rows, but there were ${this.#rows}`,
+        this.#expectedRows === undefined
+          ? 'is the last line, but not the end of the export'
+          : `expects ${this.#expectedRows} rows, but there were ${this.#rows}`,
       );
     const [broken] = handle.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all();
     if (broken)
-      throw new Error(
-        `ends an export in which a row of ${broken.table} refers to one of ${broken.parent} that is missing`,
-      );
+      throw new Error(`ends an export in which a row of ${broken.table} refers to a missing row of ${broken.parent}`);
     for (const text of this.#triggers) handle.exec(text);
     handle.exec('COMMIT');
     handle.close();
-    return { made: parseDatetime(this.head.made) ?? 0, keys: this.head.keys };
+    return { made: parseDatetime(this.header.made) ?? 0, keys: this.header.keys };
   }
 
   abandon(): void {

@@ -1,26 +1,26 @@
-/** An export as a script for psql: tables with their keys, rows, references between them, and views. */
+/** An export as a script for psql: tables with keys, rows, foreign keys and views. */
 import type SQLite from 'better-sqlite3';
 import { isoTime } from '../../kernel/clock.ts';
-import { type Exported, listed, quoted, rowsOf, type Stored, type Table } from './tables.ts';
+import { columnList, type ExportSource, quoted, rowsOf, type StoredValue, type Table } from './tables.ts';
 
-/** Where the tables are made; there may be none of that name. */
-const place = 'tenantry';
+/** The schema of the tables, which must not exist. */
+const schemaName = 'tenantry';
 
 const types: Readonly<Record<string, string>> = { INTEGER: 'bigint', NUMERIC: 'numeric', TEXT: 'text', BLOB: 'bytea' };
 
-/** The lines of the script, one transaction. */
-export function* postgres({ handle, made, schema, tables, version }: Exported): Generator<string> {
+/** Yields the lines of the script, which is one transaction. */
+export function* postgres({ handle, made, schema, tables, version }: ExportSource): Generator<string> {
   yield `-- Tenantry ${version}, schema ${schema}, as of ${isoTime(made)}: psql -v ON_ERROR_STOP=1 -f FILE\n`;
   yield '-- Instants are microseconds since 1970: to_timestamp(created / 1000000.0). Secrets are encrypted.\n';
-  yield `BEGIN;\nCREATE SCHEMA ${place};\nSET LOCAL search_path TO ${place};\n`;
-  const filled = tables.filter(({ name }) => !name.startsWith('sqlite_'));
-  for (const table of filled) {
+  yield `BEGIN;\nCREATE SCHEMA ${schemaName};\nSET LOCAL search_path TO ${schemaName};\n`;
+  const ownTables = tables.filter(({ name }) => !name.startsWith('sqlite_'));
+  for (const table of ownTables) {
     yield `${definitionOf(handle, table)}\n`;
-    yield `COPY ${quoted(table.name)} (${listed(table.columns.map(({ name }) => name))}) FROM stdin;\n`;
-    for (const row of rowsOf(handle, table)) yield `${row.map(copied).join('\t')}\n`;
+    yield `COPY ${quoted(table.name)} (${columnList(table.columns.map(({ name }) => name))}) FROM stdin;\n`;
+    for (const row of rowsOf(handle, table)) yield `${row.map(copyText).join('\t')}\n`;
     yield '\\.\n';
   }
-  for (const table of filled) yield* referencesOf(handle, table);
+  for (const table of ownTables) yield* referencesOf(handle, table);
   yield* viewsOf(handle);
   yield 'COMMIT;\n';
 }
@@ -31,13 +31,13 @@ function definitionOf(handle: SQLite.Database, { columns, name }: Table): string
     ...columns.map(
       (column) => `${quoted(column.name)} ${types[column.type] ?? 'text'}${column.notnull ? ' NOT NULL' : ''}`,
     ),
-    ...(key.length > 0 ? [`PRIMARY KEY (${listed(key.map((column) => column.name))})`] : []),
-    ...uniqueOf(handle, name).map((names) => `UNIQUE (${listed(names)})`),
+    ...(key.length > 0 ? [`PRIMARY KEY (${columnList(key.map((column) => column.name))})`] : []),
+    ...uniqueOf(handle, name).map((names) => `UNIQUE (${columnList(names)})`),
   ];
   return `CREATE TABLE ${quoted(name)} (\n  ${lines.join(',\n  ')}\n);`;
 }
 
-/** Columns of each constraint that the table declares; those of indexes may have conditions, which are SQLite's own. */
+/** Returns the columns of each UNIQUE constraint. Unique indexes are left out, because their conditions are SQLite's. */
 function uniqueOf(handle: SQLite.Database, table: string): string[][] {
   const indexes = handle
     .prepare<[string], string>(`SELECT name FROM pragma_index_list(?) WHERE origin = 'u' AND NOT partial`)
@@ -61,8 +61,8 @@ function* referencesOf(handle: SQLite.Database, { name }: Table): Generator<stri
   for (const id of new Set(parts.map((part) => part.id))) {
     const own = parts.filter((part) => part.id === id);
     const to = own.flatMap((part) => part.to ?? []);
-    const target = `${quoted(own[0]?.table ?? '')}${to.length > 0 ? ` (${listed(to)})` : ''}`;
-    yield `ALTER TABLE ${quoted(name)} ADD FOREIGN KEY (${listed(own.map(({ from }) => from))}) REFERENCES ${target};\n`;
+    const target = `${quoted(own[0]?.table ?? '')}${to.length > 0 ? ` (${columnList(to)})` : ''}`;
+    yield `ALTER TABLE ${quoted(name)} ADD FOREIGN KEY (${columnList(own.map(({ from }) => from))}) REFERENCES ${target};\n`;
   }
 }
 
@@ -76,8 +76,8 @@ function* viewsOf(handle: SQLite.Database): Generator<string> {
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A value in the text format of COPY. */
-function copied(value: Stored): string {
+/** Returns a value in the text format of COPY. */
+function copyText(value: StoredValue): string {
   if (value === null) return '\\N';
   if (Buffer.isBuffer(value)) return `\\\\x${value.toString('hex')}`;
   return typeof value === 'number'

@@ -1,12 +1,12 @@
-/** The tables of a database, as exports write them and imports fill them. */
+/** The tables of a database, for exports and imports. */
 import type SQLite from 'better-sqlite3';
 
 export interface Column {
   readonly name: string;
-  /** INTEGER, NUMERIC, TEXT, BLOB, or nothing. */
+  /** INTEGER, NUMERIC, TEXT, BLOB, or empty. */
   readonly type: string;
   readonly notnull: number;
-  /** Place in the primary key, from 1 on; 0: none. */
+  /** Position in the primary key from 1; 0 for other columns. */
   readonly pk: number;
 }
 
@@ -15,30 +15,30 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** What SQLite stores. */
-export type Stored = string | number | Buffer | null;
+/** A value that SQLite stores. */
+export type StoredValue = string | number | Buffer | null;
 
-/** What an export is made from: a database at one moment. */
-export interface Exported {
+/** The source of an export: a snapshot of a database. */
+export interface ExportSource {
   readonly handle: SQLite.Database;
   readonly tables: readonly Table[];
   readonly schema: number;
   readonly version: string;
-  /** Instant of the moment. */
+  /** Instant of the snapshot. */
   readonly made: number;
-  /** Text of the key file; null where the keys stand in the settings. */
+  /** Text of the key file; null if the settings define the keys. */
   readonly keys: string | null;
 }
 
-/** A name as SQL writes it, in SQLite and PostgreSQL alike. */
+/** Quotes an identifier for SQLite and PostgreSQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Names between commas. */
-export const listed = (names: readonly string[]): string => names.map(quoted).join(', ');
+/** Quotes and joins column names. */
+export const columnList = (names: readonly string[]): string => names.map(quoted).join(', ');
 
 /**
- * Every table with data of its own, by name. The index of words is made from the events, and which migrations were applied is
- * noted by those that make the tables; Litestream has tables of its own in what it copies.
+ * Returns every table with original data, sorted by name. The full-text index is derived from the events, creating the tables
+ * records the applied migrations, and Litestream adds its own tables.
  */
 export function tablesOf(handle: SQLite.Database): Table[] {
   const names = handle
@@ -56,9 +56,9 @@ export function tablesOf(handle: SQLite.Database): Table[] {
   return names.map((name) => ({ name, columns: columns.all(name) }));
 }
 
-/** The rows of a table in the order in which it stores them, one after the other. */
-export const rowsOf = (handle: SQLite.Database, { columns, name }: Table): IterableIterator<Stored[]> =>
+/** Iterates over the rows of a table in storage order. */
+export const rowsOf = (handle: SQLite.Database, { columns, name }: Table): IterableIterator<StoredValue[]> =>
   handle
-    .prepare<[], Stored[]>(`SELECT ${listed(columns.map((column) => column.name))} FROM ${quoted(name)}`)
+    .prepare<[], StoredValue[]>(`SELECT ${columnList(columns.map((column) => column.name))} FROM ${quoted(name)}`)
     .raw()
     .iterate();

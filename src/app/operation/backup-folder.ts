@@ -6,7 +6,7 @@ import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { makeFolder } from '../../kernel/place.ts';
-import { upgradeBackups } from '../backup/before-upgrade.ts';
+import { backupFolder } from '../backup/before-upgrade.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 
 /** So many lie there at a time, of those that were asked for. */
@@ -37,7 +37,7 @@ export class BackupFolder {
   readonly #folder: string;
 
   constructor(dataFolder: string) {
-    this.#folder = upgradeBackups(dataFolder);
+    this.#folder = backupFolder(dataFolder);
   }
 
   /** All of them, the latest first. */

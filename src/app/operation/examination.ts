@@ -7,7 +7,7 @@ import { conflict } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { examine } from '../doctor/doctor.ts';
-import { outsideTroubles } from '../doctor/outside.ts';
+import { externalProblems } from '../doctor/external.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 import { demandStaff } from './rights.ts';
 
@@ -45,7 +45,7 @@ export class Examination {
     this.#findings = { ...none, state: 'running', started: this.#now() };
     if (isInMemory || !program) {
       // What fits into memory is examined in no time.
-      setImmediate(() => this.#settle(() => [...examine(app, false).problems, ...outsideTroubles(app)]));
+      setImmediate(() => this.#settle(() => [...examine(app, false).problems, ...externalProblems(app)]));
       return;
     }
     const { result, stop } = runCommand(program, ['doctor']);

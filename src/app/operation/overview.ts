@@ -4,7 +4,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
-import { outsideTroubles } from '../doctor/outside.ts';
+import { externalProblems } from '../doctor/external.ts';
 import { findingsShape } from './examination.ts';
 import { outboxNames, outboxState } from './readings.ts';
 import { operators } from './rights.ts';
@@ -59,7 +59,7 @@ export const overview: Endpoint = {
               count(*) FILTER (WHERE ifnull(lease, 0) = 0 AND error_message <> '') AS failing
             FROM job`),
           event_streams: app.eventStreams.size,
-          troubles: outsideTroubles(app),
+          troubles: externalProblems(app),
           examination: examination.findings,
           backup_count: told.length,
           last_backup: told[0]?.created ?? null,

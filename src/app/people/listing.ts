@@ -1,16 +1,16 @@
-/** What the operator is shown of users and of provider accounts. */
+/** Rows that commands print about users and provider accounts. */
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { withoutControls } from '../../kernel/control-characters.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { userNamed } from './people.ts';
+import { findUser } from './people.ts';
 
-/** A row of what is printed, by the names of its columns. */
-export type Shown = Readonly<Record<string, string | boolean | null>>;
+/** A row to print, by column name. */
+export type DisplayRow = Readonly<Record<string, string | boolean | null>>;
 
 const instant = (at: number | null): string | null => (at === null ? null : isoTime(at));
 
-interface Listed {
+interface UserColumns {
   readonly username: string;
   readonly full_name: string;
   readonly email: string;
@@ -26,7 +26,7 @@ const columns = sql`
   u.username, u.full_name, u.email, u.is_active, u.is_staff, u.is_support, u.password_hash IS NOT NULL AS has_password,
   u.date_joined, (SELECT max(last_used) FROM token WHERE user_id = u.id) AS last_used`;
 
-const shown = (user: Listed): Shown => ({
+const displayRow = (user: UserColumns): DisplayRow => ({
   username: user.username,
   full_name: user.full_name,
   email: user.email,
@@ -38,14 +38,14 @@ const shown = (user: Listed): Shown => ({
   last_seen: instant(user.last_used),
 });
 
-/** Every user, by name. */
-export const listUsers = ({ db }: App): Shown[] =>
-  db.all<Listed>(sql`SELECT ${columns} FROM user u ORDER BY u.username COLLATE NOCASE, u.id`).map(shown);
+/** Returns all users, sorted by username. */
+export const listUsers = ({ db }: App): DisplayRow[] =>
+  db.all<UserColumns>(sql`SELECT ${columns} FROM user u ORDER BY u.username COLLATE NOCASE, u.id`).map(displayRow);
 
-/** A user, and a row for each role they hold. Throws with a sentence when there is no such user. */
-export function showUser(app: App, username: string): { user: Shown; roles: Shown[] } {
+/** Returns a user, and a row for each of their roles. Throws with a sentence if the user does not exist. */
+export function showUser(app: App, username: string): { user: DisplayRow; roles: DisplayRow[] } {
   const { db } = app;
-  const { id } = userNamed(app, username);
+  const { id } = findUser(app, username);
   const roles = db.all<{ role: string; customer: string; project: string | null; expires: number | null }>(sql`
     SELECT r.role, c.name AS customer, NULL AS project, r.expires
     FROM active_customer_role r JOIN customer c ON c.id = r.customer_id WHERE r.user_id = ${id}
@@ -55,13 +55,13 @@ export function showUser(app: App, username: string): { user: Shown; roles: Show
     WHERE r.user_id = ${id}
     ORDER BY customer COLLATE NOCASE, project COLLATE NOCASE`);
   return {
-    user: shown(db.one<Listed>(sql`SELECT ${columns} FROM user u WHERE u.id = ${id}`)),
+    user: displayRow(db.one<UserColumns>(sql`SELECT ${columns} FROM user u WHERE u.id = ${id}`)),
     roles: roles.map(({ expires, ...role }) => ({ ...role, expires: instant(expires) })),
   };
 }
 
-/** Every provider account with its state, and what the provider said when it failed. */
-export const listAccounts = ({ db }: App): Shown[] =>
+/** Returns all provider accounts with their state and last error. */
+export const listAccounts = ({ db }: App): DisplayRow[] =>
   db
     .all<{
       name: string;
@@ -77,10 +77,10 @@ export const listAccounts = ({ db }: App): Shown[] =>
       ORDER BY s.type, s.name COLLATE NOCASE, s.id`)
     .map(({ shared, synced, ...account }) => ({ ...account, shared: Boolean(shared), synced: instant(synced) }));
 
-/** Rows below each other with the names of their columns, for people: no value makes a line or moves the cursor. */
-export function tableOf(rows: readonly Shown[]): string {
+/** Formats rows as an aligned table with a header. Values cannot break lines or move the cursor. */
+export function tableOf(rows: readonly DisplayRow[]): string {
   const names = Object.keys(rows[0] ?? {});
-  const lines = [names, ...rows.map((row) => names.map((name) => wordOf(row[name])))];
+  const lines = [names, ...rows.map((row) => names.map((name) => cellText(row[name])))];
   const widths = names.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
   return lines
     .map(
@@ -93,5 +93,5 @@ export function tableOf(rows: readonly Shown[]): string {
     .join('');
 }
 
-const wordOf = (value: string | boolean | null | undefined): string =>
+const cellText = (value: string | boolean | null | undefined): string =>
   typeof value === 'boolean' ? (value ? 'yes' : 'no') : withoutControls(value ?? '').replace(/\s+/g, ' ') || '-';

@@ -10,13 +10,13 @@ declare module '../../kernel/config/config.ts' {
 export const replicationSettings = {
   replicated: flag(
     false,
-    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log, and writes are answered with the version that followers wait for.',
+    'Another program, such as Litestream, replicates the database continuously. That program checkpoints the write-ahead log, and responses to writes contain the version that followers wait for.',
   ),
-  follow_interval: duration<number>(2 * second, 'Time between two copies that a follower makes.'),
-  litestream_program: requiredText('litestream', 'Litestream, with which a follower restores from a replica.'),
+  follow_interval: duration<number>(2 * second, 'Time between two copies of a follower.'),
+  litestream_program: requiredText('litestream', 'Program with which a follower restores from a Litestream replica.'),
   peers: list(
     [],
-    'URLs of the servers that may be promoted in the place of this one, or that this one was promoted in the place of: as soon as one has a higher epoch, this one takes no changes.',
+    'URLs of servers that can be promoted instead of this one, or instead of which this one was promoted. When one of them has a higher epoch, this one stores no changes.',
     serverAddress,
   ),
 } satisfies Settings;

@@ -27,7 +27,7 @@ export const databaseHeaderBytes = 100;
 /** The bytes that a backup has by its header (https://www.sqlite.org/fileformat2.html). Throws with a sentence when it is none. */
 export function sizeOfBackup(header: Buffer): number {
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0' || header.readUInt32BE(68) !== backupId)
-    throw new Error('The file is no backup');
+    throw new Error('The file is not a backup');
   const pageBytes = header.readUInt16BE(16);
   return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
 }
@@ -75,7 +75,7 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
 /** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version than this schema. */
 export function unpackBackup(copy: string, newest: number, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
-    if (idOf(handle) !== backupId) throw new Error('The file is no backup');
+    if (idOf(handle) !== backupId) throw new Error('The file is not a backup');
     rejectNewer(Number(handle.pragma('user_version', { simple: true })), newest);
     rejectDamaged(handle, 'The backup');
     const carried = present(handle.prepare<[], Carried>('SELECT made, keys FROM tenantry_backup').get());

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../../src/accounts/session/initial-link.ts';
-import { firstLoginUrl, tellInitialPassword } from '../../../src/app/cli/ready.ts';
+import { firstLoginUrl, reportInitialPassword } from '../../../src/app/cli/ready.ts';
 import { minute } from '../../../src/kernel/clock.ts';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
@@ -108,7 +108,7 @@ test('a start prints it at a terminal, and never logs it, as long as the passwor
       isTTY,
       write: (line: string) => lines.push(`${name}: ${line}`) > 0,
     });
-    tellInitialPassword(server, config, firstLoginUrl(server, { ...config, ...changed }), {
+    reportInitialPassword(server, config, firstLoginUrl(server, { ...config, ...changed }), {
       stdout: output('out', isTerminal.stdout),
       stderr: output('err', isTerminal.stderr),
     });
@@ -116,7 +116,7 @@ test('a start prints it at a terminal, and never logs it, as long as the passwor
   };
   try {
     const file = join(data, 'initial-password');
-    const note = `err: The password of the staff user "admin" is in ${file}; change it, and the file goes away.\n`;
+    const note = `err: The password of the staff user "admin" is in ${file}. The file is deleted when the password is changed.\n`;
     assert.equal(printed({ stdout: false, stderr: false }), []);
     assert.equal(printed({ stdout: true, stderr: true }, { console_enabled: false }), [note]);
     const behind = printed({ stdout: false, stderr: true }, { base_url: 'https://example.com/cloud' });

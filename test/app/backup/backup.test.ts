@@ -168,14 +168,14 @@ test('keys that the settings give are not in a backup, which says so', async () 
   const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
   await run(['user', 'add', 'bob', '--data', 'data'], { env });
   const made = await run(['backup', 'b'], { env });
-  const withoutKeys = 'It does not contain the encryption keys, which come from the settings: keep them, too.';
+  const withoutKeys = 'It does not contain the encryption keys, which come from the settings: store them, too.';
   assert.equal(made, {
     code: 0,
     stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`,
     stderr: '',
   });
   const { stdout } = await run(['restore', 'b', '--data', 'c'], { env });
-  assert.match(stdout, / Its encryption keys are those of the settings then\.\n$/);
+  assert.match(stdout, / Its encryption keys were in the settings at that time\.\n$/);
   assert.not(existsSync(path('c/secret.key')));
   writeFileSync(path('data/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
   assert.ok(
@@ -280,7 +280,10 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       await pause(200);
       assert.is(child.exitCode, null, 'the check takes long');
       child.kill(signal);
-      assert.equal([await ended, told], [[null, signal], `tenantry: stopped by ${signal}, nothing is left of it\n`]);
+      assert.equal(
+        [await ended, told],
+        [[null, signal], `tenantry: stopped by ${signal}; partial files are removed\n`],
+      );
       assert.equal(partial(), undefined);
       if (words[0] === 'restore')
         assert.not(
@@ -301,7 +304,7 @@ test('what is no backup, or not a whole one, is not restored', async () => {
     failed(`cannot read the backup ${path('nothing')}: no such file or directory`),
   );
   assert.not(existsSync(path('nothing')));
-  const foreign = 'The file is no backup';
+  const foreign = 'The file is not a backup';
   await refused(
     changed(file, () => Buffer.alloc(0)),
     'The backup is damaged (unexpected end of file)',

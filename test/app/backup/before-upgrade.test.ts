@@ -36,7 +36,7 @@ upgrade('what a new version is about to change can be restored as it was', async
   const [file = '', another] = backups();
   assert.match(file, /^before-upgrade-from-15-\d{4}-\d\d-\d\dT[\d.-]+Z$/);
   assert.is(another, undefined);
-  assert.match(server.errors(), new RegExp(`"file":"[^"]*/backups/${file}".*"the database was backed up before`));
+  assert.match(server.errors(), new RegExp(`"file":"[^"]*/backups/${file}".*"database backed up before its upgrade"`));
   assert.is(schemaOf(path('data/tenantry.db')), embeddedMigrations().length);
   const { code } = await program.run(['restore', path(`data/backups/${file}`), '--data', path('restored')]);
   assert.is(code, 0);
@@ -67,7 +67,7 @@ upgrade('where no backup can be written nothing is brought up to date, unless no
   assert.is(code, 1);
   assert.match(
     stderr,
-    /^tenantry: the database is not brought up to date, for it cannot be backed up before: [^\n]*\/backups: not a directory[^\n]*--backup-before-upgrade false\n$/,
+    /^tenantry: the database was not upgraded, because its backup failed: [^\n]*\/backups: not a directory[^\n]*--backup-before-upgrade false\n$/,
   );
   assert.is(schemaOf(path('data/tenantry.db')), oldSchema);
   assert.is((await program.run(['token', 'user1', '--backup-before-upgrade', 'false'])).code, 0);

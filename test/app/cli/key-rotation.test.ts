@@ -120,7 +120,9 @@ test('it refuses a folder that is served, what no key opens, and keys of the set
   const env = { TENANTRY_ENCRYPTION_KEYS: first as string };
   assert.equal(
     await run(['rotate-key', '--prune'], { env }),
-    failed('the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it'),
+    failed(
+      'the setting encryption_keys defines the keys: run rotate-key without --prune, then remove old keys from the setting',
+    ),
   );
   const db = new SQLite(data('tenantry.db'));
   db.exec(`UPDATE service_settings SET token = x'0161' WHERE id = 1`);

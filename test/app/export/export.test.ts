@@ -60,12 +60,12 @@ test('what is exported and imported elsewhere answers the same, byte for byte, a
 test('an import makes all or nothing, and says which line is wrong', async () => {
   const [head = '', row = ''] = lines;
   const start = 'tenantry: cannot import standard input: line';
-  assert.is(await refusal('a', ...lines.slice(0, 50)), `${start} 50 is the last, and the end is missing\n`);
-  assert.is(await refusal('b', head, row, '{"rows":2}'), `${start} 3 tells of 2 rows, but there were 1\n`);
-  assert.is(await refusal('c', head, '{"table":"x","row":{}}'), `${start} 2 is of a table "x", which there is not\n`);
+  assert.is(await refusal('a', ...lines.slice(0, 50)), `${start} 50 is the last line, but not the end of the export\n`);
+  assert.is(await refusal('b', head, row, '{"rows":2}'), `${start} 3 expects 2 rows, but there were 1\n`);
+  assert.is(await refusal('c', head, '{"table":"x","row":{}}'), `${start} 2 names an unknown table "x"\n`);
   assert.is(await refusal('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
-  assert.is(await refusal('e', 'words'), `${start} 1 is no JSON object\n`);
-  assert.is(await refusal('f', '{}'), `${start} 1 is not the head of an export\n`);
+  assert.is(await refusal('e', 'words'), `${start} 1 is not a JSON object\n`);
+  assert.is(await refusal('f', '{}'), `${start} 1 is not the header of an export\n`);
   assert.match(
     await refusal('g', head.replace(/"schema":\d+/, '"schema":999')),
     /line 1 The database has schema 999, newer than/,
@@ -73,7 +73,7 @@ test('an import makes all or nothing, and says which line is wrong', async () =>
   const customer = lines.find((line) => line.startsWith('{"table":"customer_role"')) ?? '';
   assert.match(
     await refusal('h', head, customer, '{"rows":1}'),
-    /line 3 ends an export in which a row of customer_role refers to one of (user|customer) that is missing/,
+    /line 3 ends an export in which a row of customer_role refers to a missing row of (user|customer)/,
   );
   assert.equal(
     await run('import', path('all.ndjson'), '--data', path('demo')),

@@ -140,15 +140,19 @@ test('healthcheck says in one line whether the server is ready, and ends with 0 
   assert.equal(await healthcheck(host), { code: 0, stdout: 'ready\n', stderr: '' });
   await server.close();
   const gone = await healthcheck(host);
-  const line = `tenantry: http://${host}/readyz does not answer: connection refused\n`;
+  const line = `tenantry: no response from http://${host}/readyz: connection refused\n`;
   assert.equal(gone, { code: 1, stdout: '', stderr: line });
   const off = await healthcheck('off');
-  assert.equal(off, { code: 1, stdout: '', stderr: 'tenantry: admin_listen is off: nobody can ask the server\n' });
+  assert.equal(off, {
+    code: 1,
+    stdout: '',
+    stderr: 'tenantry: admin_listen is off, so the server has no health check\n',
+  });
   const other = createHttpServer((_, outgoing) => outgoing.writeHead(404).end('<html>')).listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
   const wrong = await healthcheck(address);
-  const answered = `tenantry: not ready: http://${address}/readyz is answered with 404, and not by Tenantry\n`;
+  const answered = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
   assert.equal(wrong, { code: 1, stdout: '', stderr: answered });
   other.close();
   assert.not(existsSync(join(program.folder, 'native')), 'it opens no data');

@@ -46,7 +46,7 @@ async function promoteCopy(): Promise<void> {
   assert.equal(await names(follower.url), ['Before']);
   await follower.stop();
   const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
-  const told = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Serve it with the other server among its peers.\n`;
+  const told = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
   assert.equal([code, stderr, stdout], [0, '', told]);
   assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
 }

@@ -221,7 +221,7 @@ onFaultyDisk('a server that cannot save what is left when it is told to end says
   const [code] = await once(child, 'close');
   disk.remove();
   assert.is(code, 1);
-  assert.match(errors(), /\ntenantry: what was left could not be saved: the disk fails/);
+  assert.match(errors(), /\ntenantry: failed to save pending work: the disk fails/);
 });
 
 onFaultyDisk('a backup or a restored database whose name cannot be put on disk is not there', async () => {

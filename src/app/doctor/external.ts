@@ -2,13 +2,12 @@ import type { App } from '../../kernel/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';
-
 import { fenceTroubles } from '../replication/fence.ts';
 
-/* What fails outside of the data: there is nothing to repair here, and the data is healthy. */
+/* Problems outside of the data. There is nothing to repair, and they do not count as damage. */
 
-/** A mail that waits for so long, after an attempt that failed, does not get out by itself. */
-const patience = hour;
+/** A mail that is pending for this time after a failed attempt counts as stuck. */
+const maxPendingTime = hour;
 
 interface StuckMail {
   readonly kind: string;
@@ -18,9 +17,9 @@ interface StuckMail {
   readonly error: string;
 }
 
-/** Mails of invitations and email hooks that still wait an hour after they were made, whose last attempt failed. */
+/** Mails of invitations and email hooks that are pending for an hour and have failed at least once. */
 function stuckMails({ clock, db }: App): string[] {
-  const before = clock.now() - patience;
+  const before = clock.now() - maxPendingTime;
   return db
     .all<StuckMail>(sql`
       SELECT 'invitation' AS kind, i.email AS "to", m.attempts, m.created AS created, m.error_message AS error
@@ -33,11 +32,11 @@ function stuckMails({ clock, db }: App): string[] {
       ORDER BY created`)
     .map(
       ({ attempts, created, error, kind, to }) =>
-        `mail of ${kind === 'invitation' ? 'an invitation' : 'an email hook'} to ${to} waits since ${isoTime(created)}, ${attempts} attempts: ${error}`,
+        `mail of ${kind === 'invitation' ? 'an invitation' : 'an email hook'} to ${to} has been pending since ${isoTime(created)}, ${attempts} attempts: ${error}`,
     );
 }
 
-/** Provider accounts in state Erred, with what the provider said last. */
+/** Provider accounts in state Erred, with their last error. */
 const erredAccounts = ({ db }: App): string[] =>
   db
     .all<{ name: string; type: string; error: string }>(
@@ -45,11 +44,11 @@ const erredAccounts = ({ db }: App): string[] =>
     )
     .map(({ error, name, type }) => `${type} account ${name} is Erred: ${error}`);
 
-/** So many lines of each are told. */
-const most = 20;
+/** Maximum number of lines of each kind. */
+const maxLines = 20;
 
-/** One line each for mails that do not get out, for provider accounts that failed, for a clock that has jumped, and for a server in this one's place. */
-export const outsideTroubles = (app: App): string[] =>
+/** Returns a line for each stuck mail, each failed provider account, a clock that has jumped, and a promoted other server. */
+export const externalProblems = (app: App): string[] =>
   [stuckMails(app), erredAccounts(app), clockDoubts(app), fenceTroubles(app.db)].flatMap((lines) =>
-    lines.length <= most ? lines : [...lines.slice(0, most), `and ${lines.length - most} more like this`],
+    lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
   );
