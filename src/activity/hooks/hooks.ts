@@ -1,10 +1,14 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { day, isoTime } from '../../kernel/clock.ts';
 import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { any, raw, sql } from '../../kernel/db/sql.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import { type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { any, join, raw, sql } from '../../kernel/db/sql.ts';
+import { gather, invalidRequest } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
-import { document, type Reply } from '../../kernel/http/reply.ts';
+import { document, json, type Reply } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import { visibleHooks } from './hook.ts';
 import { emailHooks } from './hooks-email.ts';
 import { pushHooks } from './hooks-push.ts';
@@ -17,8 +21,14 @@ const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 /** What hooks of any kind show. */
 const memberNames = (): string[] => kinds.flatMap(({ shape }) => Object.keys(shape.properties ?? {}));
 
-/** A page of all hooks the caller sees, each in the representation of its kind; a kind heeds its own filters only. */
-function list(request: Request): Reply {
+interface HookPage {
+  /** In the order of the list. */
+  readonly rows: readonly { readonly id: number; readonly rank: number }[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
+function readPage(request: Request): HookPage {
   const { db, query } = request;
   const conditions = gather(
     ...kinds.map(
@@ -34,6 +44,12 @@ function list(request: Request): Reply {
     SELECT h.id, ${rank} AS rank ${from}
     ORDER BY rank, h.id
     LIMIT ${page.size} OFFSET ${page.offset}`);
+  return { rows, headers: pageHeaders(page, total, request.url, query) };
+}
+
+/** A page of hooks of every kind, each in the representation of its kind. */
+function listHooks(request: Request): Reply {
+  const { headers, rows } = readPage(request);
   const texts = textsOfKinds(request, memberNames, (asked) =>
     kinds.flatMap(({ listing }, kind) =>
       listing.represent(
@@ -42,11 +58,58 @@ function list(request: Request): Reply {
       ),
     ),
   );
-  return document(`[${texts.join(',')}]`, pageHeaders(page, total, request.url, query));
+  return document(`[${texts.join(',')}]`, headers);
 }
 
+/** The states that deliveries are counted by (events.md 5.9). */
+const statuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
+
+/** Length of the counted period by default. */
+const defaultPeriod = 7 * day;
+
+/** Instants. Throws 400 with every error of the parameters. */
+function readPeriod({ now, query }: Request): { from: number; to: number } {
+  const { from = now - defaultPeriod, to = now + 1 } = query.range('from', 'to');
+  if (from >= to) throw invalidRequest('End must occur after start.');
+  return { from, to };
+}
+
+/** Counts the deliveries of the hooks of a page that were queued in a period, by their present status. */
+function countDeliveries(request: Request): Reply {
+  const { base, db } = request;
+  const { from, to } = readPeriod(request);
+  const { headers, rows } = readPage(request);
+  const counts = db.deferrableAll<
+    Record<(typeof statuses)[number], number> & { uuid: string; last: number | null }
+  >(sql`
+    SELECT h.uuid, ${join(
+      statuses.map((status) => sql`count(*) FILTER (WHERE d.status = ${status}) AS ${raw(status)}`),
+      ', ',
+    )},
+      max(d.finished) FILTER (WHERE d.status = 'delivered') AS last
+    FROM json_each(${JSON.stringify(rows.map(({ id }) => id))}) page
+    CROSS JOIN hook h ON h.id = page.value
+    LEFT JOIN delivery d ON d.hook_id = h.id AND d.created >= ${from} AND d.created < ${to}
+    GROUP BY page.key ORDER BY page.key`);
+  return json(
+    counts.map(({ last, uuid, ...numbers }, index) => {
+      const { spec } = present(kinds[present(rows[index]).rank]);
+      return {
+        url: `${base}/api/${spec.path}/${uuid}/`,
+        uuid,
+        ...numbers,
+        last_delivered: last === null ? null : isoTime(last),
+      };
+    }),
+    200,
+    headers,
+  );
+}
+
+const filters: Filters = Object.fromEntries(kinds.flatMap(({ spec }) => Object.entries(spec.filters)));
+
 /** GET /api/hooks/: web, then push, then email hooks. */
-export const hooks: Endpoint = {
+const hookList: Endpoint = {
   path: '/api/hooks/',
   name: 'Hook List',
   description: 'Hooks of every kind: web, then push, then email.',
@@ -54,10 +117,44 @@ export const hooks: Endpoint = {
     GET: {
       summary: 'Lists the hooks of every kind that the caller sees.',
       allowedFor: visibleHooks.allowedFor,
-      filters: Object.fromEntries(kinds.flatMap(({ spec }) => Object.entries(spec.filters))),
+      filters,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: { oneOf: kinds.map((kind) => kind.shape) } } },
-      handle: list,
+      handle: listHooks,
     },
   },
 };
+
+/** GET /api/hooks/stats/: counts of deliveries (events.md 5.9). */
+const deliveryCounts: Endpoint = {
+  path: '/api/hooks/stats/',
+  name: 'Hook Statistics',
+  description: 'Counts of the deliveries of hooks of every kind.',
+  operations: {
+    GET: {
+      summary: 'Counts the deliveries of a period by status, for each hook of a page of the list of hooks.',
+      allowedFor: visibleHooks.allowedFor,
+      filters: {
+        ...filters,
+        from: parameter('integer', 'Start of the period, UNIX timestamp; default: 7 days ago.'),
+        to: parameter('integer', 'End of the period, UNIX timestamp; default: now.'),
+      },
+      paginated: true,
+      output: {
+        status: 200,
+        shape: {
+          type: 'array',
+          items: objectShape({
+            url: { type: 'string', format: 'uri' },
+            uuid: { type: 'string' },
+            ...Object.fromEntries(statuses.map((status) => [status, { type: 'integer' }])),
+            last_delivered: { type: ['string', 'null'], format: 'date-time' },
+          }),
+        },
+      },
+      handle: countDeliveries,
+    },
+  },
+};
+
+export const hookEndpoints: readonly Endpoint[] = [hookList, deliveryCounts];

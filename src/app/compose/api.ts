@@ -25,7 +25,7 @@ import { alertEndpoints } from '../../activity/alerts/endpoints.ts';
 import { eventEndpoints } from '../../activity/events/events.ts';
 import { eventStream } from '../../activity/events/stream-endpoint.ts';
 import { deliveryEndpoints } from '../../activity/hooks/deliveries.ts';
-import { hooks } from '../../activity/hooks/hooks.ts';
+import { hookEndpoints } from '../../activity/hooks/hooks.ts';
 import { emailHooks } from '../../activity/hooks/hooks-email.ts';
 import { pushHooks } from '../../activity/hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from '../../activity/hooks/hooks-web.ts';
@@ -121,7 +121,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   ...alertEndpoints(scopesOf(catalogue)),
   ...eventEndpoints,
   eventStream,
-  hooks,
+  ...hookEndpoints,
   rotateSecret.endpoint,
   ...deliveryEndpoints,
   ...hookPages,
