@@ -41,6 +41,7 @@ import { monitoringEndpoint, slaEndpoint } from '../../cloud/resources/measureme
 import { monitoringHistory } from '../../cloud/resources/monitoring-history.ts';
 import { kindsEndpoints } from '../../cloud/resources/resource-endpoints.ts';
 import { resourceEndpoints } from '../../cloud/resources/summary.ts';
+import { connectionTests } from '../../cloud/services/connection-test.ts';
 import { links } from '../../cloud/services/links.ts';
 import { serviceMetadata } from '../../cloud/services/metadata.ts';
 import { projectServices } from '../../cloud/services/paths.ts';
@@ -126,6 +127,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   ...deliveryEndpoints,
   ...hookPages,
   serviceMetadata,
+  ...connectionTests(catalogue),
   ...serviceEndpoints(catalogue),
   ...serviceActionEndpoints(catalogue),
   ...settingsActions(catalogue),

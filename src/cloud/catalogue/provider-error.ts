@@ -17,8 +17,10 @@ export class ProviderError extends Error {
     readonly retryAfter?: number,
     /** HTTP status of the response, if there was one. */
     readonly status?: number,
+    /** `cause`: the NoAnswerError of a call without a response. */
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 

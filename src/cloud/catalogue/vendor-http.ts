@@ -69,8 +69,8 @@ export interface VendorHttpOptions {
 /** An answer that is not what the vendor's API promises. */
 export const malformed = (): ProviderError => new ProviderError('malformed', 'Unexpected answer of backend');
 
-const unavailable = (retryAfter?: number): ProviderError =>
-  new ProviderError('unavailable', 'Backend does not respond', retryAfter);
+const unavailable = (retryAfter?: number, status?: number, options?: ErrorOptions): ProviderError =>
+  new ProviderError('unavailable', 'Backend does not respond', retryAfter, status, options);
 
 /** A value of an answer in its promised shape. Throws `malformed`. */
 export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
@@ -145,7 +145,7 @@ export class VendorHttp {
   ): ProviderError {
     const type = explicitType ?? classOf(status);
     if (type === 'unavailable')
-      return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers));
+      return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers), status);
     if (type === 'malformed') return malformed();
     const message = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
     const wait = type === 'limited' ? retryAfter(headers) : undefined;
@@ -178,7 +178,9 @@ export class VendorHttp {
       const reason = 'code' in cause ? cause.code : cause.message;
       this.options.log.warn({ method, host: url.host, path: url.pathname, reason }, 'vendor call failed');
       if (error instanceof ProviderError) throw error;
-      throw error instanceof NoAnswerError && error.isRefusedAddress ? forbiddenAddress() : unavailable();
+      throw error instanceof NoAnswerError && error.isRefusedAddress
+        ? forbiddenAddress()
+        : unavailable(undefined, undefined, { cause: error });
     }
   }
 }

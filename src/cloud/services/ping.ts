@@ -8,20 +8,32 @@ import { backendOfNew } from './backend.ts';
 import { optionNames } from './settings-fields.ts';
 import type { SettingsValues } from './settings-row.ts';
 
-const pingTimeoutMs = 10_000;
+export const pingTimeoutMs = 10_000;
 
-/** Checks credentials before they are stored. Returns what is wrong with them, or undefined (services.md 4.2 "ping"). */
+/** Checks credentials before they are stored. Returns the error, or undefined (services.md 4.2 "ping"). */
 export async function pingSettings(
   request: Request,
   type: ProviderType,
   values: SettingsValues,
 ): Promise<string | undefined> {
-  const given: Readonly<Record<string, unknown>> = values;
+  try {
+    const driver = driverOf(request.app, driverSettingsOf(request, type, values));
+    await within(driver.ping(), pingTimeoutMs);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProviderError) return error.message;
+    throw error;
+  }
+}
+
+/** The settings of a body, as a driver receives stored ones. */
+export function driverSettingsOf(request: Request, type: ProviderType, values: SettingsValues): DriverSettings {
+  const fields: Readonly<Record<string, unknown>> = values;
   const text = (name: string): string | null => {
-    const value = given[name];
+    const value = fields[name];
     return typeof value === 'string' ? value : null;
   };
-  const settings: DriverSettings = {
+  return {
     id: 0,
     uuid: '0'.repeat(32),
     type: type.name,
@@ -34,25 +46,21 @@ export async function pingSettings(
     domain: text('domain'),
     options: Object.fromEntries(
       optionNames(request.app.catalogue, type.name).flatMap((name) =>
-        given[name] == null ? [] : [[name, given[name]]],
+        fields[name] == null ? [] : [[name, fields[name]]],
       ),
     ),
     mayBePrivate: request.caller.isStaff,
   };
+}
+
+/** Rejects with `unavailable` if the provider takes longer. */
+export async function within<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('Backend does not respond'), pingTimeoutMs);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ProviderError('unavailable', 'Backend does not respond')), timeoutMs);
   });
   try {
-    return await Promise.race([
-      driverOf(request.app, settings)
-        .ping()
-        .then(() => undefined),
-      timeout,
-    ]);
-  } catch (error) {
-    if (error instanceof ProviderError) return error.message;
-    throw error;
+    return await Promise.race([call, timeout]);
   } finally {
     clearTimeout(timer);
   }

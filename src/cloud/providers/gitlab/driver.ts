@@ -54,7 +54,9 @@ export class GitLabDriver implements Driver {
       await this.#api.user();
     } catch (error) {
       if (!(error instanceof ProviderError) || error.type === 'unavailable' || error.type === 'limited') throw error;
-      throw new ProviderError('unauthorized', 'Please check backend URL and credentials');
+      throw new ProviderError('unauthorized', 'Please check backend URL and credentials', undefined, undefined, {
+        cause: error,
+      });
     }
   }
 
