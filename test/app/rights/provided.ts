@@ -22,6 +22,8 @@ const shapes = `
 GET    /api/<service>/                                           -         200 200 200 200 200 200 200 200 401 401
 POST   /api/<service>/                                           own       201 403 201 403 403 403 403 400 401 401
 POST   /api/<service>/                                           foreign   201 403 400 .   .   .   .   400 .   401
+POST   /api/<service>/test/                                      own       200 403 200 403 403 403 403 400 401 401
+POST   /api/<service>/test/                                      foreign   200 403 400 .   .   .   .   400 .   401
 GET    /api/<service>/:key/link/                                 own       200 403 200 403 403 403 403 404 401 401
 GET    /api/<service>/:key/link/                                 foreign   200 403 404 .   .   .   .   404 .   401
 GET    /api/<service>/:key/*                                     own       200 200 200 200 200 200 200 404 401 401
@@ -307,7 +309,7 @@ export function entityBody(place: Situation, path: string, user: string | undefi
 /** Valid bodies of what creates services and links; undefined for whatever else. */
 export async function providedBody(place: Situation, method: string, path: string, object: string): Promise<unknown> {
   const collection = collectionOf(path);
-  if (method === 'POST' && path === `/api/${collection}/`) {
+  if (method === 'POST' && (path === `/api/${collection}/` || path === `/api/${collection}/test/`)) {
     if (servicePaths.has(collection))
       return { name: 'Cloud', customer: place.customers[object].url, simulator_latency: '0' };
     const type = linkPaths.get(collection);

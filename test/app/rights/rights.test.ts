@@ -222,6 +222,7 @@ POST   /api/simulator/drift/                                     -         400 4
 POST   /api/simulator/advance/                                   -         200 403 403 403 403 403 403 403 401 401
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks/stats/                                         -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401
 POST   /api/hooks-web/                                           -         201 201 201 201 201 201 201 201 401 401
 GET    /api/hooks-web/:key/                                      own       200 200 200 200 200 200 200 200 401 401
