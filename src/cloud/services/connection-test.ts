@@ -14,7 +14,7 @@ import { isSimulated } from '../operations/simulated.ts';
 import { driverSettingsOf, pingTimeoutMs, within } from './ping.ts';
 import { servicesOf } from './services.ts';
 
-/** The parts of a connection, each of which needs the one before (services.md 4.4). */
+/** The parts of a connection, each of which needs the one before (services.md 4.3). */
 const checkNames = ['endpoint', 'certificate', 'authentication', 'inventory'] as const;
 type CheckName = (typeof checkNames)[number];
 

@@ -25,8 +25,8 @@ interface NewService {
 /** Creates a service with its quotas and, when it is available for all, its links. Returns its id. */
 export function createService(context: Context, service: NewService, origin: Origin): number {
   const { db } = context.app;
-  const demands: QuotaDelta[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];
-  if (origin === 'asked') requireQuotas(context, demands);
+  const deltas: QuotaDelta[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];
+  if (origin === 'asked') requireQuotas(context, deltas);
   const id = db.insert('service', {
     ...service.columns,
     uuid: newUuid(context.app),
@@ -36,7 +36,7 @@ export function createService(context: Context, service: NewService, origin: Ori
   });
   const quotas = typeOfSettings(context, service.settings).quotas.service;
   createQuotas(context, 'service', id, Object.keys(quotas), quotas);
-  countQuotas(context, demands);
+  countQuotas(context, deltas);
   if (service.isAvailableForAll) linkToProjects(context, id);
   return id;
 }
@@ -81,8 +81,8 @@ export function createLink(
   columns: Columns = {},
 ): number {
   const { db } = context.app;
-  const demands = linkDemands(db, project, 1);
-  if (origin === 'asked') requireQuotas(context, demands);
+  const deltas = linkDeltas(db, project, 1);
+  if (origin === 'asked') requireQuotas(context, deltas);
   const id = db.insert('service_project_link', {
     ...columns,
     uuid: newUuid(context.app),
@@ -91,7 +91,7 @@ export function createLink(
   });
   const settings = db.scalar<number>(sql`SELECT settings_id FROM service WHERE id = ${service}`);
   createQuotas(context, 'link', id, typeOfSettings(context, settings).quotas.link);
-  countQuotas(context, demands);
+  countQuotas(context, deltas);
   return id;
 }
 
@@ -99,7 +99,7 @@ export function createLink(
 export function removeLink(context: Context, link: number): void {
   const { db } = context.app;
   const project = db.scalar<number>(sql`SELECT project_id FROM service_project_link WHERE id = ${link}`);
-  countQuotas(context, linkDemands(db, project, -1));
+  countQuotas(context, linkDeltas(db, project, -1));
   db.run(sql`DELETE FROM service_project_link WHERE id = ${link}`);
 }
 
@@ -157,7 +157,7 @@ export function resourcesReason(
   return first === undefined ? undefined : `${what} with existing ${first}`;
 }
 
-function linkDemands(db: Database, project: number, delta: number): QuotaDelta[] {
+function linkDeltas(db: Database, project: number, delta: number): QuotaDelta[] {
   const customer = db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`);
   const name = 'nc_service_project_link_count';
   return [

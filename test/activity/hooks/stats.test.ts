@@ -26,7 +26,7 @@ test.before(async () => {
 });
 test.after(() => receiver.close());
 
-/** Sends a test delivery, which the receiver answers with the status. */
+/** Sends a test delivery. The receiver responds with the status. */
 async function deliver(status: number): Promise<void> {
   receiver.behaviour = status;
   assert.is((await alice.post(`${web.url}test/`)).status, 202);
@@ -58,7 +58,7 @@ test('counts the deliveries of each hook by status, also of hooks without any', 
   await alice.patch(web.url, { is_active: true });
 });
 
-test('counts only what was queued in the period, by default the last seven days', async () => {
+test('counts only deliveries queued in the period, by default the last seven days', async () => {
   const start = Math.floor(fixture.clock.now() / 1e6);
   fixture.clock.advance(8 * day);
   assert.equal((await alice.get('/api/hooks/stats/')).body, [counts(web), counts(push)]);

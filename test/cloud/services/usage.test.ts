@@ -36,9 +36,9 @@ test.before(async () => {
 const read = async (query = '', client = fixture.staff): Promise<Json[]> => (await client.get(path + query)).body;
 
 test('each customer with a service has a row, by name, with its projects, resources and what its links use', async () => {
-  const answer = await fixture.staff.get(path);
-  assert.equal([answer.status, answer.headers.get('X-Result-Count')], [200, '2']);
-  assert.equal(answer.body, [
+  const response = await fixture.staff.get(path);
+  assert.equal([response.status, response.headers.get('X-Result-Count')], [200, '2']);
+  assert.equal(response.body, [
     {
       customer: people.customer.url,
       customer_uuid: people.customer.uuid,
@@ -62,7 +62,7 @@ test('each customer with a service has a row, by name, with its projects, resour
       storage: 0,
     },
   ]);
-  assert.equal(await read('', people.clients.support), answer.body);
+  assert.equal(await read('', people.clients.support), response.body);
 });
 
 test('it is filtered by customer, ordered by each number and cut into pages', async () => {
