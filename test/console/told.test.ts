@@ -81,7 +81,7 @@ const isNoRefusal =
 
 /** Sentences of the documentation, which stand alone. */
 const documentation =
-  /^(Has the next such|Lets time pass|Objects of the provider that|Maintenance starts|Fixed by the last)/;
+  /^(Makes the next such|Advances the clock|Objects of the provider that|Maintenance starts|Fixed by the last)/;
 
 /** The sentences of the server's source that refuse something, or tell of what was done, with `{}` for values. */
 function sentences(): string[] {

@@ -14,46 +14,46 @@ const maxConnections = 32;
 const headersTimeoutMs = 5000;
 const requestTimeoutMs = 5000;
 const idleTimeoutMs = 10_000;
-/** Milliseconds for which metrics count for whoever asks next: to write them takes some milliseconds of everybody's time. */
-const freshness = 1000;
+/** Milliseconds to cache the metrics, because writing them blocks the event loop for some milliseconds. */
+const metricsCacheMs = 1000;
 
-interface Told {
+interface Page {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-const told = (status: number, content: object): Told => ({
+const jsonPage = (status: number, content: object): Page => ({
   status,
   type: 'application/json',
   body: `${JSON.stringify(content)}\n`,
 });
 
-/** Answers the operator, on a port of its own: whether the server lives, whether it can do its work, and its metrics. */
+/** The listener of the operator's port: liveness, readiness and metrics. */
 class AdminListener {
   readonly #server: Server;
   readonly #vitals: Vitals;
   readonly #eventLoop = watchEventLoop();
-  readonly #pages: Readonly<Record<string, () => Told | Promise<Told>>>;
+  readonly #pages: Readonly<Record<string, () => Page | Promise<Page>>>;
   #isLocal = true;
-  /** Connections in the order in which they were opened: those without a request until now, and the others. */
-  readonly #silent = new Set<Socket>();
-  readonly #asking = new Set<Socket>();
+  /** Connections before their request, and the others, both in the order in which they opened. */
+  readonly #idle = new Set<Socket>();
+  readonly #active = new Set<Socket>();
 
-  /** `further` are metrics of what only the caller knows. */
+  /** `further` are metrics that the caller provides. */
   constructor(vitals: Vitals, further: readonly Reading[] = []) {
     this.#vitals = vitals;
     const { app, folder, quiet } = vitals;
-    const list = [...readings(app, folder, quiet), ...further, this.#eventLoop.reading, ...processReadings];
+    const metrics = [...readings(app, folder, quiet), ...further, this.#eventLoop.reading, ...processReadings];
     let exposition: ReturnType<typeof openExposition> | undefined;
     this.#pages = {
-      '/healthz': () => told(200, { status: 'ok' }),
-      '/readyz': shared(async () => readiness(await examineHealth(this.#vitals))),
-      '/metrics': shared(async () => {
-        exposition ??= openExposition(app, list);
+      '/healthz': () => jsonPage(200, { status: 'ok' }),
+      '/readyz': coalesce(async () => readiness(await examineHealth(this.#vitals))),
+      '/metrics': coalesce(async () => {
+        exposition ??= openExposition(app, metrics);
         const { type, write } = await exposition;
         return { status: 200, type, body: await write() };
-      }, freshness),
+      }, metricsCacheMs),
     };
     this.#server = createServer(
       {
@@ -69,11 +69,11 @@ class AdminListener {
     this.#server.setTimeout(idleTimeoutMs);
   }
 
-  /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
+  /** Starts listening and returns the port. Rejects with a sentence. */
   async listen(address: Address): Promise<number> {
-    const taken = await listenOn(this.#server, address);
-    this.#isLocal = taken.address === '::1' || taken.address.startsWith('127.');
-    return taken.port;
+    const bound = await listenOn(this.#server, address);
+    this.#isLocal = bound.address === '::1' || bound.address.startsWith('127.');
+    return bound.port;
   }
 
   /** Closes every connection. */
@@ -85,33 +85,33 @@ class AdminListener {
     });
   }
 
-  /** Takes a connection; where there are too many, closes the one that has been idle for longest. */
+  /** Accepts a connection. If there are too many, closes the oldest idle one. */
   #admit(socket: Socket): void {
-    this.#silent.add(socket);
+    this.#idle.add(socket);
     socket.once('close', () => {
-      this.#silent.delete(socket);
-      this.#asking.delete(socket);
+      this.#idle.delete(socket);
+      this.#active.delete(socket);
     });
-    if (this.#silent.size + this.#asking.size <= maxConnections) return;
-    const [idlest] = this.#silent;
-    const [longest] = this.#asking;
-    if (idlest !== socket) idlest?.destroy();
-    else (longest ?? socket).destroy();
+    if (this.#idle.size + this.#active.size <= maxConnections) return;
+    const [oldestIdle] = this.#idle;
+    const [oldestActive] = this.#active;
+    if (oldestIdle !== socket) oldestIdle?.destroy();
+    else (oldestActive ?? socket).destroy();
   }
 
   async #receive(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    this.#silent.delete(message.socket);
-    this.#asking.add(message.socket);
+    this.#idle.delete(message.socket);
+    this.#active.add(message.socket);
     message.resume();
-    const { body, status, type } = await this.#answer(message).catch((error: unknown) => {
-      this.#vitals.app.log.error({ err: error, path: message.url }, 'the operator could not be answered');
-      return told(500, { detail: 'Internal server error.' });
+    const { body, status, type } = await this.#respond(message).catch((error: unknown) => {
+      this.#vitals.app.log.error({ err: error, path: message.url }, 'failed to respond to the operator');
+      return jsonPage(500, { detail: 'Internal server error.' });
     });
     outgoing.writeHead(status, {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-store',
-      // A scrape comes once in many seconds: until then its connection would take the place of another.
+      // Scrapes are many seconds apart: an idle connection would use up the limit until the next one.
       Connection: 'close',
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
@@ -119,39 +119,39 @@ class AdminListener {
     outgoing.end(message.method === 'HEAD' ? '' : body);
   }
 
-  async #answer({ headers, method, url = '' }: IncomingMessage): Promise<Told> {
-    if (this.#isLocal && !namesThisMachine(headers.host)) return told(403, { detail: 'Host is not this machine.' });
+  async #respond({ headers, method, url = '' }: IncomingMessage): Promise<Page> {
+    if (this.#isLocal && !isLocalHost(headers.host)) return jsonPage(403, { detail: 'Host is not this machine.' });
     const path = url.replace(/\?.*$/s, '');
-    if (!Object.hasOwn(this.#pages, path)) return told(404, { detail: 'Not found.' });
-    if (method !== 'GET' && method !== 'HEAD') return told(405, { detail: `Method "${method}" not allowed.` });
+    if (!Object.hasOwn(this.#pages, path)) return jsonPage(404, { detail: 'Not found.' });
+    if (method !== 'GET' && method !== 'HEAD') return jsonPage(405, { detail: `Method "${method}" not allowed.` });
     return present(this.#pages[path])();
   }
 }
 
-const readiness = ({ isReady, ...health }: Health): Told =>
-  told(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', ...health });
+const readiness = ({ isReady, ...health }: Health): Page =>
+  jsonPage(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', ...health });
 
 /**
- * Whether a client asks for this machine by an address or as localhost: a web page whose own name was pointed at the loopback
- * in the meantime does not. HTTP/1.0 names nobody.
+ * Whether a Host header names this machine, by an address or as localhost. This rejects web pages that use DNS rebinding.
+ * HTTP/1.0 has no Host header.
  */
-function namesThisMachine(host: string | undefined): boolean {
+function isLocalHost(host: string | undefined): boolean {
   const name = host?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
   return name === undefined || name === 'localhost' || isIP(name) !== 0;
 }
 
-/** Who asks while somebody else is being answered, or so many milliseconds later, is answered the same. */
-function shared<T>(ask: () => Promise<T>, milliseconds = 0): () => Promise<T> {
-  let last: { readonly answer: Promise<T>; ended: number } | undefined;
+/** Shares one result among calls that overlap, and for `cacheMs` after that. */
+function coalesce<T>(load: () => Promise<T>, cacheMs = 0): () => Promise<T> {
+  let last: { readonly result: Promise<T>; settledAt: number } | undefined;
   return () => {
-    if (last && performance.now() - last.ended < milliseconds) return last.answer;
-    const asked = { answer: ask(), ended: Number.POSITIVE_INFINITY };
-    last = asked;
-    const end = (): void => {
-      asked.ended = performance.now();
+    if (last && performance.now() - last.settledAt < cacheMs) return last.result;
+    const current = { result: load(), settledAt: Number.POSITIVE_INFINITY };
+    last = current;
+    const settle = (): void => {
+      current.settledAt = performance.now();
     };
-    asked.answer.then(end, end);
-    return asked.answer;
+    current.result.then(settle, settle);
+    return current.result;
   };
 }
 
@@ -162,17 +162,18 @@ export interface AdminAccess {
 }
 
 /**
- * Listens at `admin_listen`; without it, the program listens at the usual address, unless another process does. Rejects with a
- * sentence.
+ * Listens at `admin_listen`. Without that setting, `usesDefault` selects the default address; if another process has it, there is
+ * no listener. Rejects with a sentence.
  */
 export async function openAdmin(
   vitals: Vitals,
-  isUsual: boolean,
+  usesDefault: boolean,
   further: readonly Reading[],
 ): Promise<AdminAccess | undefined> {
   const { config, log } = vitals.app;
-  const given = config.admin_listen;
-  const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
+  const setting = config.admin_listen;
+  const address =
+    setting === null ? (usesDefault && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(setting);
   if (!address) return undefined;
   const admin = new AdminListener(vitals, further);
   try {
@@ -180,9 +181,9 @@ export async function openAdmin(
     return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };
   } catch (error) {
     await admin.close();
-    if (given !== null) throw error;
+    if (setting !== null) throw error;
     log.warn(
-      `${errorOf(error).message}: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off`,
+      `${errorOf(error).message}: /healthz, /readyz and /metrics are unavailable; set admin_listen to another address, or off`,
     );
     return undefined;
   }

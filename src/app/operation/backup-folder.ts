@@ -1,4 +1,4 @@
-/** The backups in the data folder: those that were asked for, and those from before an upgrade. */
+/** The backups in the data folder: requested ones, and those before upgrades. */
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { makeFolder } from '../../kernel/place.ts';
 import { backupFolder } from '../backup/before-upgrade.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 
-/** So many lie there at a time, of those that were asked for. */
-const mostBackups = 20;
+/** Maximum number of requested backups. */
+const maxBackups = 20;
 
-const form = /^(?:backup|before-upgrade-from-\d+)-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z$/;
+const namePattern = /^(?:backup|before-upgrade-from-\d+)-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z$/;
 
-/** A backup as the API tells it, without its links. */
+/** A backup as the API returns it, without its links. */
 export interface Backup {
-  /** Made from the name. */
+  /** Derived from the name. */
   readonly uuid: string;
   readonly name: string;
   readonly state: 'writing' | 'ready' | 'failed';
@@ -25,14 +25,14 @@ export interface Backup {
   readonly error_message: string;
 }
 
-/** The one that was asked for last: nothing is said of it any more when it is there. */
-interface Order {
+/** The last requested backup, until its file exists. */
+interface PendingBackup {
   readonly name: string;
   readonly failure: string | undefined;
 }
 
 export class BackupFolder {
-  #order: Order | undefined;
+  #pending: PendingBackup | undefined;
   #stop: (() => void) | undefined;
   readonly #folder: string;
 
@@ -40,73 +40,73 @@ export class BackupFolder {
     this.#folder = backupFolder(dataFolder);
   }
 
-  /** All of them, the latest first. */
+  /** Returns all backups, the latest first. */
   list(): readonly Backup[] {
     const names = this.#names();
-    const order = this.#order;
-    const ordered = order && !names.includes(order.name) ? [order.name] : [];
-    return [...names, ...ordered].map((name) => this.#describe(name)).sort((a, b) => (a.created < b.created ? 1 : -1));
+    const pending = this.#pending;
+    const pendingNames = pending && !names.includes(pending.name) ? [pending.name] : [];
+    return [...names, ...pendingNames].map((name) => this.#read(name)).sort((a, b) => (a.created < b.created ? 1 : -1));
   }
 
-  /** Where the bytes of a backup are. */
+  /** Returns the path of a backup. */
   fileOf({ name }: Backup): string {
     return join(this.#folder, name);
   }
 
-  /** Begins to write another, in a process of its own. Throws 409. */
-  take({ clock, log }: App, program: Program | undefined): Backup {
+  /** Starts to write a backup in a child process. Throws 409. */
+  start({ clock, log }: App, program: Program | undefined): Backup {
     if (!program) throw conflict('The program that embeds this server makes the backups itself.');
     if (this.#stop) throw conflict('A backup is being written already.');
-    if (this.#names().filter((name) => name.startsWith('backup-')).length >= mostBackups)
-      throw conflict(`There are ${mostBackups} backups already: delete some.`);
+    if (this.#names().filter((name) => name.startsWith('backup-')).length >= maxBackups)
+      throw conflict(`There are ${maxBackups} backups already: delete some.`);
     const name = `backup-${isoTime(clock.now()).replaceAll(':', '-')}`;
     makeFolder(this.#folder);
     const { result, stop } = runCommand(program, ['backup', join(this.#folder, name), '--quiet']);
     this.#stop = stop;
-    this.#order = { name, failure: undefined };
+    this.#pending = { name, failure: undefined };
     void result.then((exit) => {
       this.#stop = undefined;
-      if (exit.code === 0) this.#order = undefined;
+      if (exit.code === 0) this.#pending = undefined;
       else {
-        this.#order = { name, failure: failureOf(exit) };
-        log.error({ backup: name, reason: failureOf(exit) }, 'a backup could not be written');
+        this.#pending = { name, failure: failureOf(exit) };
+        log.error({ backup: name, reason: failureOf(exit) }, 'failed to write a backup');
       }
     });
-    return this.#describe(name);
+    return this.#read(name);
   }
 
-  /** Removes one. Throws 409 while it is written. */
+  /** Deletes a backup. Throws 409 while it is being written. */
   delete(backup: Backup): void {
     if (backup.state === 'writing') throw conflict('The backup is being written.');
-    if (this.#order?.name === backup.name) this.#order = undefined;
+    if (this.#pending?.name === backup.name) this.#pending = undefined;
     rmSync(this.fileOf(backup), { force: true });
   }
 
-  /** Ends the one that is being written: nothing is left of it. */
+  /** Stops the backup that is being written and removes its partial file. */
   close(): void {
     this.#stop?.();
   }
 
   #names(): readonly string[] {
     try {
-      return readdirSync(this.#folder).filter((name) => form.test(name));
+      return readdirSync(this.#folder).filter((name) => namePattern.test(name));
     } catch {
-      // There was none yet.
+      // The folder does not exist yet.
       return [];
     }
   }
 
-  #describe(name: string): Backup {
-    const [, day = '', hours = '', minutes = '', seconds = ''] = form.exec(name) ?? [];
-    const order = this.#order?.name === name ? this.#order : undefined;
+  #read(name: string): Backup {
+    const [, day = '', hours = '', minutes = '', seconds = ''] = namePattern.exec(name) ?? [];
+    const pending = this.#pending?.name === name ? this.#pending : undefined;
     const size = statSync(join(this.#folder, name), { throwIfNoEntry: false })?.size ?? 0;
     return {
       uuid: createHash('sha256').update(name).digest('hex').slice(0, 32),
       name,
-      state: order?.failure !== undefined ? 'failed' : order ? 'writing' : 'ready',
+      state: pending?.failure !== undefined ? 'failed' : pending ? 'writing' : 'ready',
       size,
       created: `${day}${hours}:${minutes}:${seconds}Z`,
-      error_message: order?.failure ?? '',
+      error_message: pending?.failure ?? '',
     };
   }
 }

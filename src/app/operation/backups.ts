@@ -8,7 +8,7 @@ import { conflict, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
 import { pageOfValues } from './pages.ts';
-import { demandStaff } from './rights.ts';
+import { requireStaff } from './rights.ts';
 
 const shape = {
   title: 'Backup',
@@ -27,15 +27,15 @@ const urlOf = ({ base }: Request, { uuid }: Backup): string => `${base}/api/back
 
 const represent = (request: Request, backup: Backup) => ({ url: urlOf(request, backup), ...backup });
 
-/** The backups of the deployment, for staff. Throws 403, 409. */
+/** Returns the backups of the deployment, for staff. Throws 403, 409. */
 function folderOf(request: Request): BackupFolder {
-  demandStaff(request);
+  requireStaff(request);
   const { backups } = request.app.deployment;
   if (!backups) throw conflict('Data in memory has no backups.');
   return backups;
 }
 
-/** The backup that the path names, to those who see it. Throws 404. */
+/** Returns the backup in the path. Throws 404 unless the caller can see it. */
 function find(request: Request): [BackupFolder, Backup] {
   const { backups } = request.app.deployment;
   const backup = backups?.list().find(({ uuid }) => uuid === request.params.key?.toLowerCase());
@@ -43,15 +43,15 @@ function find(request: Request): [BackupFolder, Backup] {
   return [backups, backup];
 }
 
-/** Whoever has a backup reads every secret: the log tells who got it. */
-function note({ actor, app, address }: Request, { name }: Backup, what: string): void {
-  app.log.warn({ user: actor?.uuid, username: actor?.username, address, backup: name }, what);
+/** Logs who handles a backup, because a backup reveals every secret. */
+function logAccess({ actor, app, address }: Request, { name }: Backup, message: string): void {
+  app.log.warn({ user: actor?.uuid, username: actor?.username, address, backup: name }, message);
 }
 
 function download(request: Request): Reply {
   const [folder, backup] = find(request);
   if (backup.state !== 'ready') throw conflict('The backup is not there yet.');
-  if (request.incoming.method !== 'HEAD') note(request, backup, 'a backup is downloaded');
+  if (request.incoming.method !== 'HEAD') logAccess(request, backup, 'a backup is downloaded');
   return streamed(
     'application/gzip',
     (body) => {
@@ -64,12 +64,12 @@ function download(request: Request): Reply {
   );
 }
 
-/** Every path of the backups (core.md 14.6). */
+/** All paths of backups (core.md 14.6). */
 export const backupEndpoints: readonly Endpoint[] = [
   {
     path: '/api/backups/',
     name: 'Backup List',
-    description: 'Copies of all data with its encryption keys, in the folder of the data.',
+    description: 'Copies of all data and its encryption keys, in the data folder.',
     actions: (request) => (staff.may(request, undefined) ? { POST: {} } : undefined),
     operations: {
       GET: {
@@ -79,21 +79,21 @@ export const backupEndpoints: readonly Endpoint[] = [
         output: { status: 200, shape: { type: 'array', items: shape } },
         refusals: { 403: true },
         handle: (request) => {
-          demandStaff(request);
+          requireStaff(request);
           const backups = request.app.deployment.backups?.list() ?? [];
           return pageOfValues(request, backups, (backup) => represent(request, backup));
         },
       },
       POST: {
-        summary: 'Begins to write a backup, beside the server.',
+        summary: 'Starts to write a backup in a separate process.',
         allowedFor: staff.allowedFor,
         output: { status: 202, shape },
         refusals: { 409: true },
         isHandledOnce: true,
         handle: (request) => {
           const { app } = request;
-          const backup = folderOf(request).take(app, app.deployment.program);
-          note(request, backup, 'a backup is written');
+          const backup = folderOf(request).start(app, app.deployment.program);
+          logAccess(request, backup, 'a backup is written');
           return json(represent(request, backup), 202, { Location: urlOf(request, backup) });
         },
       },
@@ -108,7 +108,7 @@ export const backupEndpoints: readonly Endpoint[] = [
     actions: (request) => void find(request),
     operations: {
       GET: {
-        summary: 'Answers a backup.',
+        summary: 'Returns a backup.',
         allowedFor: staff.allowedFor,
         output: { status: 200, shape },
         handle: (request) => json(represent(request, find(request)[1])),
@@ -122,7 +122,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         handle: (request) => {
           const [folder, backup] = find(request);
           folder.delete(backup);
-          note(request, backup, 'a backup is deleted');
+          logAccess(request, backup, 'a backup is deleted');
           return empty();
         },
       },
@@ -131,11 +131,11 @@ export const backupEndpoints: readonly Endpoint[] = [
   {
     path: '/api/backups/:key/content/',
     name: 'Backup Content',
-    description: 'The bytes of a backup.',
+    description: 'The file of a backup.',
     actions: (request) => void find(request),
     operations: {
       GET: {
-        summary: 'Sends a backup, which holds every secret with the keys; the log tells who got it.',
+        summary: 'Downloads a backup. It contains every secret and the keys; the log records who downloads it.',
         allowedFor: staff.allowedFor,
         output: { status: 200, types: ['application/gzip'] },
         refusals: { 409: true },

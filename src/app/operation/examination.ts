@@ -9,12 +9,12 @@ import { errorOf } from '../../kernel/present.ts';
 import { examine } from '../doctor/doctor.ts';
 import { externalProblems } from '../doctor/external.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
-import { demandStaff } from './rights.ts';
+import { requireStaff } from './rights.ts';
 
-/** So many lines of findings are kept. */
-const mostLines = 200;
+/** Maximum number of findings. */
+const maxLines = 200;
 
-/** What an examination came to, as the API tells it. */
+/** The result of an examination, as the API returns it. */
 interface Findings {
   readonly state: 'never' | 'running' | 'done' | 'failed';
   readonly started: string | null;
@@ -26,7 +26,7 @@ interface Findings {
 
 const none: Findings = { state: 'never', started: null, finished: null, findings: [], error_message: '' };
 
-/** The examination of the data that was asked for last: `tenantry doctor` beside the server, which repairs nothing. */
+/** The last requested examination of the data: `tenantry doctor` in a child process, without repair. */
 export class Examination {
   #findings: Findings = none;
   #stop: (() => void) | undefined;
@@ -37,14 +37,14 @@ export class Examination {
     return this.#findings;
   }
 
-  /** Begins another. Throws 409. */
-  begin(app: App, program: Program | undefined): void {
+  /** Starts an examination. Throws 409. */
+  start(app: App, program: Program | undefined): void {
     if (this.#findings.state === 'running') throw conflict('The data is being examined already.');
     const isInMemory = app.deployment.backups === undefined;
     if (!program && !isInMemory) throw conflict('The program that embeds this server examines the data itself.');
     this.#findings = { ...none, state: 'running', started: this.#now() };
     if (isInMemory || !program) {
-      // What fits into memory is examined in no time.
+      // Data that fits into memory is examined quickly.
       setImmediate(() => this.#settle(() => [...examine(app, false).problems, ...externalProblems(app)]));
       return;
     }
@@ -59,16 +59,16 @@ export class Examination {
     );
   }
 
-  /** Ends the one that is under way. */
+  /** Stops a running examination. */
   close(): void {
     this.#stop?.();
   }
 
-  #settle(find: () => readonly string[]): void {
+  #settle(read: () => readonly string[]): void {
     this.#stop = undefined;
     const { started } = this.#findings;
     try {
-      const findings = find().slice(0, mostLines);
+      const findings = read().slice(0, maxLines);
       this.#findings = { state: 'done', started, finished: this.#now(), findings, error_message: '' };
     } catch (error) {
       const { message } = errorOf(error);
@@ -98,29 +98,29 @@ export const findingsShape = {
 export const doctorEndpoint: Endpoint = {
   path: '/api/operation/doctor/',
   name: 'Examination',
-  description: 'What the doctor finds in the data.',
+  description: 'Problems that `tenantry doctor` finds in the data.',
   actions: (request) => (staff.may(request, undefined) ? { POST: {} } : undefined),
   operations: {
     GET: {
-      summary: 'Answers what the examination that was asked for last has found.',
+      summary: 'Returns the result of the last requested examination.',
       allowedFor: staff.allowedFor,
       output: { status: 200, shape: findingsShape },
       refusals: { 403: true },
       handle: (request) => {
-        demandStaff(request);
+        requireStaff(request);
         return json(request.app.deployment.examination.findings);
       },
     },
     POST: {
-      summary: 'Has the data examined, beside the server; nothing is repaired.',
+      summary: 'Starts an examination of the data in a separate process, without repair.',
       allowedFor: staff.allowedFor,
       output: { status: 202, shape: findingsShape },
       refusals: { 409: true },
       isHandledOnce: true,
       handle: (request) => {
-        demandStaff(request);
+        requireStaff(request);
         const { deployment } = request.app;
-        deployment.examination.begin(request.app, deployment.program);
+        deployment.examination.start(request.app, deployment.program);
         return json(deployment.examination.findings, 202);
       },
     },

@@ -3,7 +3,7 @@ import type { Histogram } from '../../kernel/metrics/histogram.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import type { Reading } from './samples.ts';
 
-/** Counts by ranges of a value. */
+/** A histogram. */
 interface Distribution {
   readonly name: string;
   readonly help: string;
@@ -13,45 +13,45 @@ interface Distribution {
 const distributions = ({ db, metrics }: App): readonly Distribution[] => [
   {
     name: 'tenantry_http_request_duration_seconds',
-    help: 'Time from the headers of a request to its answer.',
+    help: 'Time from the headers of a request to its response.',
     read: () => [...metrics.requests.durations].map(([method, counts]) => ({ labels: { method }, counts })),
   },
   {
     name: 'tenantry_commit_writes',
-    help: 'Pieces of work that shared a commit.',
+    help: 'Writes per commit.',
     read: () => [{ labels: {}, counts: db.commits.sizes }],
   },
   {
     name: 'tenantry_commit_duration_seconds',
-    help: 'Time of a commit, nearly all of which is the sync of the write-ahead log.',
+    help: 'Time of a commit, including the sync of the write-ahead log.',
     read: () => [{ labels: {}, counts: db.commits.durations }],
   },
 ];
 
-/** A line of the text. */
+/** A line of the exposition format. */
 interface Series {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** The series that Prometheus knows a distribution by: each range with all below it. */
+/** Returns the cumulative buckets, the sum and the count of a histogram. */
 function seriesOf({ name, read }: Distribution): Series[] {
   return read().flatMap(({ counts: { bounds, counts, sum }, labels }) => {
-    let below = 0;
+    let total = 0;
     const buckets = [...counts].map((count, i) => {
-      below += count;
-      return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[i] ?? '+Inf' }, value: below };
+      total += count;
+      return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[i] ?? '+Inf' }, value: total };
     });
     return [
       ...buckets,
       { metricName: `${name}_sum`, labels, value: sum },
-      { metricName: `${name}_count`, labels, value: below },
+      { metricName: `${name}_count`, labels, value: total },
     ];
   });
 }
 
-/** Of a reading one line a sample. */
+/** Returns a line for each sample of a reading. */
 async function samplesOf({ labels = [], name, read }: Reading): Promise<Series[]> {
   return (await read()).map(([value, ...values]) => ({
     metricName: name,
@@ -61,8 +61,8 @@ async function samplesOf({ labels = [], name, read }: Reading): Promise<Series[]
 }
 
 /**
- * What writes all metrics as a text for Prometheus, with its media type. It is read late: most starts need none of it. Between
- * two metrics everybody else has a turn.
+ * Returns a function that writes all metrics in the text format of Prometheus, with its media type. Loads the library late,
+ * because most starts do not need it. Yields the event loop between metrics.
  */
 export async function openExposition(
   app: App,
@@ -70,24 +70,24 @@ export async function openExposition(
 ): Promise<{ readonly type: string; readonly write: () => Promise<string> }> {
   const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
-  /** Of values that were counted elsewhere: the library keeps none of them, and checks the names. */
-  class Told extends Gauge {
+  /** A metric with values from elsewhere: the library stores none of them, but checks the names. */
+  class ReadingMetric extends Gauge {
     constructor(
-      private readonly told: Pick<Reading, 'name' | 'help' | 'labels'> & { readonly type: string },
+      private readonly reading: Pick<Reading, 'name' | 'help' | 'labels'> & { readonly type: string },
       private readonly series: () => Promise<Series[]>,
     ) {
-      super({ name: told.name, help: told.help, labelNames: [...(told.labels ?? [])], registers: [registry] });
+      super({ name: reading.name, help: reading.help, labelNames: [...(reading.labels ?? [])], registers: [registry] });
     }
 
-    /** What a registry asks every metric for. */
+    /** Overrides the method that the registry calls for each metric. */
     async getForPromString(): Promise<object> {
-      const { help, name, type } = this.told;
+      const { help, name, type } = this.reading;
       return { name, help, type, values: await this.series() };
     }
   }
-  for (const reading of readings) new Told(reading, () => samplesOf(reading));
+  for (const reading of readings) new ReadingMetric(reading, () => samplesOf(reading));
   for (const distribution of distributions(app))
-    new Told({ ...distribution, type: 'histogram' }, async () => seriesOf(distribution));
+    new ReadingMetric({ ...distribution, type: 'histogram' }, async () => seriesOf(distribution));
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   return {
     type: registry.contentType,

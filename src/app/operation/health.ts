@@ -9,53 +9,54 @@ import { neededRoom } from '../data/data-folder.ts';
 import { fenceTroubles } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 
-/** For how long, in milliseconds, another process may write until the database counts as not writable, and between two looks. */
-const patience = 1000;
-const pause = 20;
+/** Milliseconds that another process can write before the database counts as not writable, and between two checks. */
+const maxBusyMs = 1000;
+const busyPollMs = 20;
 /** Milliseconds after which a timer that runs every second counts as dead. */
-const longestSilence = 10_000;
+const maxTimerAgeMs = 10_000;
 
-/** What a server is asked by those who send it requests: whether it can do its work, and of each check "ok" or what is wrong. */
+/** The readiness of a server. */
 export interface Health {
   readonly isReady: boolean;
-  /** Of the data folder; undefined: everything is in memory. */
+  /** Identifies the data folder; undefined if all data is in memory. */
   readonly instance?: string;
+  /** For each check `ok`, or a description of the problem. */
   readonly checks: Readonly<Record<string, string>>;
-  /** Of a server that serves copies of another's database. */
+  /** Only of a server that serves copies of another server's database. */
   readonly follower?: FollowerState;
 }
 
-/** What health depends on. */
+/** What the readiness depends on. */
 export interface Vitals {
   readonly app: App;
-  /** The data folder; undefined: everything is in memory. */
+  /** The data folder; undefined if all data is in memory. */
   readonly folder: string | undefined;
-  /** That of the data folder when it was opened. */
+  /** The instance of the data folder when it was opened. */
   readonly instance: string | undefined;
   readonly follower?: Pick<Follower, 'state' | 'trouble'> | undefined;
-  /** How long ago, in milliseconds, the timer last ran. */
+  /** Milliseconds since the timer last ran. */
   readonly quiet: () => number;
-  /** Whether the server is about to end. */
+  /** Whether the server is shutting down. */
   readonly isClosing: () => boolean;
 }
 
-/** Whether the timer, which does everything that comes due, still runs. */
-export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.quiet() < longestSilence;
+/** Whether the timer, which runs all due work, is alive. */
+export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.quiet() < maxTimerAgeMs;
 
-/** Looks after a server. Never rejects; takes a second where another process writes. */
+/** Runs all checks. Never rejects. Takes a second if another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {
   const { app, folder, follower, instance, isClosing, quiet } = vitals;
   const [fence] = fenceTroubles(app.db);
   const checks = {
     server: isClosing() ? 'is about to end' : 'ok',
-    database: await writing(app.db),
-    migrations: migrated(app.db),
+    database: await writeCheck(app.db),
+    migrations: schemaCheck(app.db),
     timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(quiet() / 1000)} seconds`,
-    ...(folder !== undefined && { disk: await room(folder) }),
+    ...(folder !== undefined && { disk: await diskCheck(folder) }),
     ...(fence !== undefined && { fence }),
     ...(follower && { copy: follower.trouble ?? 'ok' }),
   };
-  const isReady = Object.values(checks).every((told) => told === 'ok');
+  const isReady = Object.values(checks).every((result) => result === 'ok');
   return {
     isReady,
     ...(instance !== undefined && { instance }),
@@ -64,18 +65,18 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
   };
 }
 
-/** Whether changes can be stored. The database itself tries again, every second, what the disk did not let happen. */
-async function writing(db: SqliteDatabase): Promise<string> {
-  for (const until = performance.now() + patience; ; await sleep(pause)) {
-    const trouble = db.trouble ?? troubleOfWriting(db);
+/** Whether changes can be stored. After a disk error, the database itself retries every second. */
+async function writeCheck(db: SqliteDatabase): Promise<string> {
+  for (const until = performance.now() + maxBusyMs; ; await sleep(busyPollMs)) {
+    const trouble = db.trouble ?? writeError(db);
     if (trouble === undefined) return 'ok';
     const isBusy = trouble instanceof StorageError && trouble.reason === 'busy';
     if (!isBusy || performance.now() > until) return errorOf(trouble).message;
   }
 }
 
-/** Takes the place of the writer for a moment, which changes nothing. */
-function troubleOfWriting(db: SqliteDatabase): unknown {
+/** Returns the error of an empty write. */
+function writeError(db: SqliteDatabase): unknown {
   try {
     db.write(() => undefined);
     return undefined;
@@ -84,12 +85,12 @@ function troubleOfWriting(db: SqliteDatabase): unknown {
   }
 }
 
-function migrated(db: SqliteDatabase): string {
-  const [schema, ours] = [Number(db.pragma('user_version')), embeddedMigrations().length];
-  return schema === ours ? 'ok' : `the database has schema ${schema}, and this version has ${ours}`;
+function schemaCheck(db: SqliteDatabase): string {
+  const [schema, expected] = [Number(db.pragma('user_version')), embeddedMigrations().length];
+  return schema === expected ? 'ok' : `the database has schema ${schema}, and this version has ${expected}`;
 }
 
-async function room(folder: string): Promise<string> {
+async function diskCheck(folder: string): Promise<string> {
   try {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;

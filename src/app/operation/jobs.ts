@@ -19,22 +19,23 @@ import { operators, seenByOperators } from './rights.ts';
 
 const states = ['running', 'waiting', 'failing'];
 
-/** A claimed job is being worked on; one whose last call failed waits to be repeated. */
+/** A job with a lease is running. A job whose last call failed waits for its retry. */
 const state = `iif(ifnull(j.lease, 0) > 0, 'running', iif(j.error_message <> '', 'failing', 'waiting'))`;
 
-/** So many values of a memo are told. */
-const mostOfMemo = 50;
+/** Maximum number of values of a memo to show. */
+const maxMemoValues = 50;
 
-/** What a memo holds, by its path in it, but for what may be a secret. */
+/** The values of a memo by path, except those that can be secrets. */
 const memo = `(
   SELECT json_group_object(substr(fullkey, 3), atom) FROM (
     SELECT fullkey, atom FROM json_tree(j.memo)
     WHERE atom IS NOT NULL AND fullkey <> '$' ${['pass', 'secret', 'token', 'credential', 'private', 'user_data', 'key']
       .map((word) => `AND fullkey NOT LIKE '%${word.replace('_', '\\_')}%' ESCAPE '\\'`)
       .join(' ')}
-    LIMIT ${mostOfMemo}))`;
+    LIMIT ${maxMemoValues}))`;
 
-const of = (column: string, id: string, table: string): string => `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
+const columnOf = (column: string, id: string, table: string): string =>
+  `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
 
 interface WaitingJob extends Row {
   readonly lease: number | null;
@@ -44,7 +45,7 @@ interface WaitingJob extends Row {
 export const jobs = collection<WaitingJob>()({
   path: 'jobs',
   kind: 'Job',
-  description: 'Operations at providers that are under way, or wait for their time.',
+  description: 'Operations at providers that are running or scheduled.',
   table: 'job',
   alias: 'j',
   key: 'pk',
@@ -56,15 +57,15 @@ export const jobs = collection<WaitingJob>()({
     resource_type: readOnlyText(
       textValue(`ifnull((SELECT kind FROM resource WHERE id = j.resource_id), j.entity_kind)`),
     ),
-    resource_name: readOnlyText(textValue(of('name', 'j.resource_id', 'resource'))),
-    resource_uuid: readOnlyText(textValue(of('uuid', 'j.resource_id', 'resource'))),
+    resource_name: readOnlyText(textValue(columnOf('name', 'j.resource_id', 'resource'))),
+    resource_uuid: readOnlyText(textValue(columnOf('uuid', 'j.resource_id', 'resource'))),
     settings: readOnly(
       'field',
       { type: 'string', format: 'uri' },
-      linkValue('service-settings', of('uuid', 'j.settings_id', 'service_settings')),
+      linkValue('service-settings', columnOf('uuid', 'j.settings_id', 'service_settings')),
     ),
-    settings_name: readOnlyText(textValue(of('name', 'j.settings_id', 'service_settings'), { type: 'string' })),
-    settings_type: readOnlyText(textValue(of('type', 'j.settings_id', 'service_settings'), { type: 'string' })),
+    settings_name: readOnlyText(textValue(columnOf('name', 'j.settings_id', 'service_settings'), { type: 'string' })),
+    settings_type: readOnlyText(textValue(columnOf('type', 'j.settings_id', 'service_settings'), { type: 'string' })),
     caused_by: readOnlyText(textValue(`j.actor ->> 'username'`)),
     attempts: readOnly('integer', { type: 'integer' }, numberValue('j.retries', { type: 'integer' })),
     error_message: readOnlyText(),
@@ -99,7 +100,7 @@ export const jobs = collection<WaitingJob>()({
 const run = action({
   on: jobs,
   name: 'run',
-  summary: 'Has a job that waits run now.',
+  summary: 'Runs a waiting job now.',
   right: staff,
   refusalReason: (_, { lease }) => ((lease ?? 0) > 0 ? 'Job is running.' : undefined),
   output: { status: 202, shape: jobs.shape },

@@ -10,7 +10,7 @@ import { namesOf } from '../../kernel/names.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { operators, seenByOperators } from './rights.ts';
 
-/** Of each outbox the table of what it sends. */
+/** The table of messages of each outbox. */
 const tables: Readonly<Record<OutboxName, string>> = {
   hooks: 'delivery',
   invitations: 'invitation_mail',
@@ -32,7 +32,7 @@ export const outbox = collection<Message>()({
   path: 'outbox',
   kind: 'Outbox Message',
   noun: 'message',
-  description: 'Deliveries of hooks and mails that wait to be sent.',
+  description: 'Pending deliveries of hooks and pending mails.',
   table: 'outbox_message',
   alias: 'm',
   fields: {
@@ -54,7 +54,7 @@ export const outbox = collection<Message>()({
     refusals: { 403: true },
     run: (request, listing) => {
       operators.require(request, undefined);
-      // A view, whose rows nobody counts as they come and go.
+      // The condition keeps the listing from using cached counts, which do not exist for a view.
       return listing.page(request, [raw('m.attempts >= 0')]);
     },
   },
@@ -70,7 +70,7 @@ export const outbox = collection<Message>()({
 const retry = action({
   on: outbox,
   name: 'retry',
-  summary: 'Has a message sent now, in place of at its next attempt.',
+  summary: 'Sends a message now, without waiting for the next attempt.',
   right: staff,
   output: { status: 202, shape: outbox.shape },
   run: (request, { id, outbox: name, queue, row }) => {

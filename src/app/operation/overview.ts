@@ -33,10 +33,10 @@ const shape = {
 export const overview: Endpoint = {
   path: '/api/operation/',
   name: 'Operation',
-  description: 'How the service itself does.',
+  description: 'The state of the service itself.',
   operations: {
     GET: {
-      summary: 'Answers how the service itself does: what waits, what fails, and the last backup.',
+      summary: 'Returns the state of the service itself: pending and failing work, problems and the last backup.',
       allowedFor: operators.allowedFor,
       output: { status: 200, shape },
       refusals: { 403: true },
@@ -44,7 +44,7 @@ export const overview: Endpoint = {
         operators.require(request, undefined);
         const { app, db } = request;
         const { backups, examination } = app.deployment;
-        const told = backups?.list().filter(({ state }) => state === 'ready') ?? [];
+        const readyBackups = backups?.list().filter(({ state }) => state === 'ready') ?? [];
         return json({
           version,
           now: isoTime(request.now),
@@ -61,8 +61,8 @@ export const overview: Endpoint = {
           event_streams: app.eventStreams.size,
           troubles: externalProblems(app),
           examination: examination.findings,
-          backup_count: told.length,
-          last_backup: told[0]?.created ?? null,
+          backup_count: readyBackups.length,
+          last_backup: readyBackups[0]?.created ?? null,
         });
       },
     },

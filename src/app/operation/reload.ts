@@ -5,11 +5,11 @@ import type { Log } from '../../kernel/log.ts';
 import { errorOf } from '../../kernel/present.ts';
 import type { Reading } from './samples.ts';
 
-/** What a server shows its clients, by the files of its settings. */
+/** The TLS certificate of a server, from the files in its settings. */
 export class ServedCertificate {
   #current: Certificate;
 
-  /** Throws with a sentence where the files are of no use. */
+  /** Throws with a sentence if the files are unusable. */
   private constructor(
     private readonly files: { readonly cert: string; readonly key: string },
     private readonly log: Log,
@@ -18,7 +18,7 @@ export class ServedCertificate {
     this.#warn();
   }
 
-  /** That of the settings; undefined where they name none. */
+  /** Returns the certificate of the settings; undefined without one. */
   static of({ tls_cert_file: cert, tls_key_file: key }: Config, log: Log): ServedCertificate | undefined {
     return cert === null || key === null ? undefined : new ServedCertificate({ cert, key }, log);
   }
@@ -27,17 +27,17 @@ export class ServedCertificate {
     return this.#current;
   }
 
-  /** Reads the files anew. Throws with a sentence where they are of no use; then everything stays as it was. */
+  /** Reloads the files. Throws with a sentence, and keeps the current certificate, if they are unusable. */
   reload(listener: Pick<HttpServer, 'renew'>): void {
     this.#current = readCertificate(this.files);
     listener.renew(this.#current);
-    this.log.info({ expires: new Date(this.#current.expires).toISOString() }, 'the certificate has been read anew');
+    this.log.info({ expires: new Date(this.#current.expires).toISOString() }, 'certificate reloaded');
     this.#warn();
   }
 
   readonly reading: Reading = {
     name: 'tenantry_tls_certificate_expiry_timestamp_seconds',
-    help: 'When the certificate ends that clients are shown, in seconds since 1970.',
+    help: 'When the TLS certificate expires, in seconds since 1970.',
     type: 'gauge',
     read: () => [[this.#current.expires / 1000]],
   };
@@ -45,17 +45,17 @@ export class ServedCertificate {
   #warn(): void {
     const { expires } = this.#current;
     if (expires < Date.now())
-      this.log.warn({ expires: new Date(expires).toISOString() }, 'the certificate has expired: clients refuse it');
+      this.log.warn({ expires: new Date(expires).toISOString() }, 'the certificate has expired: clients reject it');
   }
 }
 
-/** Does each of these; what fails is told and has changed nothing. */
+/** Runs each step. Logs the steps that fail, which change nothing. */
 export function reloadAll(log: Log, steps: Readonly<Record<string, (() => void) | undefined>>): void {
-  for (const [what, step] of Object.entries(steps)) {
+  for (const [subject, step] of Object.entries(steps)) {
     try {
       step?.();
     } catch (error) {
-      log.error({ reason: errorOf(error).message }, `${what} stays as it was`);
+      log.error({ reason: errorOf(error).message }, `failed to reload ${subject}; the previous one stays in use`);
     }
   }
 }

@@ -3,11 +3,11 @@ import type { Request } from '../../kernel/access/request.ts';
 import { right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { raw } from '../../kernel/db/sql.ts';
 
-/** Who reads how the service works, where nothing secret is told. */
+/** The right to read the state of the service, without secrets. */
 export const operators = right('staff; global support', ({ caller }) => seesAll(caller));
 
-/** The same as a condition on rows. */
+/** The same right as a condition on rows. */
 export const seenByOperators = visibleTo(operators.words, (caller) => raw(seesAll(caller) ? 'TRUE' : 'FALSE'));
 
 /** Throws 403. */
-export const demandStaff = (request: Request): void => staff.require(request, undefined);
+export const requireStaff = (request: Request): void => staff.require(request, undefined);

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** A value, and the values of the labels of its metric. */
+/** A value with the values of its labels. */
 export type Sample = readonly [value: number, ...labels: string[]];
 
-/** What the operator may read at a moment. */
+/** A metric with a function that reads its samples. */
 export interface Reading {
   readonly name: string;
   readonly help: string;
@@ -12,24 +12,24 @@ export interface Reading {
   readonly read: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 
-/** Milliseconds between two looks at the event loop. */
-const resolution = 20;
+/** Milliseconds between two measurements. */
+const resolutionMs = 20;
 
-/** Measures for how long the event loop was kept, from now on. Ended by `stop`. */
+/** Measures delays of the event loop until `stop`. */
 export function watchEventLoop(): { readonly reading: Reading; readonly stop: () => void } {
-  const delays = monitorEventLoopDelay({ resolution });
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   return {
     reading: {
       name: 'tenantry_event_loop_delay_seconds',
-      help: 'For how long the event loop was kept from its next turn since the metrics were read before, by percentile.',
+      help: 'Delay of the event loop since the last scrape, by percentile.',
       type: 'gauge',
       labels: ['percentile'],
       read: () => {
-        // What is measured is the time between two looks, in nanoseconds.
-        const beyond = (percentile: number): number =>
-          Math.max(0, delays.percentile(percentile) / 1e6 - resolution) / 1000;
-        const samples: Sample[] = [50, 99, 100].map((percentile) => [beyond(percentile), String(percentile)]);
+        // The monitor returns nanoseconds between two measurements, including the resolution.
+        const delay = (percentile: number): number =>
+          Math.max(0, delays.percentile(percentile) / 1e6 - resolutionMs) / 1000;
+        const samples: Sample[] = [50, 99, 100].map((percentile) => [delay(percentile), String(percentile)]);
         delays.reset();
         return samples;
       },
@@ -38,7 +38,7 @@ export function watchEventLoop(): { readonly reading: Reading; readonly stop: ()
   };
 }
 
-/** The process, by the names that every program gives these. */
+/** Metrics of the process, with the standard names of Prometheus clients. */
 export const processReadings: readonly Reading[] = [
   {
     name: 'process_cpu_seconds_total',
@@ -57,7 +57,7 @@ export const processReadings: readonly Reading[] = [
   },
   {
     name: 'process_start_time_seconds',
-    help: 'When the process began, in seconds since 1970.',
+    help: 'When the process started, in seconds since 1970.',
     type: 'gauge',
     read: () => [[Math.round(Date.now() / 1000 - process.uptime())]],
   },

@@ -1,46 +1,46 @@
-/** The service manager of Linux (sd_notify(3)), which is told by its own program: Node.js has no sockets of that kind. */
+/** Notifies systemd (sd_notify(3)) by its program `systemd-notify`, because Node.js has no Unix datagram sockets. */
 import { spawn } from 'node:child_process';
 import type { Log } from '../../kernel/log.ts';
 
-/** What a service manager is told. */
+/** The notifications. */
 interface ServiceManager {
   readonly ready: () => void;
   readonly stopping: () => void;
 }
 
 /**
- * The service manager that started this process with an environment; undefined where none waits to hear of it. Between `ready`
- * and `stopping` a watchdog, where there is one, hears of the process as long as that is alive.
+ * Returns the service manager in the environment; undefined without one. Between `ready` and `stopping`, a watchdog is notified
+ * while the process is alive.
  */
 export function serviceManager(
-  { NOTIFY_SOCKET: socket, WATCHDOG_PID: watched, WATCHDOG_USEC: span }: NodeJS.ProcessEnv,
+  { NOTIFY_SOCKET: socket, WATCHDOG_PID: watchdogPid, WATCHDOG_USEC: watchdogUsec }: NodeJS.ProcessEnv,
   log: Log,
   isAlive: () => boolean,
 ): ServiceManager | undefined {
   if (!socket) return undefined;
   let hasWarned = false;
   const warn = (reason: string): void => {
-    if (!hasWarned) log.warn({ reason }, 'the service manager cannot be told of the server by systemd-notify');
+    if (!hasWarned) log.warn({ reason }, 'failed to notify the service manager by systemd-notify');
     hasWarned = true;
   };
-  const tell = (state: string): void => {
+  const notify = (state: string): void => {
     const child = spawn('systemd-notify', [state], { stdio: 'ignore' });
     child.on('error', ({ message }) => warn(message));
     child.on('exit', (code) => code !== 0 && warn(`it ended with ${code}`));
-    // Nobody waits for it.
+    // The server does not wait for it.
     child.unref();
   };
-  const isWatched = Number(span) > 0 && (watched === undefined || Number(watched) === process.pid);
+  const isWatched = Number(watchdogUsec) > 0 && (watchdogPid === undefined || Number(watchdogPid) === process.pid);
   let timer: NodeJS.Timeout | undefined;
   return {
     ready: () => {
-      tell('READY=1');
-      // Microseconds; it expects to hear of the process twice within them.
-      if (isWatched) timer = setInterval(() => isAlive() && tell('WATCHDOG=1'), Number(span) / 2000).unref();
+      notify('READY=1');
+      // It expects two notifications within that number of microseconds.
+      if (isWatched) timer = setInterval(() => isAlive() && notify('WATCHDOG=1'), Number(watchdogUsec) / 2000).unref();
     },
     stopping: () => {
       clearInterval(timer);
-      tell('STOPPING=1');
+      notify('STOPPING=1');
     },
   };
 }

@@ -4,7 +4,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
 import { printSetting, secretSettings, settingNames, settings } from '../settings.ts';
 import { pageOfValues } from './pages.ts';
-import { demandStaff } from './rights.ts';
+import { requireStaff } from './rights.ts';
 
 const text = { type: 'string' };
 
@@ -25,33 +25,33 @@ const shape = {
 export const settingsInForce: Endpoint = {
   path: '/api/deployment-settings/',
   name: 'Deployment Setting List',
-  description: 'The settings in force, and what gave them.',
+  description: 'All settings with their values and sources.',
   operations: {
     GET: {
-      summary: 'Lists the settings in force, as `tenantry config` prints them.',
+      summary: 'Lists all settings, as `tenantry config` prints them.',
       allowedFor: staff.allowedFor,
       paginated: true,
       filters: {
         name: parameter('string', 'Part of the name, without case.'),
         name_exact: parameter('string', 'The exact name.'),
-        is_given: parameter('boolean', 'Whether something else than the default is in force.'),
+        is_given: parameter('boolean', 'Whether the setting is set explicitly.'),
       },
       output: { status: 200, shape: { type: 'array', items: shape } },
       refusals: { 403: true },
       handle: (request) => {
-        demandStaff(request);
+        requireStaff(request);
         const { app, config, query } = request;
         const name = query.one('name')?.toLowerCase() ?? '';
         const exactName = query.one('name_exact');
         const isGiven = query.boolean('is_given');
         const sourceOf = (setting: (typeof settingNames)[number]): string => app.deployment.sourceOf(setting) ?? '';
-        const found = settingNames.filter(
+        const matches = settingNames.filter(
           (setting) =>
             setting.includes(name) &&
             (exactName === undefined || setting === exactName) &&
             (isGiven === undefined || (sourceOf(setting) !== '') === isGiven),
         );
-        return pageOfValues(request, found, (setting) => ({
+        return pageOfValues(request, matches, (setting) => ({
           name: setting,
           value: printSetting(setting, config[setting]),
           default: printSetting(setting, settings[setting].fallback),

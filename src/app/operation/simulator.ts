@@ -14,10 +14,10 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
-import { demandStaff } from './rights.ts';
+import { requireStaff } from './rights.ts';
 
-/** At most so many seconds pass at a time: a year. */
-const longest = 366 * 24 * 3600;
+/** Maximum number of seconds to advance: a year. */
+const maxAdvance = 366 * 24 * 3600;
 
 const shape = {
   title: 'Simulator',
@@ -34,58 +34,66 @@ const state = ({ app }: Request) => ({
   is_clock_own: app.deployment.advance !== undefined,
 });
 
-const failure = {
+const failureFields = {
   kind: text({
     required: true,
     max: 100,
-    help: 'What fails, such as DigitalOcean.Droplet.',
+    help: 'Kind of resource or provider, such as DigitalOcean.Droplet.',
     example: 'DigitalOcean.Droplet',
   }),
-  operation: text({ required: true, max: 100, help: 'What is to fail there, such as create.', example: 'create' }),
-  message: text({ max: 2000, help: 'What the provider is to say.', example: 'Simulated failure' }),
+  operation: text({ required: true, max: 100, help: 'Operation to fail, such as create.', example: 'create' }),
+  message: text({ max: 2000, help: 'Error message of the provider.', example: 'Simulated failure' }),
 };
 
-/** Body of a change at the provider alone. */
-const drifting = {
+/** The body of `drift`. */
+const driftFields = {
   resource: { ...scopeField, help: 'Link of a simulated resource.' },
   change: choice({
     required: true,
     choices: () => drifts.map((change) => [change, change]),
-    help: 'What happens to it at the provider.',
+    help: 'Change at the provider.',
   }),
 };
 
-interface Drifting {
+interface DriftingResource {
   readonly kind: string;
   readonly backend_id: string;
   readonly settings_id: number;
 }
 
-/** Has a simulated resource change at its provider alone. Throws 400, 409. */
-function driftOf(request: Request): void {
+/** Changes a simulated resource at its provider only. Throws 400, 409. */
+function changeAtProvider(request: Request): void {
   const { app, db } = request;
-  const { change, resource } = validate(drifting, request, 'create');
-  const row = db.one<Drifting>(sql`SELECT kind, backend_id, settings_id FROM resource WHERE id = ${resource.id}`);
+  const { change, resource } = validate(driftFields, request, 'create');
+  const row = db.one<DriftingResource>(
+    sql`SELECT kind, backend_id, settings_id FROM resource WHERE id = ${resource.id}`,
+  );
   const settings = present(driverSettings(app, row.settings_id));
   if (!isSimulated(settings.backend_url)) throw conflict('The resource is not simulated.');
   const kind = row.kind.slice(row.kind.indexOf('.') + 1);
-  const isThere = drift(app, app.catalogue.type(settings.type), settings, { kind, backendId: row.backend_id, change });
-  if (!isThere) throw conflict('The provider does not know the resource.');
+  const exists = drift(app, app.catalogue.type(settings.type), settings, { kind, backendId: row.backend_id, change });
+  if (!exists) throw conflict('The provider does not know the resource.');
 }
 
-const passing = {
-  seconds: integer({ required: true, min: 1, max: longest, help: 'How far the clock goes on.', example: 3600 }),
+const advanceFields = {
+  seconds: integer({
+    required: true,
+    min: 1,
+    max: maxAdvance,
+    help: 'Seconds by which the clock advances.',
+    example: 3600,
+  }),
 };
 
-/** Throws 403, and 409 where nothing is simulated. */
-function demandSimulator(request: Request): void {
-  demandStaff(request);
+/** Throws 403, and 409 if the simulator is off. */
+function requireSimulator(request: Request): void {
+  requireStaff(request);
   if (!request.config.simulator_enabled) throw conflict('The simulator is switched off.');
 }
 
-/** The way on, for those who may let time pass. Throws 403, 409. */
+/** Returns the function that advances the clock. Throws 403, 409. */
 function advanceOf(request: Request): (milliseconds: number) => Promise<void> {
-  demandSimulator(request);
+  requireSimulator(request);
   const { advance } = request.app.deployment;
   if (!advance) throw conflict("The clock is the machine's.");
   return advance;
@@ -115,14 +123,14 @@ const control = (
       input: { fields, purpose: 'create', ...(operation.example && { example: operation.example }) },
       output: { status: 200, shape },
       refusals: { 409: true },
-      // Providers are simulated outside of the database.
+      // The simulated providers are not part of the database.
       isHandledOnce: true,
       ...operation,
     },
   },
 });
 
-/** Every path of the simulator's controls (core.md 14.6). */
+/** All paths of the simulator (core.md 14.6). */
 export const simulatorEndpoints: readonly Endpoint[] = [
   {
     path: '/api/simulator/',
@@ -130,50 +138,62 @@ export const simulatorEndpoints: readonly Endpoint[] = [
     description: 'The simulator of providers, and the clock of a server in memory.',
     operations: {
       GET: {
-        summary: 'Answers what may be done with the simulator.',
+        summary: 'Returns the state of the simulator.',
         allowedFor: staff.allowedFor,
         output: { status: 200, shape },
         refusals: { 403: true },
         handle: (request) => {
-          demandStaff(request);
+          requireStaff(request);
           return json(state(request));
         },
       },
     },
   },
-  control('fail_next', 'Simulator Fail Next', 'Has the next such operation at a simulated provider fail.', failure, {
-    handle: (request) => {
-      demandSimulator(request);
-      const { kind, message = '', operation } = validate(failure, request, 'create');
-      const { nextFailures } = request.app;
-      const refusal = nextFailures.rejection(kind, operation);
-      if (refusal) throw invalid({ [refusal[0]]: [refusal[1]] });
-      nextFailures.add(kind, operation, message || `Simulated failure of ${operation}`);
-      return json(state(request));
-    },
-  }),
   control(
-    'drift',
-    'Simulator Drift',
-    'Has a simulated resource change at its provider, unseen until it is synchronised.',
-    drifting,
+    'fail_next',
+    'Simulator Fail Next',
+    'Makes the next such operation at a simulated provider fail.',
+    failureFields,
     {
-      example: { resource: exampleLink('digitalocean-droplets'), change: 'rename' },
       handle: (request) => {
-        demandSimulator(request);
-        driftOf(request);
+        requireSimulator(request);
+        const { kind, message = '', operation } = validate(failureFields, request, 'create');
+        const { nextFailures } = request.app;
+        const rejection = nextFailures.rejection(kind, operation);
+        if (rejection) throw invalid({ [rejection[0]]: [rejection[1]] });
+        nextFailures.add(kind, operation, message || `Simulated failure of ${operation}`);
         return json(state(request));
       },
     },
   ),
-  control('advance', 'Simulator Advance', 'Lets time pass on a server in memory; what comes due is done.', passing, {
-    prepare: async (request) => {
-      const advance = advanceOf(request);
-      await advance(validate(passing, request, 'create').seconds * 1000);
+  control(
+    'drift',
+    'Simulator Drift',
+    'Changes a simulated resource at its provider; the API shows the change after the next pull.',
+    driftFields,
+    {
+      example: { resource: exampleLink('digitalocean-droplets'), change: 'rename' },
+      handle: (request) => {
+        requireSimulator(request);
+        changeAtProvider(request);
+        return json(state(request));
+      },
     },
-    handle: (request) => {
-      demandSimulator(request);
-      return json({ ...state(request), now: isoTime(request.app.clock.now()) });
+  ),
+  control(
+    'advance',
+    'Simulator Advance',
+    'Advances the clock of a server in memory, and runs due work.',
+    advanceFields,
+    {
+      prepare: async (request) => {
+        const advance = advanceOf(request);
+        await advance(validate(advanceFields, request, 'create').seconds * 1000);
+      },
+      handle: (request) => {
+        requireSimulator(request);
+        return json({ ...state(request), now: isoTime(request.app.clock.now()) });
+      },
     },
-  }),
+  ),
 ];

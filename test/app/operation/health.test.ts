@@ -170,7 +170,7 @@ test('by itself the program listens on the loopback, and goes on without where a
   assert.is(await serving.stop(), 0);
   assert.match(
     serving.errors(),
-    '"msg":"cannot listen on 127.0.0.1 port 9480: the port is in use: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off"',
+    '"msg":"cannot listen on 127.0.0.1 port 9480: the port is in use: /healthz, /readyz and /metrics are unavailable; set admin_listen to another address, or off"',
   );
   holder.close();
 });

@@ -53,7 +53,9 @@ test('where no new file can be made the log goes on in the old one, and says so'
   renameSync(path('logs'), path('logs.1'));
   mkdirSync(path('logs'));
   hangUp();
-  await eventually('the old file tells of it', () => messages('logs.1').includes('the log file stays as it was'));
+  await eventually('the old file tells of it', () =>
+    messages('logs.1').includes('failed to reload the log file; the previous one stays in use'),
+  );
   assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
   assert.is(await serving.stop(), 0);
 });
@@ -83,10 +85,12 @@ test('SIGHUP has the certificate read anew; a bad one is an error in the log', a
   assert.match(serving.url, /^https:/);
   place(serviceKeys);
   hangUp();
-  await eventually('it says so', () => serving.errors().includes('"msg":"the certificate has been read anew"'));
+  await eventually('it says so', () => serving.errors().includes('"msg":"certificate reloaded"'));
   place({ ...serviceKeys, key: certificate.key });
   hangUp();
-  await eventually('it says so', () => serving.errors().includes('"msg":"the certificate stays as it was"'));
+  await eventually('it says so', () =>
+    serving.errors().includes('"msg":"failed to reload the certificate; the previous one stays in use"'),
+  );
   assert.is(await serving.stop(), 0);
 });
 

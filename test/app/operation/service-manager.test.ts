@@ -105,7 +105,7 @@ test('where there is no such program the log says so once, and the server serves
       {
         level: 40,
         reason: 'spawn systemd-notify ENOENT',
-        msg: 'the service manager cannot be told of the server by systemd-notify',
+        msg: 'failed to notify the service manager by systemd-notify',
       },
     ],
   );
