@@ -26,7 +26,7 @@ import { isTimerAlive, type Vitals } from './operation/health.ts';
 import type { HostProcess } from './operation/program.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import { Fence } from './replication/fence.ts';
-import { Follower, type Following } from './replication/follower.ts';
+import { Follower, type FollowOptions } from './replication/follower.ts';
 import { type Engine, startEngine } from './server/engine.ts';
 import { Shutdown } from './server/shutdown.ts';
 import { type GivenSettings, loadConfig } from './settings.ts';
@@ -46,7 +46,7 @@ export interface ServerOptions extends GivenSettings, Replacements {
   /** @internal Checks that the program makes of itself, for its tests. */
   readonly selfChecks?: Partial<SelfChecks>;
   /** @internal Serves copies of another server's database, for reading. */
-  readonly follow?: Following | undefined;
+  readonly follow?: FollowOptions | undefined;
 }
 
 /** A running Tenantry. */
@@ -164,7 +164,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const { initialPassword } = stage.engine;
   const fence = folder === undefined || follower ? undefined : new Fence(stage.engine);
   if (fence) shutdown.add(() => fence.close());
-  await fence?.begin();
+  await fence?.start();
 
   let admin: AdminAccess | undefined;
   // After the listener, so that operators can watch the shutdown.
@@ -203,7 +203,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     folder,
     instance: folder === undefined ? undefined : instanceOf(folder),
     follower,
-    quiet: () => stage.engine.quiet(),
+    timerAgeMs: () => stage.engine.timerAgeMs(),
     isClosing: () => shutdown.hasBegun,
   };
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);

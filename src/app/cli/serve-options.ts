@@ -4,7 +4,7 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { urlOf } from '../../kernel/url.ts';
 import type { ServerOptions } from '../create-server.ts';
 import { sourceOf } from '../replication/copies.ts';
-import type { Following } from '../replication/follower.ts';
+import type { FollowOptions } from '../replication/follower.ts';
 import { type Arguments, UsageError } from './command-line.ts';
 
 /** The options of `tenantry serve`. */
@@ -56,7 +56,7 @@ export function serveOptions(flags: Arguments['flags']): ServeOptions {
   };
 }
 
-function followOptions(follow: string, primary: unknown): Following {
+function followOptions(follow: string, primary: unknown): FollowOptions {
   const source = sourceOf(follow);
   if (primary === undefined) return { source, primary: null };
   const url = urlOf(String(primary));

@@ -44,7 +44,7 @@ import { hasNoSecrets, requireKeys } from '../data/encryption.ts';
 import { BackupFolder } from '../operation/backup-folder.ts';
 import { Examination } from '../operation/examination.ts';
 import type { HostProcess } from '../operation/program.ts';
-import { fenceTroubles } from '../replication/fence.ts';
+import { fenceProblems } from '../replication/fence.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
 import { jobHandlerOf } from './job-handlers.ts';
@@ -183,7 +183,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const watch = new ClockWatch(app, clockRules(config));
   if (purpose !== 'examine')
     orClose(() => {
-      const [fence] = fenceTroubles(db);
+      const [fence] = fenceProblems(db);
       if (purpose === 'command' && fence !== undefined) throw new Error(fence);
       ensureGlobalQuotas(app);
       db.store();

@@ -43,8 +43,8 @@ class AdminListener {
   /** `further` are metrics that the caller provides. */
   constructor(vitals: Vitals, further: readonly Reading[] = []) {
     this.#vitals = vitals;
-    const { app, folder, quiet } = vitals;
-    const metrics = [...readings(app, folder, quiet), ...further, this.#eventLoop.reading, ...processReadings];
+    const { app, folder, timerAgeMs } = vitals;
+    const metrics = [...readings(app, folder, timerAgeMs), ...further, this.#eventLoop.reading, ...processReadings];
     let exposition: ReturnType<typeof openExposition> | undefined;
     this.#pages = {
       '/healthz': () => jsonPage(200, { status: 'ok' }),

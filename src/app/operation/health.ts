@@ -6,7 +6,7 @@ import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { neededRoom } from '../data/data-folder.ts';
-import { fenceTroubles } from '../replication/fence.ts';
+import { fenceProblems } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 
 /** Milliseconds that another process can write before the database counts as not writable, and between two checks. */
@@ -35,23 +35,23 @@ export interface Vitals {
   readonly instance: string | undefined;
   readonly follower?: Pick<Follower, 'state' | 'trouble'> | undefined;
   /** Milliseconds since the timer last ran. */
-  readonly quiet: () => number;
+  readonly timerAgeMs: () => number;
   /** Whether the server is shutting down. */
   readonly isClosing: () => boolean;
 }
 
 /** Whether the timer, which runs all due work, is alive. */
-export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.quiet() < maxTimerAgeMs;
+export const isTimerAlive = (timer: Pick<Vitals, 'timerAgeMs'>): boolean => timer.timerAgeMs() < maxTimerAgeMs;
 
 /** Runs all checks. Never rejects. Takes a second if another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {
-  const { app, folder, follower, instance, isClosing, quiet } = vitals;
-  const [fence] = fenceTroubles(app.db);
+  const { app, folder, follower, instance, isClosing, timerAgeMs } = vitals;
+  const [fence] = fenceProblems(app.db);
   const checks = {
     server: isClosing() ? 'is about to end' : 'ok',
     database: await writeCheck(app.db),
     migrations: schemaCheck(app.db),
-    timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(quiet() / 1000)} seconds`,
+    timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(timerAgeMs() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await diskCheck(folder) }),
     ...(fence !== undefined && { fence }),
     ...(follower && { copy: follower.trouble ?? 'ok' }),

@@ -78,8 +78,8 @@ const storage = (folder: string): readonly Reading[] => [
   },
 ];
 
-/** Returns all counters and gauges of a deployment. `quiet` returns milliseconds since the timer last ran. */
-export function readings(app: App, folder: string | undefined, quiet: () => number): readonly Reading[] {
+/** Returns all counters and gauges of a deployment. `timerAgeMs` returns milliseconds since the timer last ran. */
+export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
   const { db, metrics } = app;
   const labelled = (list: ReturnType<typeof metrics.mails.list>): Sample[] =>
     list.map(({ count, labels }) => [count, ...labels]);
@@ -198,7 +198,7 @@ export function readings(app: App, folder: string | undefined, quiet: () => numb
       name: 'tenantry_timer_age_seconds',
       help: 'Time since the timer, which runs every second, last ran.',
       type: 'gauge',
-      read: () => [[quiet() / 1000]],
+      read: () => [[timerAgeMs() / 1000]],
     },
   ];
 }

@@ -24,28 +24,28 @@ import { databaseFile, prepareFolder, requireDatabase } from '../data/data-folde
 
 const run = promisify(execFile);
 
-/** How often a folder is copied that changes meanwhile. */
-const attempts = 5;
-/** Bytes of the head of a write-ahead log, which is another one each time that the log begins anew. */
-const logHeadBytes = 32;
-/** Milliseconds that Litestream may take for a copy. */
-const longestRestore = 600_000;
+/** Maximum number of attempts to copy a folder that changes meanwhile. */
+const maxAttempts = 5;
+/** Bytes of the header of a write-ahead log, which changes each time the log restarts. */
+const logHeaderBytes = 32;
+/** Milliseconds that Litestream can take for a copy. */
+const restoreTimeoutMs = 600_000;
 
-/** What an option says is followed, with a folder as an absolute path. */
+/** Returns the source in an option, with an absolute path for a folder. */
 export const sourceOf = (text: string): string => (isReplica(text) ? text : resolve(text));
 
-/** Whether a source is the URL of a replica of Litestream, and not a folder. */
+/** Whether a source is the URL of a Litestream replica, not a folder. */
 const isReplica = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source);
 
 /**
- * The copies of a followed database, each in a data folder of its own below `copies`, by growing numbers. One that was not
- * finished has no database.
+ * The copies of a followed database. Each has its own data folder in `copies`, named by an increasing number. An unfinished copy
+ * has no database.
  */
 export class Copies {
   readonly #folder: string;
   #next: number;
-  /** What tells the source as it was copied last from the source as it is. */
-  #seen: string | undefined;
+  /** Identifies the state of the source in the last copy. */
+  #lastState: string | undefined;
 
   constructor(
     private readonly config: Config,
@@ -56,26 +56,25 @@ export class Copies {
     this.#next = Math.max(0, ...this.#numbers()) + 1;
   }
 
-  /** The data folder of the newest whole copy, if there is one. */
+  /** The data folder of the newest complete copy; undefined if there is none. */
   get newest(): string | undefined {
-    const whole = this.#numbers().filter((number) => existsSync(join(this.#at(number), databaseFile)));
-    return whole.length === 0 ? undefined : this.#at(Math.max(...whole));
+    const complete = this.#numbers().filter((number) => existsSync(join(this.#at(number), databaseFile)));
+    return complete.length === 0 ? undefined : this.#at(Math.max(...complete));
   }
 
   /**
-   * Copies the source as it is now: a folder in which another program keeps the database, or a replica of Litestream. Answers
-   * the data folder of the copy; undefined where nothing has changed since the last. Rejects with a sentence, also when it is
-   * told to end meanwhile.
+   * Copies the source: a folder in which another program updates the database, or a Litestream replica. Returns the data folder
+   * of the copy; undefined if nothing has changed since the last one. Rejects with a sentence, also when it is aborted.
    */
   async take(source: string, signal?: AbortSignal): Promise<string | undefined> {
     const before = isReplica(source) ? undefined : stateOf(source);
-    if (before !== undefined && before === this.#seen) return undefined;
+    if (before !== undefined && before === this.#lastState) return undefined;
     const copy = this.#at(this.#next++);
     makeFolder(copy);
     try {
       const draft = join(copy, 'draft.db');
-      const seen = before ?? (await this.#restore(source, draft, signal));
-      if (seen === this.#seen) {
+      const state = before ?? (await this.#restore(source, draft, signal));
+      if (state === this.#lastState) {
         rmSync(copy, { recursive: true });
         return undefined;
       }
@@ -83,7 +82,7 @@ export class Copies {
       this.#placeKeys(copy);
       if (existsSync(`${draft}-wal`)) placeNew(`${draft}-wal`, join(copy, `${databaseFile}-wal`));
       placeNew(draft, join(copy, databaseFile));
-      this.#seen = seen;
+      this.#lastState = state;
       return copy;
     } catch (error) {
       rmSync(copy, { recursive: true, force: true });
@@ -91,40 +90,43 @@ export class Copies {
     }
   }
 
-  /** Removes a copy, and takes the source for changed. */
+  /** Removes a copy, and treats the source as changed. */
   discard(copy: string): void {
-    this.#seen = undefined;
+    this.#lastState = undefined;
     rmSync(copy, { recursive: true, force: true });
   }
 
-  /** Removes all but the newest, and as many before it. */
-  removeOld(kept: number): void {
+  /** Removes all copies except the newest, and a number of previous ones. */
+  removeOld(previous: number): void {
     const old = this.#numbers().sort((a, b) => b - a);
-    for (const number of old.slice(kept + 1)) rmSync(this.#at(number), { recursive: true, force: true });
+    for (const number of old.slice(previous + 1)) rmSync(this.#at(number), { recursive: true, force: true });
   }
 
   async #copy(source: string, draft: string): Promise<void> {
     const key = keyFile(source);
     if (existsSync(key)) copyFileSync(key, keyFile(this.data));
     const addon = prepareFolder(this.config, this.data);
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const before = beginningOf(source);
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const before = baseStateOf(source);
       rmSync(`${draft}-wal`, { force: true });
       await copyDatabase(join(source, databaseFile), draft, addon);
-      if (beginningOf(source) === before) return;
+      if (baseStateOf(source) === before) return;
     }
-    throw new Error(`${source} changes all the time`);
+    throw new Error(`${source} changes too often to be copied`);
   }
 
-  /** Answers a sum of what was restored: a database that has not changed is restored the same. */
+  /** Returns a checksum of the restored database. An unchanged database is restored to the same bytes. */
   async #restore(source: string, draft: string, signal: AbortSignal | undefined): Promise<string> {
     const { litestream_program: program } = this.config;
     try {
-      await run(program, ['restore', '-o', draft, source], { timeout: longestRestore, ...(signal && { signal }) });
+      await run(program, ['restore', '-o', draft, source], { timeout: restoreTimeoutMs, ...(signal && { signal }) });
     } catch (error) {
-      const told = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
-      // The command in the error itself names the source with its credentials.
-      throw new Error(withoutCredentials(`${program} restore ${source}: ${told || plainReason(error).split('\n')[0]}`));
+      const lastLine =
+        error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
+      // The message of the error contains the command, with the credentials of the source.
+      throw new Error(
+        withoutCredentials(`${program} restore ${source}: ${lastLine || plainReason(error).split('\n')[0]}`),
+      );
     }
     const sum = createHash('sha256');
     await pipeline(createReadStream(draft), sum);
@@ -147,27 +149,27 @@ export class Copies {
 }
 
 /**
- * What stays while a database is copied soundly: a log that began anew meanwhile may be copied half old and half new, and a
- * file without a log in use may be replaced.
+ * Returns a state that must not change during a copy. If the log restarts meanwhile, the copy can be half old and half new. A file
+ * without an active log can be replaced.
  */
-function beginningOf(folder: string): string {
+function baseStateOf(folder: string): string {
   const log = join(folder, `${databaseFile}-wal`);
   if (!existsSync(log) || !existsSync(join(folder, `${databaseFile}-shm`))) return stateOf(folder);
   const descriptor = openSync(log, 'r');
   try {
-    const head = Buffer.alloc(logHeadBytes);
-    readSync(descriptor, head);
-    return `${statSync(join(folder, databaseFile), { bigint: true }).ino} ${head.toString('hex')}`;
+    const header = Buffer.alloc(logHeaderBytes);
+    readSync(descriptor, header);
+    return `${statSync(join(folder, databaseFile), { bigint: true }).ino} ${header.toString('hex')}`;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** What changes with the files of a database. Throws with a sentence when there is none. */
+/** Returns a state that changes with the files of a database. Throws with a sentence if there is none. */
 function stateOf(folder: string): string {
   requireDatabase(folder);
   return ['', '-wal']
     .map((ending) => statSync(join(folder, databaseFile + ending), { throwIfNoEntry: false, bigint: true }))
-    .map((found) => found && `${found.ino} ${found.size} ${found.mtimeNs}`)
+    .map((file) => file && `${file.ino} ${file.size} ${file.mtimeNs}`)
     .join();
 }

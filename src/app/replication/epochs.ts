@@ -10,7 +10,7 @@ import { versionOf } from './version.ts';
  * different purposes, so that neither passes for the other.
  */
 
-/** The header with what servers report to each other. It is neither sent to clients nor passed on for them. */
+/** The header in which servers report their epochs. It is neither sent to clients nor forwarded for them. */
 export const epochHeader = 'X-Tenantry-Epoch';
 
 type Direction = 'epoch request' | 'epoch response';
@@ -23,22 +23,22 @@ interface Message {
   readonly epoch: number;
   /** Of the sender. */
   readonly challenge: string;
-  /** That of the receiver, as far as the sender knows it. */
+  /** The challenge of the receiver, if the sender knows it. */
   readonly repeated: string;
 }
 
-/** What a server reports of its epoch, and what others report to it. */
+/** The epochs that a server and its peers report to each other. */
 export class Epochs {
   readonly #challenge = randomBytes(16).toString('base64url');
   /** Challenges of other servers by their URLs. */
   readonly #challenges = new Map<string, string>();
 
-  /** The header of a request to a server. */
+  /** Returns the header of a request to a server. */
   header(deployment: Deployment, url: string): string {
     return this.#seal(deployment, 'epoch request', this.#challenges.get(url) ?? '');
   }
 
-  /** The epoch that a response of a server proves; undefined where it proves none. */
+  /** Returns the epoch that a response of a server proves; undefined if it proves none. */
   read(deployment: Deployment, url: string, header: unknown): number | undefined {
     const message = open(deployment, 'epoch response', header);
     if (message?.repeated !== this.#challenge) return undefined;
@@ -46,7 +46,7 @@ export class Epochs {
     return message.epoch;
   }
 
-  /** Adds the header to the response to a server that reports its epoch. Returns that, and whether it is proven. */
+  /** Adds the header to the response to a server that reports its epoch. Returns that epoch, and whether it is proven. */
   respond(deployment: Deployment, exchange: Exchange): { epoch: number; isProven: boolean } | undefined {
     const { message, outgoing } = exchange;
     const received = open(deployment, 'epoch request', message.headers[epochHeader.toLowerCase()]);
@@ -55,8 +55,8 @@ export class Epochs {
     return { epoch: received.epoch, isProven: received.repeated === this.#challenge };
   }
 
-  /** Asks a server for its epoch, and proves this server's to it where that is higher. Rejects with a sentence. */
-  async ask(deployment: Deployment, url: string): Promise<number> {
+  /** Requests the epoch of a server, and proves this server's epoch to it if that is higher. Rejects with a sentence. */
+  async request(deployment: Deployment, url: string): Promise<number> {
     const known = this.#challenges.get(url);
     const epoch = await this.#send(deployment, url);
     if (epoch < versionOf(deployment.db).epoch && this.#challenges.get(url) !== known)
@@ -82,7 +82,7 @@ export class Epochs {
   }
 }
 
-/** What a header says that a server with the same keys sealed; undefined of any other. */
+/** Opens a header that a server with the same keys has sealed; undefined for any other. */
 function open({ secrets }: Deployment, direction: Direction, header: unknown): Message | undefined {
   if (typeof header !== 'string') return undefined;
   try {

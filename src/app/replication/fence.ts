@@ -4,88 +4,89 @@ import { sql } from '../../kernel/db/sql.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import type { Elsewhere } from '../../kernel/http/exchange.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { refusal, writes } from './elsewhere.ts';
 import { Epochs } from './epochs.ts';
+import { errorResponse, isWrite } from './requests.ts';
 import { versionOf } from './version.ts';
 
-/** Milliseconds between two questions to the peers. */
-const askEvery = 5000;
+/** Milliseconds between two requests to a peer. */
+const pollIntervalMs = 5000;
 
-/** The epoch of the server that has taken the place of the one whose database this is; null: none has. */
+/** Returns the epoch of the server that was promoted instead of the one with this database; null if there is none. */
 export const fencedBy = (db: Database): number | null =>
   db.value<number | null>(sql`SELECT fenced FROM deployment`) ?? null;
 
-/** What is said of a database that is fenced, as a list of lines. */
-export function fenceTroubles(db: Database): string[] {
+/** Returns a line if a database is fenced, otherwise none. */
+export function fenceProblems(db: Database): string[] {
   const epoch = fencedBy(db);
   return epoch === null
     ? []
-    : [`another server has been promoted in the place of this one, in epoch ${epoch}: nothing is written here`];
+    : [`another server was promoted instead of this one, in epoch ${epoch}: this server stores no changes`];
 }
 
-/** What a fence guards. */
-interface Guarded {
+/** The engine that a fence protects. */
+interface FencedEngine {
   readonly app: App;
-  /** Ends whatever is done without being asked. */
-  readonly rest: () => Promise<void>;
+  /** Stops all work except responses to requests. */
+  readonly pause: () => Promise<void>;
 }
 
-/** Keeps a server from writing when another has been promoted in its place. */
+/** Keeps a server from writing when another server was promoted instead of it. */
 export class Fence {
-  readonly #guarded: Guarded;
+  readonly #engine: FencedEngine;
   readonly #epochs = new Epochs();
   #timer: NodeJS.Timeout | undefined;
   #isFenced: boolean;
-  #resting: Promise<void> | undefined;
-  #silent = new Set<string>();
+  #pausing: Promise<void> | undefined;
+  readonly #unresponsivePeers = new Set<string>();
 
-  constructor(guarded: Guarded) {
-    this.#guarded = guarded;
-    this.#isFenced = fencedBy(guarded.app.db) !== null;
-    if (this.#isFenced) guarded.app.log.error(fenceTroubles(guarded.app.db).join());
+  constructor(engine: FencedEngine) {
+    this.#engine = engine;
+    this.#isFenced = fencedBy(engine.app.db) !== null;
+    if (this.#isFenced) engine.app.log.error(fenceProblems(engine.app.db).join());
   }
 
-  /** Asks the peers, now and every five seconds. Resolves when they have answered, or two seconds have passed. */
-  async begin(): Promise<void> {
-    await this.#askAll();
-    if (this.#guarded.app.config.peers.length > 0)
-      this.#timer = setInterval(() => void this.#askAll(), askEvery).unref();
+  /** Requests the epochs of the peers, now and every five seconds. Resolves when they have responded, or after two seconds. */
+  async start(): Promise<void> {
+    await this.#pollPeers();
+    if (this.#engine.app.config.peers.length > 0)
+      this.#timer = setInterval(() => void this.#pollPeers(), pollIntervalMs).unref();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#resting;
+    await this.#pausing;
   }
 
   readonly elsewhere: Elsewhere = (exchange) => {
-    const { db } = this.#guarded.app;
-    const reported = this.#epochs.respond(this.#guarded.app, exchange);
-    if (reported?.isProven) this.#hear(reported.epoch);
-    if (!writes(exchange)) return undefined;
-    // What a server has not proven counts for its own request alone.
+    const { db } = this.#engine.app;
+    const reported = this.#epochs.respond(this.#engine.app, exchange);
+    if (reported?.isProven) this.#receive(reported.epoch);
+    if (!isWrite(exchange)) return undefined;
+    // An unproven epoch only affects the request that reports it.
     const isSuperseded = reported !== undefined && reported.epoch > versionOf(db).epoch;
-    return this.#isFenced || isSuperseded ? Promise.resolve(refusal(fenced())) : undefined;
+    return this.#isFenced || isSuperseded ? Promise.resolve(errorResponse(fenced())) : undefined;
   };
 
-  async #askAll(): Promise<void> {
+  async #pollPeers(): Promise<void> {
     if (this.#isFenced) return;
-    await Promise.all(this.#guarded.app.config.peers.map((peer) => this.#ask(peer)));
+    await Promise.all(this.#engine.app.config.peers.map((peer) => this.#poll(peer)));
   }
 
-  async #ask(peer: string): Promise<void> {
-    const { app } = this.#guarded;
+  async #poll(peer: string): Promise<void> {
+    const { app } = this.#engine;
     try {
-      const epoch = await this.#epochs.ask(app, peer);
-      this.#silent.delete(peer);
-      this.#hear(epoch);
+      const epoch = await this.#epochs.request(app, peer);
+      this.#unresponsivePeers.delete(peer);
+      this.#receive(epoch);
     } catch (error) {
-      if (!this.#silent.has(peer)) app.log.warn({ peer, err: errorOf(error) }, 'peer did not report its epoch');
-      this.#silent.add(peer);
+      if (!this.#unresponsivePeers.has(peer))
+        app.log.warn({ peer, err: errorOf(error) }, 'peer did not report its epoch');
+      this.#unresponsivePeers.add(peer);
     }
   }
 
-  #hear(epoch: number): void {
-    const { app, rest } = this.#guarded;
+  #receive(epoch: number): void {
+    const { app, pause } = this.#engine;
     const { db, log } = app;
     if (this.#isFenced || !(epoch > versionOf(db).epoch)) return;
     this.#isFenced = true;
@@ -93,11 +94,11 @@ export class Fence {
       db.write(() => db.run(sql`UPDATE deployment SET fenced = ${epoch}`));
       db.store();
     } catch (error) {
-      // It is told again after the next start.
-      log.error({ err: error }, 'that another server was promoted cannot be stored');
+      // The peer reports it again after the next start.
+      log.error({ err: error }, 'failed to store the promotion of another server');
     }
-    log.error(fenceTroubles(db).join());
-    this.#resting = rest();
+    log.error(fenceProblems(db).join());
+    this.#pausing = pause();
   }
 }
 

@@ -12,70 +12,69 @@ import { isHalfRunOut } from '../../kernel/security/tokens.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
-import { refusal, writes } from './elsewhere.ts';
 import { Epochs, epochHeader } from './epochs.ts';
 import { Primary } from './primary.ts';
-import { staysBelow } from './target.ts';
+import { errorResponse, isWrite, staysBelow } from './requests.ts';
 import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
 
-/** Milliseconds that a reader waits for a version. */
-const patience = 3000;
-/** Copies that are kept besides the one that is served: what was begun at one of them may still be going on. */
-const kept = 1;
+/** Milliseconds that a request waits for a version. */
+const maxWaitMs = 3000;
+/** Number of copies to store in addition to the served one, because running requests can still use the previous one. */
+const previousCopies = 1;
 
-/** What `serve --follow` asks for. */
-export interface Following {
-  /** A folder in which another program keeps the database up to date, or the URL of a replica of Litestream. */
+/** The options of `serve --follow`. */
+export interface FollowOptions {
+  /** A folder in which another program updates the database, or the URL of a Litestream replica. */
   readonly source: string;
-  /** Where requests that change something go; null: they are refused. */
+  /** The server that receives requests which change something; null rejects them. */
   readonly primary: string | null;
 }
 
-/** How far a follower is. */
+/** The progress of a follower. */
 export interface FollowerState {
   readonly version: string;
-  /** Seconds since the source was last found to hold nothing newer than what is served; null: since before the start. */
+  /** Seconds since the source was last known to contain nothing newer; null before the first copy since the start. */
   readonly seconds_behind: number | null;
 }
 
-interface Given extends Following {
+interface FollowerOptions extends FollowOptions {
   readonly config: Config;
-  /** Its data folder. */
+  /** The data folder of the follower. */
   readonly folder: string;
   readonly log: Log;
 }
 
-/** What serves the copies. */
-interface Server {
-  /** What is served now. */
+/** The server of the copies. */
+interface CopyServer {
+  /** The instance that serves the current copy. */
   readonly app: App;
-  /** Puts the copy of a data folder in its place. */
+  /** Replaces it with an instance for the copy in a data folder. */
   readonly replace: (copy: string) => Promise<void>;
 }
 
 /**
- * Serves copies of a database, one after the other, for reading. What changes anything, and what logs in or out, goes to the
- * primary; so does a read that wants a version which no copy has within three seconds.
+ * Serves successive copies of a database for reading. Requests that change something, logins and logouts are forwarded to the
+ * primary; so are reads that require a version which no copy has within three seconds.
  */
 export class Follower {
-  readonly #given: Given;
+  readonly #options: FollowerOptions;
   readonly #copies: Copies;
   readonly #primary: Primary | undefined;
   readonly #epochs = new Epochs();
   readonly #unlock: () => void;
   readonly #ending = new AbortController();
   #current: Promise<void> = Promise.resolve();
-  #server: Server | undefined;
-  /** Readers that wait for a version: each is called with that of a new copy. */
+  #server: CopyServer | undefined;
+  /** Callbacks of requests that wait for a version. Each gets the version of a new copy. */
   readonly #waiting = new Set<(version: Version) => void>();
-  /** When the copy that is served was begun to be made, or found to be current, by the monotonic clock. */
+  /** When the served copy was started or last found to be current, by the monotonic clock. */
   #asOf: number | undefined;
   #lastFailure: string | undefined;
 
-  /** Throws with a sentence when the folder cannot be used. */
-  constructor(given: Given) {
-    this.#given = given;
-    const { config, folder, primary } = given;
+  /** Throws with a sentence if the folder cannot be used. */
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    const { config, folder, primary } = options;
     const addon = prepareFolder(config, folder);
     requireNoDatabase(folder);
     this.#unlock = lockFolder(folder, addon);
@@ -94,7 +93,7 @@ export class Follower {
 
   /** Copies the source; if it is unavailable, returns the newest copy. */
   async #takeFirst(): Promise<string> {
-    const { log, source } = this.#given;
+    const { log, source } = this.#options;
     const asOf = performance.now();
     try {
       const copy = present(await this.#copies.take(source));
@@ -104,7 +103,7 @@ export class Follower {
       const { newest } = this.#copies;
       if (newest !== undefined) {
         this.#lastFailure = errorOf(error).message;
-        log.warn({ err: error }, 'the source cannot be copied: the newest copy is served');
+        log.warn({ err: error }, 'failed to copy the source; serving the newest copy');
         return newest;
       }
       throw new Error(`cannot follow ${withoutCredentials(source)}: ${plainReason(error)}`, { cause: error });
@@ -112,7 +111,7 @@ export class Follower {
   }
 
   /** Starts to replace the copy that the server serves with newer ones. */
-  start(server: Server): void {
+  start(server: CopyServer): void {
     this.#server = server;
     this.#current = this.#follow(server);
   }
@@ -136,27 +135,27 @@ export class Follower {
     };
   }
 
-  /** Why what is served is too old: the source could not be copied for ten times as long as that is done; undefined when it is not. */
+  /** Describes why the served copy is too old: no copy succeeded for ten intervals. Undefined if it is not too old. */
   get trouble(): string | undefined {
     const { seconds_behind: behind } = this.state;
-    const most = Math.max(10, (10 * this.#given.config.follow_interval) / 1_000_000);
-    if (behind !== null && behind <= most) return undefined;
+    const maxSeconds = Math.max(10, (10 * this.#options.config.follow_interval) / 1_000_000);
+    if (behind !== null && behind <= maxSeconds) return undefined;
     const age = behind === null ? 'from before the start' : `${behind} seconds old`;
-    return `is ${age}: ${this.#lastFailure ?? 'a copy takes long'}`;
+    return `is ${age}: ${this.#lastFailure ?? 'the current copy takes long'}`;
   }
 
   readonly elsewhere: Elsewhere = (exchange, base) => {
     const app = this.#server?.app;
     if (app) this.#epochs.respond(app, exchange);
     const { headers } = exchange.message;
-    // A stream would end with its copy.
-    if (writes(exchange) || pathOf(exchange.target) === '/api/events/stream/') return this.#forward(exchange, base);
-    // The primary is to know that the token is used; where it is away, its word of some time ago counts.
+    // A stream from a copy would end with it.
+    if (isWrite(exchange) || pathOf(exchange.target) === '/api/events/stream/') return this.#forward(exchange, base);
+    // The primary must record the use of the token. If it is unreachable, the copy serves the request.
     if (this.#isHalfRunOut(headers.authorization))
-      return this.#forward(exchange, base).then((answer) => (typeof answer === 'number' ? answer : undefined));
+      return this.#forward(exchange, base).then((response) => (typeof response === 'number' ? response : undefined));
     const wanted = readVersion(headers[versionHeader.toLowerCase()]);
     if (wanted === undefined || hasReached(this.#version(), wanted)) return undefined;
-    return this.#wait(wanted).then((hasCome) => (hasCome ? undefined : this.#forward(exchange, base)));
+    return this.#wait(wanted).then((hasVersion) => (hasVersion ? undefined : this.#forward(exchange, base)));
   };
 
   #isHalfRunOut(authorization: string | undefined): boolean {
@@ -164,19 +163,19 @@ export class Follower {
     return app !== undefined && isHalfRunOut(app, authorization, app.clock.now());
   }
 
-  /** Resolves with true when a copy that has the version is served; with false when none has come in time. */
+  /** Resolves with true when a copy with the version is served, with false after the timeout. */
   #wait(wanted: Version): Promise<boolean> {
     return new Promise((resolve) => {
-      const end = (hasCome: boolean): void => {
+      const end = (hasVersion: boolean): void => {
         clearTimeout(timer);
-        this.#waiting.delete(look);
-        resolve(hasCome);
+        this.#waiting.delete(check);
+        resolve(hasVersion);
       };
-      const look = (version: Version): void => {
+      const check = (version: Version): void => {
         if (hasReached(version, wanted)) end(true);
       };
-      const timer = setTimeout(() => end(false), patience);
-      this.#waiting.add(look);
+      const timer = setTimeout(() => end(false), maxWaitMs);
+      this.#waiting.add(check);
     });
   }
 
@@ -184,35 +183,35 @@ export class Follower {
     const { address, outgoing } = exchange;
     const app = this.#server?.app;
     const primary = this.#primary;
-    if (!primary || !app) return refusal(readOnly());
+    if (!primary || !app) return errorResponse(readOnly());
     if (!staysBelow(exchange.target)) return invalidTarget;
-    const further = {
+    const headers = {
       'X-Forwarded-For': address,
       'X-Forwarded-Proto': base.startsWith('https:') ? 'https' : 'http',
-      // Of what the client says only what counts here: the primary believes it of a follower.
+      // Only values that this server accepts for the client, because the primary trusts a follower.
       'X-Forwarded-Host': new URL(base).host,
-      // A primary that another server has taken the place of hears of it.
+      // Informs a primary instead of which another server was promoted.
       [epochHeader]: this.#epochs.header(app, primary.url),
     };
-    const response = await primary.forward(exchange, further);
-    if (response) this.#hear(app, primary.url, response.epoch);
-    return response || outgoing.headersSent ? (response?.status ?? 0) : refusal(away());
+    const response = await primary.forward(exchange, headers);
+    if (response) this.#receive(app, primary.url, response.epoch);
+    return response || outgoing.headersSent ? (response?.status ?? 0) : errorResponse(unreachable());
   }
 
-  /** Proves the epoch of what is served to a primary whose own is lower. */
-  #hear(app: App, url: string, header: unknown): void {
+  /** Proves the epoch of the served copy to a primary with a lower one. */
+  #receive(app: App, url: string, header: unknown): void {
     const epoch = this.#epochs.read(app, url, header);
     if (epoch === undefined || epoch >= versionOf(app.db).epoch) return;
-    // Where it cannot be reached now, the next request that goes there tries again.
-    this.#epochs.ask(app, url).catch(() => undefined);
+    // If that fails, the next forwarded request tries again.
+    this.#epochs.request(app, url).catch(() => undefined);
   }
 
   #version(): Version {
     return this.#server ? versionOf(this.#server.app.db) : { epoch: 0, number: 0 };
   }
 
-  async #follow(server: Server): Promise<void> {
-    const { config, log, source } = this.#given;
+  async #follow(server: CopyServer): Promise<void> {
+    const { config, log, source } = this.#options;
     const { signal } = this.#ending;
     while (!signal.aborted) {
       await sleep(config.follow_interval / 1000, undefined, { signal, ref: false }).catch(() => undefined);
@@ -225,23 +224,23 @@ export class Follower {
             this.#copies.discard(copy);
             throw error;
           });
-          this.#copies.removeOld(kept);
+          this.#copies.removeOld(previousCopies);
           const version = this.#version();
-          for (const look of this.#waiting) look(version);
+          for (const check of this.#waiting) check(version);
         }
         this.#asOf = asOf;
         this.#lastFailure = undefined;
       } catch (error) {
         if (signal.aborted) return;
         const { message } = errorOf(error);
-        if (message !== this.#lastFailure) log.warn({ err: error }, 'the source cannot be copied');
+        if (message !== this.#lastFailure) log.warn({ err: error }, 'failed to copy the source');
         this.#lastFailure = message;
       }
     }
   }
 }
 
-const away = (): HttpError =>
+const unreachable = (): HttpError =>
   new HttpError(503, { detail: 'The primary server cannot be reached. Try again.' }, { 'Retry-After': '1' });
 
 const readOnly = (): HttpError => new HttpError(503, { detail: 'This server only reads.' });

@@ -5,16 +5,16 @@ import { urlToHttpOptions } from 'node:url';
 import type { Exchange } from '../../kernel/http/exchange.ts';
 import { epochHeader } from './epochs.ts';
 
-/** Milliseconds without a byte after which the primary counts as away. */
-const patience = 60_000;
+/** Milliseconds without a byte after which the primary counts as unreachable. */
+const idleTimeoutMs = 60_000;
 /** Milliseconds after which a body is sent without `100 Continue`, which a proxy before the primary may withhold. */
 const continueTimeoutMs = 10_000;
 
 /**
- * Headers that stay behind: those of one connection (RFC 9110 7.6.1), and those by which a client, or a proxy before the
- * follower, would tell the primary and what stands before it of another address or target than those that count here.
+ * Headers that are not forwarded: hop-by-hop headers (RFC 9110 7.6.1), and those in which a client or a proxy in front of the
+ * follower could claim another address or target.
  */
-const leftBehind = new Set([
+const droppedHeaders = new Set([
   'connection',
   'expect',
   'forwarded',
@@ -30,23 +30,23 @@ const leftBehind = new Set([
   'x-real-ip',
   epochHeader.toLowerCase(),
 ]);
-const ofProxies = /^x-(forwarded|original|rewrite)-/;
+const proxyHeaders = /^x-(forwarded|original|rewrite)-/;
 
-/** How the primary responded. */
+/** The response of the primary. */
 interface Forwarded {
   readonly status: number;
-  /** What the response says of its epoch. */
+  /** The value of the epoch header. */
   readonly epoch: unknown;
 }
 
-/** The server that a follower sends what it does not answer itself. */
+/** The server to which a follower forwards requests. */
 export class Primary {
   readonly #agent: PlainAgent;
   readonly #url: URL;
 
   constructor(readonly url: string) {
     this.#url = new URL(url);
-    const options = { keepAlive: true, maxFreeSockets: 64, timeout: patience };
+    const options = { keepAlive: true, maxFreeSockets: 64, timeout: idleTimeoutMs };
     this.#agent = url.startsWith('https:') ? new SecureAgent(options) : new PlainAgent(options);
   }
 
@@ -55,16 +55,16 @@ export class Primary {
   }
 
   /**
-   * Sends a request on below the path of the primary, and its response back as it is. Resolves with undefined where the primary
-   * could not be reached, and nothing was answered.
+   * Forwards a request to a path below that of the primary, and returns its response unchanged. Resolves with undefined if the
+   * primary is unreachable and nothing was sent to the client.
    */
-  async forward(exchange: Exchange, further: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
+  async forward(exchange: Exchange, extraHeaders: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
     const { outgoing } = exchange;
     try {
-      const response = await this.#send(exchange, further);
+      const response = await this.#send(exchange, extraHeaders);
       const status = response.statusCode ?? 502;
       outgoing.writeHead(status, endToEnd(response));
-      // Where either end goes away meanwhile, the other is told by an answer that breaks off.
+      // If one end disconnects, the response to the other is cut off.
       await pipeline(response, outgoing).catch(() => undefined);
       return { status, epoch: response.headers[epochHeader.toLowerCase()] };
     } catch {
@@ -74,63 +74,63 @@ export class Primary {
 
   #send(
     { expectation, message, outgoing, target }: Exchange,
-    further: Readonly<Record<string, string>>,
+    extraHeaders: Readonly<Record<string, string>>,
   ): Promise<IncomingMessage> {
     const { method = 'GET' } = message;
     const send = this.#agent instanceof SecureAgent ? secureRequest : plainRequest;
-    // A body is told as one by the same means: without, its bytes would be the next request of the connection, whoever's it is.
+    // Keep the framing of the body: otherwise, its bytes would be the next request of the connection (request smuggling).
     const framing = message.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
-    // Where the client waits for the decision of the primary, the follower does, too.
-    const waits = expectation.isPending ? ['Expect', '100-continue'] : [];
-    const others = [...Object.entries(further).flat(), ...framing, ...waits];
-    const headers = ['Host', this.#url.host, ...endToEnd(message), ...others];
-    // Not as a URL, of which the dots would be resolved.
+    // If the client waits for a decision of the primary, so does the follower.
+    const expect = expectation.isPending ? ['Expect', '100-continue'] : [];
+    const further = [...Object.entries(extraHeaders).flat(), ...framing, ...expect];
+    const headers = ['Host', this.#url.host, ...endToEnd(message), ...further];
+    // A URL object would resolve dot segments.
     const { hostname, port, protocol } = urlToHttpOptions(this.#url);
     const path = this.#url.pathname.replace(/\/$/, '') + target;
     return new Promise((resolve, reject) => {
-      const options = { agent: this.#agent, protocol, hostname, port, path, method, headers, timeout: patience };
-      const sent = send(options);
+      const options = { agent: this.#agent, protocol, hostname, port, path, method, headers, timeout: idleTimeoutMs };
+      const forwarded = send(options);
       let timer: NodeJS.Timeout | undefined;
       const sendBody = (): void => {
         clearTimeout(timer);
         expectation.meet();
-        message.pipe(sent);
+        message.pipe(forwarded);
       };
-      sent.on('response', (response) => {
+      forwarded.on('response', (response) => {
         clearTimeout(timer);
-        // The primary rejects the body that the client has not sent.
+        // The primary rejects the body before the client has sent it.
         if (expectation.isPending) expectation.reject();
         resolve(response);
       });
-      sent.on('error', (error) => {
+      forwarded.on('error', (error) => {
         clearTimeout(timer);
         reject(error);
       });
-      sent.on('timeout', () => sent.destroy(new Error('timeout')));
+      forwarded.on('timeout', () => forwarded.destroy(new Error('timeout')));
       outgoing.on('close', () => {
         clearTimeout(timer);
-        sent.destroy();
+        forwarded.destroy();
       });
-      message.on('error', () => sent.destroy());
+      message.on('error', () => forwarded.destroy());
       if (!expectation.isPending) sendBody();
       else {
-        sent.once('continue', sendBody);
-        sent.flushHeaders();
+        forwarded.once('continue', sendBody);
+        forwarded.flushHeaders();
         timer = setTimeout(sendBody, continueTimeoutMs);
       }
     });
   }
 }
 
-/** The headers of a message that are for its receiver, names and values in turns; among them what tells the length of its body. */
+/** Returns the end-to-end headers of a message as alternating names and values, including Content-Length. */
 function endToEnd({ headers, rawHeaders }: IncomingMessage): string[] {
   const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
-  const kept: string[] = [];
+  const forwarded: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name = '', value = ''] = rawHeaders.slice(i, i + 2);
     const lower = name.toLowerCase();
-    const staysBehind = leftBehind.has(lower) || ofProxies.test(lower) || named.includes(lower);
-    if (lower === 'content-length' || !staysBehind) kept.push(name, value);
+    const isDropped = droppedHeaders.has(lower) || proxyHeaders.test(lower) || named.includes(lower);
+    if (lower === 'content-length' || !isDropped) forwarded.push(name, value);
   }
-  return kept;
+  return forwarded;
 }

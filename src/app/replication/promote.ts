@@ -12,9 +12,9 @@ import { Copies } from './copies.ts';
 import { textOf, versionOf } from './version.ts';
 
 /**
- * Makes the newest copy of a follower's data folder its database, in a new epoch; a source that is given is copied once more
- * before. Answers the version that it begins with. Rejects with a sentence when a server uses the folder, the source cannot be
- * copied, or there is no copy.
+ * Promotes the newest copy in a follower's data folder to its database, in a new epoch. Copies the source first if there is one.
+ * Returns the first version of the database. Rejects with a sentence if a server uses the folder, the source cannot be copied, or
+ * there is no copy.
  */
 export async function promote(config: Config, source: string | undefined): Promise<string> {
   const folder = resolve(config.data);
@@ -36,7 +36,7 @@ export async function promote(config: Config, source: string | undefined): Promi
       present(db.pragma('wal_checkpoint(TRUNCATE)'));
       const version = textOf(versionOf(db));
       db.close();
-      // Without a log of its own it is a file like any other.
+      // Without a write-ahead log, the file can be renamed.
       renameSync(file, join(folder, databaseFile));
       syncFolder(folder);
       rmSync(join(folder, 'copies'), { recursive: true });

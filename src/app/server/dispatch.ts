@@ -17,40 +17,44 @@ import { prefixOf } from '../../kernel/net/prefix.ts';
 import { selfChecks, verify } from '../../kernel/verification.ts';
 import { dueExpiries } from '../compose/expiries.ts';
 import { nextVersion, textOf, versionHeader } from '../replication/version.ts';
-import { Course } from './course.ts';
 import { ignoredHeader, ignoredNames, unknownNames } from './ignored.ts';
+import { RequestRun } from './request-run.ts';
 
-/** At most so many addresses are known to have been asked for. */
-const maxRequested = 20_000;
+/** Maximum number of URLs that count as requested before. */
+const maxRequestedUrls = 20_000;
 
-/** What a document weighs besides its address and its body, in bytes, about. */
-const documentWeight = 600;
+/** Approximate bytes of a cached response, without its key and body. */
+const responseOverhead = 600;
 
-/** Largest body of an open endpoint, whose callers nobody knows. */
-const openBodyBytes = 64 * 1024;
+/** Maximum body of an endpoint without authentication. */
+const maxOpenBodyBytes = 64 * 1024;
 
-/** Both looks at a request: at its headers, where it brings a body, and at all of it. */
+/** The functions that handle a request. */
 export interface Dispatcher {
+  /** Checks the headers of a request before its body is read. */
   admit(incoming: IncomingRequest): Admission | Answer;
+  /** Handles a complete request. */
   answer(incoming: IncomingRequest): Answer | Promise<Answer>;
-  /** What is said when what was answered could not be saved: what reads is read again. */
+  /** Returns the response after a failed commit. Reads run again, without the lost changes. */
   unsaved(incoming: IncomingRequest, error: unknown): Answer;
 }
 
 const allowOf = memoised(allowed);
 
-/** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
+/**
+ * Handles requests in this order: due expiries, route, caller, handler. Errors become replies (core.md 1.2).
+ */
 export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
-  const most = app.config.max_body_bytes;
+  const maxBodyBytes = app.config.max_body_bytes;
   const expireDue = dueExpiries(app);
   const perform = performer(app);
-  const begin = (incoming: IncomingRequest): Course => {
+  const begin = (incoming: IncomingRequest): RequestRun => {
     const match = router.find(incoming.path);
-    return new Course(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue);
+    return new RequestRun(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue);
   };
   const isStrict = app.config.strict_input;
-  /** The request, of which unknown names are refused where that is set. */
-  const refusing = (operation: Operation, request: Request): Request => {
+  /** Makes a request reject unknown names, if the setting strict_input is on. */
+  const withStrictInput = (operation: Operation, request: Request): Request => {
     if (isStrict)
       request.unknownNames = () => {
         const names = ignoredNames(operation, request);
@@ -64,168 +68,172 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   };
   return {
     admit: (incoming) => {
-      const course = begin(incoming);
+      const run = begin(incoming);
       try {
-        const { endpoint, request } = course.enter();
-        course.operation();
+        const { endpoint, request } = run.resolve();
+        run.operation();
         endpoint.admit?.(request);
         const isOpen = request.actor === null && !endpoint.admit;
-        const limit = isOpen ? Math.min(openBodyBytes, most) : most;
+        const limit = isOpen ? Math.min(maxOpenBodyBytes, maxBodyBytes) : maxBodyBytes;
         return {
           bodyLimit: endpoint.bodyLimit ?? limit,
           holder: request.actor?.uuid ?? prefixOf(incoming.address),
-          route: course,
+          route: run,
         };
       } catch (error) {
-        return course.refuse(error);
+        return run.respondToError(error);
       }
     },
     answer: (incoming) => {
-      const course = begin(incoming);
-      return course.patiently(() => {
-        const { endpoint, request } = course.enter();
-        if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
-        const operation = course.operation();
-        const act = (asked: Request, prepared: unknown): Answer =>
-          course.answer(perform(operation, asked, prepared, course), ignoredBy(operation, asked));
-        if (!operation.prepare && !incoming.isMultipart) return act(refusing(operation, request), undefined);
-        // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-        return prepare(operation, refusing(operation, request)).then(
-          (prepared) => course.patiently(() => act(refusing(operation, course.enter().request), prepared)),
-          (error: unknown) => course.refuse(error),
+      const run = begin(incoming);
+      return run.attempt(() => {
+        const { endpoint, request } = run.resolve();
+        if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
+        const operation = run.operation();
+        const respond = (resolved: Request, prepared: unknown): Answer =>
+          run.respond(perform(operation, resolved, prepared, run), ignoredBy(operation, resolved));
+        if (!operation.prepare && !incoming.isMultipart) return respond(withStrictInput(operation, request), undefined);
+        // Resolve the request again: during the preparation, its token may have been revoked, or a role may have ended.
+        return prepare(operation, withStrictInput(operation, request)).then(
+          (prepared) => run.attempt(() => respond(withStrictInput(operation, run.resolve().request), prepared)),
+          (error: unknown) => run.respondToError(error),
         );
       });
     },
     unsaved: (incoming, error) => {
-      const course = begin(incoming);
-      if (!(error instanceof StorageError) || !isReading(incoming.method)) return course.refuse(error);
+      const run = begin(incoming);
+      if (!(error instanceof StorageError) || !isReading(incoming.method)) return run.respondToError(error);
       try {
         return app.db.trial(() => {
-          const { endpoint, request } = course.enter();
-          if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
-          const operation = course.operation();
-          if (operation.prepare) return course.refuse(error);
-          const requested = refusing(operation, request);
-          return course.answer(perform(operation, requested, undefined), ignoredBy(operation, requested));
+          const { endpoint, request } = run.resolve();
+          if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
+          const operation = run.operation();
+          if (operation.prepare) return run.respondToError(error);
+          const strict = withStrictInput(operation, request);
+          return run.respond(perform(operation, strict, undefined), ignoredBy(operation, strict));
         });
       } catch (failure) {
-        return course.refuse(failure);
+        return run.respondToError(failure);
       }
     },
   };
 }
 
-/** What must happen before the transaction: reading a multipart body, hashing a password. */
+/** Does the asynchronous work before the transaction, such as reading a multipart body or hashing a password. */
 async function prepare(operation: Operation, request: Request): Promise<unknown> {
   if (request.incoming.isMultipart) await request.incoming.prepareBody();
   return operation.prepare?.(request);
 }
 
-/** Runs a handler. Where unknown names are refused they are told with what else is not valid, and before the state. */
+/** Runs a handler. With strict input, reports unknown names together with other invalid fields, and before conflicts. */
 function handle(operation: Operation, request: Request, prepared: unknown): Reply {
   if (!request.unknownNames) return operation.handle(request, prepared);
-  const told = (error: unknown): unknown => {
-    const isOfState = error instanceof HttpError && [400, 409, 412].includes(error.status);
-    const refused = isOfState ? request.unknownNames?.() : undefined;
-    if (!refused || !(error instanceof HttpError)) return error;
+  const withUnknownNames = (error: unknown): unknown => {
+    if (!(error instanceof HttpError) || ![400, 409, 412].includes(error.status)) return error;
+    const unknown = request.unknownNames?.();
+    if (!unknown) return error;
     const others = error.status === 400 && typeof error.body === 'object' ? error.body : {};
-    return invalid({ ...others, ...refused });
+    return invalid({ ...others, ...unknown });
   };
   let reply: Reply;
   try {
     reply = operation.handle(request, prepared);
   } catch (error) {
-    throw told(error);
+    throw withUnknownNames(error);
   }
-  const refused = request.unknownNames();
-  if (refused) throw invalid(refused);
+  const unknown = request.unknownNames();
+  if (unknown) throw invalid(unknown);
   return reply;
 }
 
 /**
- * Runs a handler that writes: without a savepoint, where the request can be answered again. An operation that has failed after
- * a change, which takes back what others have changed, has one from then on.
+ * Runs a handler that writes, without a savepoint if the request can run again. A failure after a change then rolls back the
+ * whole commit, so that operation gets a savepoint from then on.
  */
-function changer(db: SqliteDatabase): (operation: Operation, request: Request, work: () => Reply) => Reply {
-  const failing = new WeakSet<Operation>();
+function writerOf(db: SqliteDatabase): (operation: Operation, request: Request, work: () => Reply) => Reply {
+  const operationsWithSavepoint = new WeakSet<Operation>();
   return (operation, { incoming }, work) => {
     const isPrepared = operation.prepare !== undefined || incoming.isMultipart;
-    if (!incoming.isRepeatable || operation.isHandledOnce || isPrepared || failing.has(operation))
+    if (!incoming.isRepeatable || operation.isHandledOnce || isPrepared || operationsWithSavepoint.has(operation))
       return db.write(work);
     if (selfChecks.repeatableWrites) rehearse(db, work);
-    return db.writeRepeatable(work, () => failing.add(operation));
+    return db.writeRepeatable(work, () => operationsWithSavepoint.add(operation));
   };
 }
 
-/** Runs work that is to be run again, and takes it back: what it leaves outside of the database counts twice then. */
+/** Runs work and rolls it back, so that tests notice effects outside of the database, which happen twice. */
 function rehearse(db: SqliteDatabase, work: () => unknown): void {
   try {
     db.trial(() => db.write(work));
   } catch {
-    // It fails again when it is run again.
+    // It fails again in the actual run.
   }
 }
 
-/** With a course, what takes long to read is put off. */
-type Performing = (operation: Operation, request: Request, prepared: unknown, course?: Pick<Course, 'reads'>) => Reply;
+/** Returns the reply of an operation. With a run, slow reads are deferred. */
+type Perform = (operation: Operation, request: Request, prepared: unknown, run?: Pick<RequestRun, 'reads'>) => Reply;
 
 /**
- * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
- * since the same caller was told it. See src/decisions/caching.md. Throws DeferredRead where it takes long to read.
+ * Runs a handler. Writes run in a transaction. Reads run only if their rows have changed since the cached response to the same
+ * caller, or if that response has expired. See src/decisions/caching.md. Throws DeferredRead for slow reads.
  */
-function performer({ config, db, metrics }: App): Performing {
-  const documents = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
-  const requested = new CacheBudget(maxRequested).cache<string, true>(() => 1);
+function performer({ config, db, metrics }: App): Perform {
+  const responses = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
+  const requestedUrls = new CacheBudget(maxRequestedUrls).cache<string, true>(() => 1);
   const { answers, texts } = metrics.caches;
-  const change = changer(db);
-  return (operation, request, prepared, course) => {
+  const write = writerOf(db);
+  return (operation, request, prepared, run) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      return change(operation, request, () => {
+      return write(operation, request, () => {
         const reply = handle(operation, request, prepared);
         if (!config.replicated) return reply;
         return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };
       });
-    const recalled = operation.fromCache?.(request);
-    if (recalled && !request.unknownNames?.()) {
+    const fromCache = operation.fromCache?.(request);
+    if (fromCache && !request.unknownNames?.()) {
       texts.hits++;
-      return recalled;
+      return fromCache;
     }
     if (operation.fromCache) texts.misses++;
-    // With these rights, which were read before `observe`: what staff are told is not for who was staff.
+    // Global roles are part of the key: they were read before `observe`, and a former staff user must not get cached responses for staff.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
-    const known = documents.get(key);
-    if (known && (known.until === undefined || request.now < known.until)) {
+    const cached = responses.get(key);
+    if (cached && (cached.until === undefined || request.now < cached.until)) {
       verify(
         () => key,
-        () => told(known),
-        () => told(handle(operation, request, prepared)),
+        () => comparable(cached),
+        () => comparable(handle(operation, request, prepared)),
       );
       answers.hits++;
-      return known;
+      return cached;
     }
     answers.misses++;
-    const deferred = course?.reads;
+    const deferred = run?.reads;
     const { result: reply, reads } = db.versions.observe(() =>
       db.withDeferredReads(deferred, () => handle(operation, request, prepared)),
     );
     if (deferred?.isOutdated) return reply;
-    // What varies with a header of the request is another document each time.
+    // A response that varies with request headers is not cached.
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {
       // A URL is cached from its second request on.
-      if (requested.get(key) === undefined) {
-        requested.set(key, true);
+      if (requestedUrls.get(key) === undefined) {
+        requestedUrls.set(key, true);
         return reply;
       }
-      return documents.set(key, reply, reads, 2 * key.length + documentWeight);
+      return responses.set(key, reply, reads, 2 * key.length + responseOverhead);
     }
-    const compressed = new CompressedForms('each', (bytes) => documents.recordGrowth(key, kept, bytes));
-    const kept: Reply = { ...encoded(reply), compressed };
-    return documents.set(key, kept, reads, 2 * key.length + documentWeight + kept.body.length);
+    const compressed = new CompressedForms('each', (bytes) => responses.recordGrowth(key, stored, bytes));
+    const stored: Reply = { ...encoded(reply), compressed };
+    return responses.set(key, stored, reads, 2 * key.length + responseOverhead + stored.body.length);
   };
 }
 
-/** What somebody who asks is told. */
-const told = ({ body, headers, status }: Reply): unknown => [status, headers, Buffer.from(body).toString('latin1')];
+/** The parts of a reply that the client gets, for comparison. */
+const comparable = ({ body, headers, status }: Reply): unknown => [
+  status,
+  headers,
+  Buffer.from(body).toString('latin1'),
+];

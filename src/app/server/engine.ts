@@ -20,43 +20,43 @@ import { housekeeping } from '../compose/housekeeping.ts';
 import { fencedBy } from '../replication/fence.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 
-/** A deployment at work: what requests ask, and what it does by itself. Whoever listens stands in front of it. */
+/** A running deployment without a listener: it handles requests and runs background work. */
 export interface Engine {
   readonly app: App;
   readonly dispatcher: Dispatcher;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
-  /** A fresh token of a user, `admin` unless it is named. Throws when there is no such active user. */
+  /** Issues a token for a user (default: `admin`). Throws if there is no such active user. */
   issueToken(username?: string): string;
-  /** How long ago, in milliseconds, what comes due was last looked at. */
-  quiet(): number;
-  /** Does the work that has come due by the clock; by itself it happens every second. */
+  /** Milliseconds since the timer last ran due work. */
+  timerAgeMs(): number;
+  /** Runs work that is due. The timer does this every second. */
   tick(): void;
-  /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
+  /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
   settled(): Promise<void>;
-  /** Begins nothing more, breaks off what is sent, and answers still; resolves when no provider is being called. */
-  rest(): Promise<void>;
-  /** Begins nothing more, gives work in progress `graceMs` (default: a second), saves and closes everything. */
+  /** Stops background work and cancels sends, but still handles requests. Resolves when no provider call is running. */
+  pause(): Promise<void>;
+  /** Stops background work, gives work in progress `graceMs` (default: a second), saves and closes everything. */
   close(graceMs?: number): Promise<void>;
-  /** Begins nothing more, breaks off what is sent, and closes everything when no provider is being called. */
+  /** Stops background work, cancels sends, and closes everything when no provider call is running. */
   abandon(): Promise<void>;
 }
 
 /**
- * Opens the database and begins to work on it; where it only `rests`, it answers and does nothing by itself but end what is due
- * when it is asked. Rejects with a sentence when the configuration or the data is unusable.
+ * Opens the database and starts background work. A passive engine only handles requests; they still end roles and invitations
+ * that are past their end. Rejects with a sentence if the configuration or the data is unusable.
  */
 export async function startEngine(
   config: Config,
   opening: Omit<Opening, 'purpose' | 'isCopy' | 'wakeOutbox'>,
-  rests = false,
+  isPassive = false,
 ): Promise<Engine> {
-  let isResting = rests;
+  let isPaused = isPassive;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
     purpose: 'serve',
-    isCopy: rests,
-    wakeOutbox: (outbox, queues) => isResting || outboxes[outbox].wake(queues),
+    isCopy: isPassive,
+    wakeOutbox: (outbox, queues) => isPaused || outboxes[outbox].wake(queues),
   });
   const { db } = app;
   const outboxes = {
@@ -76,10 +76,10 @@ export async function startEngine(
     close();
   };
   const refresher = new MetadataRefresher(app);
-  isResting ||= fencedBy(db) !== null;
-  const begun = isResting ? Promise.resolve(undefined) : begin(app, opening.folder, watch, worker, refresher);
-  const initialPassword = await begun.catch(
-    // An embedding program may try again: nothing stays open, and the folder is not locked.
+  isPaused ||= fencedBy(db) !== null;
+  const started = isPaused ? Promise.resolve(undefined) : startWork(app, opening.folder, watch, worker, refresher);
+  const initialPassword = await started.catch(
+    // Close everything and unlock the folder, because an embedding program may try again.
     async (error: unknown) => {
       await closeData();
       throw error;
@@ -89,18 +89,21 @@ export async function startEngine(
     for (const deliverer of deliverers) deliverer.poll();
   };
   const tasks: readonly Task[] = [
-    // Before whatever goes by the clock.
+    // Before all tasks that depend on the clock.
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
-    { name: 'take due deliveries', every: 0, run: pollDeliverers },
-    { name: 'look for events of other processes', every: 0, run: () => app.eventStreams.poll() },
-    { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
+    { name: 'claim due deliveries', every: 0, run: pollDeliverers },
+    { name: 'poll for events of other processes', every: 0, run: () => app.eventStreams.poll() },
+    { name: 'claim due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ];
-  const timer = new Timer(app, [{ name: 'watch the file', every: 0, run: watchData }, ...(isResting ? [] : tasks)]);
+  const timer = new Timer(app, [
+    { name: 'watch the database file', every: 0, run: watchData },
+    ...(isPaused ? [] : tasks),
+  ]);
   timer.start();
-  const rest = async (): Promise<void> => {
-    isResting = true;
+  const pause = async (): Promise<void> => {
+    isPaused = true;
     timer.stop();
     refresher.close();
     await worker.stop(0);
@@ -112,7 +115,7 @@ export async function startEngine(
     dispatcher: dispatcher(app, router),
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
-    quiet: () => timer.quiet(),
+    timerAgeMs: () => timer.quiet(),
     tick: () => timer.tick(),
     settled: async () => {
       await worker.idle();
@@ -129,20 +132,20 @@ export async function startEngine(
       await Promise.all(deliverers.map((deliverer) => deliverer.close(graceMs)));
       await closeData();
     },
-    rest,
+    pause,
     abandon: async () => {
       app.eventStreams.close();
-      await rest();
+      await pause();
       await closeData();
     },
   };
 }
 
 /**
- * What a start does before anybody is served; identity providers of files are read. Answers the path of a first user's password.
- * Rejects with a sentence, with ConfigError for files of metadata.
+ * Does the work of a start before the first request, including reading the metadata of identity providers. Returns the path of
+ * the first user's password. Rejects with a sentence, or with ConfigError for metadata files.
  */
-async function begin(
+async function startWork(
   app: App,
   folder: string | undefined,
   watch: ClockWatch,
@@ -152,7 +155,7 @@ async function begin(
   watch.start();
   worker.recover();
   if (indexSome(app.db)) {
-    app.log.info('entering the words of events into the index');
+    app.log.info('updating the full-text index of events');
     indexAll(app.db);
   }
   sealPlainTokens(app);

@@ -3,13 +3,14 @@ import type { Operation } from '../../kernel/collection/endpoint.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { HttpError, type Messages } from '../../kernel/http/error.ts';
 
-/* Names in a request that its operation does not have for anybody (core.md 1.5 "Ignored input"). */
+/* Names in a request that its operation does not know (core.md 1.5 "Ignored input"). */
 
-/** What an operation knows: its parameters, with the starts of those that have a form of names, and the members of its body. */
-interface Known {
+/** The names that an operation knows. */
+interface KnownNames {
   readonly parameters: ReadonlySet<string>;
-  readonly starts: readonly string[];
-  /** Undefined where no body is looked at. */
+  /** Prefixes of parameters with a variable name. */
+  readonly prefixes: readonly string[];
+  /** Members of the body; undefined for an operation without body. */
   readonly members: ReadonlySet<string> | undefined;
 }
 
@@ -18,44 +19,44 @@ interface IgnoredNames {
   readonly body: readonly string[];
 }
 
-const known = new WeakMap<Operation, Known>();
+const knownNames = new WeakMap<Operation, KnownNames>();
 
-function knownOf(operation: Operation): Known {
-  const present = known.get(operation);
-  if (present) return present;
+function knownNamesOf(operation: Operation): KnownNames {
+  const cached = knownNames.get(operation);
+  if (cached) return cached;
   const { filters = {}, input, orderings = [], output, paginated, selectable } = operation;
-  const made: Known = {
+  const names: KnownNames = {
     parameters: new Set([
       ...Object.keys(filters),
       ...(orderings.length > 0 ? ['o'] : []),
       ...((selectable ?? paginated) ? ['field', 'fields'] : []),
       ...(paginated ? ['page', 'page_size'] : []),
     ]),
-    starts: Object.values(filters).flatMap((filter) => filter.starts ?? []),
-    members: input && new Set([...Object.keys(input.fields), ...membersShown(output.shape)]),
+    prefixes: Object.values(filters).flatMap((filter) => filter.starts ?? []),
+    members: input && new Set([...Object.keys(input.fields), ...membersOfShape(output.shape)]),
   };
-  known.set(operation, made);
-  return made;
+  knownNames.set(operation, names);
+  return names;
 }
 
-/** The members of the object that an answer holds, which its reader may send back. */
-function membersShown({ properties }: JsonSchema = {}): readonly string[] {
+/** Returns the members of the object in a response. Clients may send them back. */
+function membersOfShape({ properties }: JsonSchema = {}): readonly string[] {
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 
-/** The names that an operation ignores; undefined where there are none. */
+/** Returns the names that an operation ignores; undefined if there are none. */
 export function ignoredNames(operation: Operation, request: Request): IgnoredNames | undefined {
   const { incoming } = request;
   if (operation.takesAnything || (incoming.query.text === '' && !operation.input)) return undefined;
-  const { members, parameters, starts } = knownOf(operation);
+  const { members, parameters, prefixes } = knownNamesOf(operation);
   const query = [...incoming.query.names()].filter(
-    (name) => !parameters.has(name) && !starts.some((start) => name.startsWith(start)),
+    (name) => !parameters.has(name) && !prefixes.some((prefix) => name.startsWith(prefix)),
   );
   const body = members ? membersOf(request).filter((name) => !members.has(name)) : [];
   return query.length + body.length === 0 ? undefined : { query, body };
 }
 
-/** The names in a body; none where it cannot be read, which is told otherwise. */
+/** Returns the names in a body; none if it is unreadable, which the handler reports. */
 function membersOf({ incoming }: Request): readonly string[] {
   if (incoming.method === 'GET' || incoming.method === 'HEAD') return [];
   try {
@@ -66,30 +67,30 @@ function membersOf({ incoming }: Request): readonly string[] {
   }
 }
 
-const mostTold = 20;
-const longestTold = 40;
+const maxNames = 20;
+const maxNameLength = 40;
 
 const plainName = /^[A-Za-z0-9_.-]{1,40}$/;
 
-/** Bytes other than these are percent-encoded. */
+/** Percent-encodes all other bytes. */
 const encodedName = (name: string): string =>
   plainName.test(name)
     ? name
-    : [...Buffer.from(name.slice(0, longestTold))]
+    : [...Buffer.from(name.slice(0, maxNameLength))]
         .map((byte) => {
-          const sign = String.fromCharCode(byte);
-          return /[A-Za-z0-9_.-]/.test(sign) ? sign : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+          const character = String.fromCharCode(byte);
+          return /[A-Za-z0-9_.-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
         })
         .join('')
-        .slice(0, longestTold);
+        .slice(0, maxNameLength);
 
-/** The header X-Ignored: `query nmae, foo; body bar`. */
+/** Returns the header X-Ignored: `query nmae, foo; body bar`. */
 export function ignoredHeader({ body, query }: IgnoredNames): string {
   const [only = '', ...others] = query;
   if (others.length + body.length === 0 && plainName.test(only)) return `query ${only}`;
   const parts = [
-    ['query', query.slice(0, mostTold)],
-    ['body', body.slice(0, Math.max(0, mostTold - query.length))],
+    ['query', query.slice(0, maxNames)],
+    ['body', body.slice(0, Math.max(0, maxNames - query.length))],
   ] as const;
   return parts
     .filter(([, names]) => names.length > 0)
@@ -97,7 +98,7 @@ export function ignoredHeader({ body, query }: IgnoredNames): string {
     .join('; ');
 }
 
-/** What is told of these names where the setting strict_input refuses them. */
+/** Returns the error messages for these names, if the setting strict_input rejects them. */
 export const unknownNames = ({ body, query }: IgnoredNames): Messages =>
   Object.fromEntries(
     [...new Set([...query, ...body])].map((name) => [

@@ -79,7 +79,13 @@ test('a newer version that has migrated the database, or a timer that stands sti
   assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: { ...checks, migrations } } });
   other.pragma(`user_version = ${newest}`);
   other.close();
-  const vitals = { app: server.app, folder: data, instance: undefined, quiet: () => 61_000, isClosing: () => true };
+  const vitals = {
+    app: server.app,
+    folder: data,
+    instance: undefined,
+    timerAgeMs: () => 61_000,
+    isClosing: () => true,
+  };
   const { checks: found, isReady } = await examineHealth(vitals);
   const server_ = 'is about to end';
   assert.equal([isReady, found], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
@@ -123,7 +129,7 @@ test('a server whose database file was removed is not ready, closes, and rejects
   const file = join(folder, 'tenantry.db');
   rmSync(file);
   other.tick();
-  const vitals = { app: other.app, folder, instance: undefined, quiet: () => 0, isClosing: () => false };
+  const vitals = { app: other.app, folder, instance: undefined, timerAgeMs: () => 0, isClosing: () => false };
   const { checks: found, isReady } = await examineHealth(vitals);
   const database = `${file} was removed while it was served: restore a backup`;
   assert.equal([isReady, found], [false, { ...checks, database }]);

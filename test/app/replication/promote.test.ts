@@ -52,7 +52,7 @@ async function promoteCopy(): Promise<void> {
 }
 
 const fenced = { detail: 'Another server has been promoted in the place of this one, which takes no changes.' };
-const trouble = 'another server has been promoted in the place of this one, in epoch 2: nothing is written here';
+const trouble = 'another server was promoted instead of this one, in epoch 2: this server stores no changes';
 
 test('a promoted copy goes on from where it was, and tells the server before, which writes nothing from then on', async () => {
   await promoteCopy();

@@ -13,12 +13,12 @@ import { prefixOf } from '../../kernel/net/prefix.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import { authenticate } from '../../kernel/security/tokens.ts';
 
-/** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
-const patience = 10_000;
-const pause = 20;
+/** Milliseconds that a request waits for another process that writes, and between two attempts. */
+const maxBusyMs = 10_000;
+const busyRetryMs = 20;
 
-/** A request on its way to its operation, with what the log and every answer say of it. */
-export class Course {
+/** The handling of one request, with the details for its response and its log line. */
+export class RequestRun {
   readonly route: string;
   readonly hidesPath: boolean;
   caller: string | undefined;
@@ -35,8 +35,8 @@ export class Course {
     this.hidesPath = match?.endpoint.hidesPath ?? this.route.includes('/:secret/');
   }
 
-  /** The request as of now, with its caller, and the endpoint it asks. Throws 401, 404. */
-  enter(): { endpoint: Endpoint; request: Request } {
+  /** Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404. */
+  resolve(): { endpoint: Endpoint; request: Request } {
     const { app, incoming, match } = this;
     const now = app.clock.now();
     app.db.catchUp();
@@ -54,56 +54,56 @@ export class Course {
     return match.endpoint.servesWithoutToken(new Request(app, incoming, match.params, null, now));
   }
 
-  /** What it reads that takes long; undefined where no thread reads it. */
+  /** Its deferred reads; undefined without a reader thread. */
   get reads(): DeferredReads | undefined {
     if (!this.app.readingThread) return undefined;
     this.#reads ??= new DeferredReads(this.caller ?? prefixOf(this.incoming.address));
     return this.#reads;
   }
 
-  /** The operation of a path that is there. Throws 405. */
+  /** The operation for the method. Throws 405. */
   operation(): Operation {
     const { method } = this.incoming;
-    const served = method === 'HEAD' ? 'GET' : method;
-    const operation = isMethod(served) ? this.match?.endpoint.operations[served] : undefined;
+    const name = method === 'HEAD' ? 'GET' : method;
+    const operation = isMethod(name) ? this.match?.endpoint.operations[name] : undefined;
     if (!operation) throw new HttpError(405, { detail: `Method "${method}" not allowed.` });
     return operation;
   }
 
-  answer(reply: Reply, ignored?: string): Answer {
+  respond(reply: Reply, ignored?: string): Answer {
     return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
-  /** Tries again while another process writes, outside of the turn, so that nobody else waits. */
-  patiently(work: () => Answer | Promise<Answer>, until = performance.now() + patience): Answer | Promise<Answer> {
+  /** Runs work again after its deferred reads, and while another process writes, without blocking the event loop. */
+  attempt(work: () => Answer | Promise<Answer>, until = performance.now() + maxBusyMs): Answer | Promise<Answer> {
     try {
       return work();
     } catch (error) {
       if (error instanceof DeferredRead)
         return this.#read(error).then(
-          () => this.patiently(work, until),
-          (failure) => this.refuse(failure),
+          () => this.attempt(work, until),
+          (failure) => this.respondToError(failure),
         );
       if (!(error instanceof StorageError) || error.reason !== 'busy' || performance.now() > until)
-        return this.refuse(error);
-      return sleep(pause).then(() => this.patiently(work, until));
+        return this.respondToError(error);
+      return sleep(busyRetryMs).then(() => this.attempt(work, until));
     }
   }
 
-  /** Has the thread read what takes long; then the request is to be looked at anew. */
+  /** Runs deferred reads on the reader thread. The work must run again after that. */
   async #read({ queries }: DeferredRead): Promise<void> {
     const { app, incoming, reads } = this;
     if (queries.length === 0) await nextTurn();
     else if (reads) await app.readingThread?.answer(reads, queries, incoming.isGone);
   }
 
-  /** What an error comes to. */
-  refuse(error: unknown): Answer {
+  /** Returns the response to an error. */
+  respondToError(error: unknown): Answer {
     if (error instanceof StorageError && error.reason !== 'broken')
-      return this.refuse(error.reason === 'full' ? outOfStorage() : writerBusy());
-    if (error instanceof HttpError) return this.answer(json(error.body, error.status, error.headers));
+      return this.respondToError(error.reason === 'full' ? outOfStorage() : writerBusy());
+    if (error instanceof HttpError) return this.respond(json(error.body, error.status, error.headers));
     const { id } = this.incoming;
     this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');
-    return this.answer(json({ detail: 'Internal server error.', request_id: id }, 500));
+    return this.respond(json({ detail: 'Internal server error.', request_id: id }, 500));
   }
 }

@@ -1,0 +1,43 @@
+import type { HttpError } from '../../kernel/http/error.ts';
+import type { Answer, Exchange } from '../../kernel/http/exchange.ts';
+import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
+import { json } from '../../kernel/http/reply.ts';
+
+/** Whether a request can change something. GET requests of logins can. */
+export const isWrite = ({ message: { method = 'GET' }, target }: Exchange): boolean =>
+  !isReading(method) || pathOf(target).startsWith('/api-auth/');
+
+/** Returns an error as the response to a request that has not been routed. */
+export const errorResponse = ({ body, headers, status }: HttpError): Answer => ({
+  reply: json(body, status, headers),
+  allow: '',
+  route: '',
+  caller: undefined,
+});
+
+/** Paths that every server decodes to the same: printable ASCII without escaped separators, spaces or percent signs. */
+const plainPath = /^[!-~]*$/;
+const ambiguous = /[\\%#]/;
+const dots = /^\.\.?(;|$)/;
+
+/**
+ * Whether a target stays below the path that it is appended to, however the servers on its way resolve it: some decode it before
+ * they resolve dot segments, some treat a backslash as a slash, and some remove everything after a semicolon.
+ */
+export function staysBelow(target: string): boolean {
+  const [path = ''] = target.split('?', 1);
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    return false;
+  }
+  const segments = decoded.split('/');
+  return (
+    path.startsWith('/') &&
+    plainPath.test(decoded) &&
+    !ambiguous.test(decoded) &&
+    segments.length === path.split('/').length &&
+    !segments.some((segment) => dots.test(segment))
+  );
+}
