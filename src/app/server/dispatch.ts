@@ -196,7 +196,7 @@ function performer({ config, db, metrics }: App): Perform {
       return fromCache;
     }
     if (operation.fromCache) texts.misses++;
-    // Global roles are part of the key: they were read before `observe`, and a former staff user must not get cached responses for staff.
+    // The key includes the global roles, which were read before `observe`: a former staff user must not get what staff see.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const cached = responses.get(key);
