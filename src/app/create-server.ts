@@ -67,7 +67,7 @@ export interface Server extends FixtureHandle {
   tick(): void;
   /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
   settled(): Promise<void>;
-  /** Whether due work is still done, which the server checks every second. */
+  /** Whether the timer, which runs due work every second, is alive. */
   isAlive(): boolean;
   /** Reloads the certificate and reopens the log file. If one is unusable, logs an error and keeps the previous one. */
   reload(): void;
@@ -167,7 +167,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   await fence?.start();
 
   let admin: AdminAccess | undefined;
-  // After the listener, so that operators can watch the shutdown.
+  // Closes after the listener, so that operators can watch the shutdown.
   shutdown.add(() => admin?.close());
   const listener = new HttpServer({
     admit: stage.admit,

@@ -21,7 +21,7 @@ import { dataCommands } from './cli/data-commands.ts';
 import { exampleNames, printExample } from './cli/examples.ts';
 import { checkHealth } from './cli/healthcheck.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
-import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
+import { handleOutputErrors, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
 import { withReadable } from './cli/readable-folder.ts';
 import { reportReady } from './cli/ready.ts';
 import { serveFlags, serveOptions } from './cli/serve-options.ts';
@@ -257,9 +257,9 @@ async function insertDemo({ config, flags }: Arguments): Promise<void> {
 async function doctor({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
-  const accepts = flags['accept-clock'] === true;
+  const acceptsClock = flags['accept-clock'] === true;
   const run = ({ app, watch }: Opened): void => {
-    if (accepts) watch.accept();
+    if (acceptsClock) watch.accept();
     const { isHealthy, problems } = examine(app, flags.repair === true);
     // Print these first: the queries of externalProblems can fail on a damaged page.
     for (const line of problems) process.stdout.write(`${line}\n`);
@@ -268,7 +268,7 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
       process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
-  if (flags.repair === true || accepts) await withDeployment(config, run, 'examine');
+  if (flags.repair === true || acceptsClock) await withDeployment(config, run, 'examine');
   else await withReadable(config, folder, (readable) => withDeployment(config, run, 'examine', readable));
 }
 
@@ -301,6 +301,6 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 if (isProgram(import.meta.url)) {
-  guardOutput();
+  handleOutputErrors();
   void main(process.argv.slice(2));
 }

@@ -26,7 +26,7 @@ import {
   serverSettings,
 } from '../kernel/config/settings.ts';
 import { namesOf } from '../kernel/names.ts';
-import { backupSettings } from './backup/config.ts';
+import { backupSettings } from './backup/before-upgrade.ts';
 import { emptyCollectionSettings } from './empty-collections.ts';
 import { replicationSettings } from './replication/config.ts';
 

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { errorOf } from './present.ts';
 
@@ -15,17 +13,6 @@ export function plainReason(thrown: unknown, named?: string): string {
     (path) => path !== undefined && path !== named,
   );
   return paths.length === 0 ? description : `${paths.join(' and ')}: ${description}`;
-}
-
-/** Makes a folder whose path starts with this and ends at random. Throws with a sentence that names the folder around it. */
-export function makeTemporaryFolder(start: string): string {
-  try {
-    return mkdtempSync(start);
-  } catch (error) {
-    throw new Error(`cannot write to ${dirname(start)}: ${descriptionOf(errorOf(error)) ?? errorOf(error).message}`, {
-      cause: error,
-    });
-  }
 }
 
 /** What the operating system calls an error; other libraries use the same numbers for theirs. */

@@ -10,11 +10,11 @@ import { openHandle } from '../../kernel/durability/handle.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/durability/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { placeNew } from '../../kernel/place.ts';
-import { makeTemporaryFolder, plainReason } from '../../kernel/plain-reason.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/security/secrets.ts';
 import { databaseFile } from '../data/data-folder.ts';
-import { withScratch } from './scratch.ts';
+import { makeTemporaryFolder, withTemporaryFolder } from './temporary-folder.ts';
 
 /**
  * Writes a backup of a data folder to a new file or a stream. A server may be running. The file gets its name when it is
@@ -33,12 +33,12 @@ export async function backUp(
     // Next to the target, which is often on another disk than the data: a backup must not fill the disk of the server.
     const make = (): string =>
       makeTemporaryFolder(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
-    return await withScratch(make, async (scratch) => {
-      const copy = join(scratch, databaseFile);
+    return await withTemporaryFolder(make, async (temporary) => {
+      const copy = join(temporary, databaseFile);
       const hasKeys = await copyData(folder, copy, addon);
       if (typeof target !== 'string') await compress(copy, target);
       else {
-        const draft = join(scratch, 'backup');
+        const draft = join(temporary, 'backup');
         await compress(copy, createWriteStream(draft, { mode: 0o600 }));
         rejectExisting(target);
         placeNew(draft, target);
@@ -81,8 +81,8 @@ function requireRestorable(copy: string, addon: Addon | undefined): void {
   }
 }
 
-/** Returns the text of the key file. Throws with a sentence if it contains no keys, because the backup would be useless. */
-function readKeys(folder: string): string | null {
+/** Returns the text of the key file; null without one. Throws with a sentence if it contains no keys. */
+export function readKeys(folder: string): string | null {
   const file = keyFile(folder);
   if (!existsSync(file)) return null;
   requireKeyFile(file);

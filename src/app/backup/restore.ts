@@ -20,7 +20,7 @@ import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
 import { fitsKeys } from '../data/encryption.ts';
-import { withScratch } from './scratch.ts';
+import { withTemporaryFolder } from './temporary-folder.ts';
 
 /**
  * Fills a data folder from a backup in a file or a stream. Returns the instant and the keys of the backup. Rejects with a
@@ -72,14 +72,14 @@ async function fill(
   const unlock = lockFolder(folder, addon);
   try {
     rejectData(folder);
-    return await withScratch(
-      () => makeScratch(folder),
-      async (scratch) => {
-        const copy = join(scratch, databaseFile);
+    return await withTemporaryFolder(
+      () => makeRestoringFolder(folder),
+      async (temporary) => {
+        const copy = join(temporary, databaseFile);
         const carried = await createWithKeys(create, stream, copy, addon).catch((error: unknown) => {
           throw new Error(`cannot ${action}: ${sentenceFor(error)}`, { cause: error });
         });
-        if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
+        if (carried.keys !== null) placeKeys(carried.keys, temporary, folder);
         placeNew(copy, join(folder, databaseFile));
         return carried;
       },
@@ -109,11 +109,11 @@ async function createWithKeys(
 }
 
 /** Replaces the folder that a killed command has left behind. The lock guarantees that no other command uses it. */
-function makeScratch(folder: string): string {
-  const scratch = restoringFolder(folder);
-  rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { mode: 0o700 });
-  return scratch;
+function makeRestoringFolder(folder: string): string {
+  const temporary = restoringFolder(folder);
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { mode: 0o700 });
+  return temporary;
 }
 
 async function openSource(file: string, kind: string): Promise<Readable> {
@@ -207,11 +207,11 @@ function sentenceFor(error: unknown): string {
 }
 
 /** The same keys can be there already, from a command that was killed. */
-function placeKeys(keys: string, scratch: string, folder: string): void {
+function placeKeys(keys: string, temporary: string, folder: string): void {
   const file = keyFile(folder);
   if (existsSync(file) && readFileSync(file, 'utf8') !== keys)
     throw new Error(`${file} has other keys than the backup: move it away, or restore into another folder`);
-  const draft = keyFile(scratch);
+  const draft = keyFile(temporary);
   writeFileSync(draft, keys, { mode: 0o600 });
   place(draft, file);
 }

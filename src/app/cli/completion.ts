@@ -18,49 +18,52 @@ interface Branch {
   readonly help: string;
   /** Its own options, without dashes. */
   readonly options: readonly string[];
-  readonly below: readonly Branch[];
+  readonly subcommands: readonly Branch[];
 }
 
 /** Returns the first words of the commands, each with its second words. */
 function treeOf(commands: Commands): Branch[] {
-  const branches = new Map<string, { name: string; help: string; options: string[]; below: Branch[] }>();
+  const branches = new Map<string, { name: string; help: string; options: string[]; subcommands: Branch[] }>();
   for (const [name, { choices = [], flags = {}, help }] of Object.entries(commands)) {
     const [first = '', second] = name.split(' ');
     const topics =
       name === 'help'
         ? [...Object.keys(commands).map((command) => command.split(' ', 1)[0] ?? ''), 'settings', 'all']
         : choices;
-    const below = [...new Set(topics)].map((choice) => ({
+    const subcommands = [...new Set(topics)].map((choice) => ({
       name: choice,
       help: `${first} ${choice}`,
       options: [],
-      below: [],
+      subcommands: [],
     }));
-    const leaf = { name: second ?? first, help, options: Object.keys(flags), below };
+    const leaf = { name: second ?? first, help, options: Object.keys(flags), subcommands };
     const branch = branches.get(first);
     if (second === undefined) branches.set(first, leaf);
-    else if (branch) branch.below.push(leaf);
-    else branches.set(first, { name: first, help: `tenantry ${first} …`, options: [], below: [leaf] });
+    else if (branch) branch.subcommands.push(leaf);
+    else branches.set(first, { name: first, help: `tenantry ${first} …`, options: [], subcommands: [leaf] });
   }
   return [...branches.values()];
 }
 
 const commonOptions = [`--${fileOption}`, ...settingNames.map(optionName)];
 const names = (branches: readonly Branch[]): string => branches.map(({ name }) => name).join(' ');
-const dashed = ({ options }: Branch): string => options.map((option) => `--${option}`).join(' ');
+const optionFlags = ({ options }: Branch): string => options.map((option) => `--${option}`).join(' ');
 
 /** Returns a line for each command that has options. */
 function eachWithOptions(tree: readonly Branch[], line: (words: string, options: string) => string): string[] {
   return tree.flatMap((branch) => [
-    ...branch.below
+    ...branch.subcommands
       .filter(({ options }) => options.length > 0)
-      .map((leaf) => line(`${branch.name} ${leaf.name}`, dashed(leaf))),
-    ...(branch.options.length > 0 ? [line(branch.name, dashed(branch))] : []),
+      .map((leaf) => line(`${branch.name} ${leaf.name}`, optionFlags(leaf))),
+    ...(branch.options.length > 0 ? [line(branch.name, optionFlags(branch))] : []),
   ]);
 }
 
-const eachWithBelow = (tree: readonly Branch[], line: (name: string, below: readonly Branch[]) => string): string[] =>
-  tree.filter(({ below }) => below.length > 0).map(({ below, name }) => line(name, below));
+const eachWithSubcommands = (
+  tree: readonly Branch[],
+  line: (name: string, subcommands: readonly Branch[]) => string,
+): string[] =>
+  tree.filter(({ subcommands }) => subcommands.length > 0).map(({ subcommands, name }) => line(name, subcommands));
 
 function bash(tree: readonly Branch[]): string {
   return [
@@ -80,7 +83,7 @@ function bash(tree: readonly Branch[]): string {
     `    words='${names(tree)}'`,
     '  elif [[ $COMP_CWORD == 2 ]]; then',
     '    case "$1" in',
-    ...eachWithBelow(tree, (name, below) => `      ${name}) words='${names(below)}' ;;`),
+    ...eachWithSubcommands(tree, (name, subcommands) => `      ${name}) words='${names(subcommands)}' ;;`),
     '    esac',
     '  fi',
     '  COMPREPLY=($(compgen -W "$words" -- "$cur"))',
@@ -91,7 +94,7 @@ function bash(tree: readonly Branch[]): string {
 
 /** Quotes a text for bash and zsh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const described = ({ help, name }: Branch): string => quoted(`${name}:${help}`);
+const completionItem = ({ help, name }: Branch): string => quoted(`${name}:${help}`);
 
 function zsh(tree: readonly Branch[]): string {
   return [
@@ -108,13 +111,14 @@ function zsh(tree: readonly Branch[]): string {
     '    esac',
     `    compadd -- $matches ${commonOptions.join(' ')}`,
     '  elif (( CURRENT == 2 )); then',
-    `    matches=(${tree.map(described).join(' ')})`,
+    `    matches=(${tree.map(completionItem).join(' ')})`,
     '    _describe command matches',
     '  elif (( CURRENT == 3 )); then',
     '    case $words[2] in',
-    ...eachWithBelow(
+    ...eachWithSubcommands(
       tree,
-      (name, below) => `      ${name}) matches=(${below.map(described).join(' ')}); _describe command matches ;;`,
+      (name, subcommands) =>
+        `      ${name}) matches=(${subcommands.map(completionItem).join(' ')}); _describe command matches ;;`,
     ),
     '      *) _files ;;',
     '    esac',
@@ -136,10 +140,10 @@ function fish(tree: readonly Branch[]): string {
     '# Completion of tenantry for fish: tenantry completion fish | source',
     ...tree.map(({ help, name }) => line('__fish_use_subcommand', `-f -a ${name} -d ${text(help)}`)),
     ...tree.flatMap((branch) => [
-      ...branch.below.map(({ help, name }) =>
-        line(`${seen(branch.name)}; and not ${seen(names(branch.below))}`, `-f -a ${name} -d ${text(help)}`),
+      ...branch.subcommands.map(({ help, name }) =>
+        line(`${seen(branch.name)}; and not ${seen(names(branch.subcommands))}`, `-f -a ${name} -d ${text(help)}`),
       ),
-      ...branch.below.flatMap((leaf) => optionsOf(`${seen(branch.name)}; and ${seen(leaf.name)}`, leaf)),
+      ...branch.subcommands.flatMap((leaf) => optionsOf(`${seen(branch.name)}; and ${seen(leaf.name)}`, leaf)),
       ...optionsOf(seen(branch.name), branch),
     ]),
     `complete -c tenantry -l ${fileOption} -r -d 'File with settings'`,

@@ -14,7 +14,7 @@ import type { Arguments } from './command-line.ts';
  * Handles errors of standard output: a closed pipe, such as that of `head`, is not an error; any other, such as a full disk, prints
  * one line and sets exit code 1.
  */
-export function guardOutput(): void {
+export function handleOutputErrors(): void {
   process.stdout.on('error', (error) => {
     if (codeOf(error) === 'EPIPE') return;
     process.stderr.write(`tenantry: cannot write to standard output: ${error.message}\n`);

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase, isReadOnly } from '../../kernel/durability/copy.ts';
-import { makeTemporaryFolder } from '../../kernel/plain-reason.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
-import { withScratch } from '../backup/scratch.ts';
+import { makeTemporaryFolder, withTemporaryFolder } from '../backup/temporary-folder.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
@@ -21,13 +20,13 @@ export async function withReadable<T>(
   const file = join(folder, databaseFile);
   if (!isReadOnly(file)) return work(folder);
   const make = (): string => makeTemporaryFolder(join(tmpdir(), 'tenantry-copy-'));
-  return withScratch(make, async (scratch) => {
+  return withTemporaryFolder(make, async (temporary) => {
     try {
-      await copyDatabase(file, join(scratch, databaseFile), prepareFolder(config, scratch));
-      if (existsSync(keyFile(folder))) await copyFile(keyFile(folder), keyFile(scratch));
-      return await work(scratch);
+      await copyDatabase(file, join(temporary, databaseFile), prepareFolder(config, temporary));
+      if (existsSync(keyFile(folder))) await copyFile(keyFile(folder), keyFile(temporary));
+      return await work(temporary);
     } catch (error) {
-      if (error instanceof Error) error.message = error.message.replaceAll(scratch, folder);
+      if (error instanceof Error) error.message = error.message.replaceAll(temporary, folder);
       throw error;
     }
   });

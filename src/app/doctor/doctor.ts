@@ -41,8 +41,8 @@ export function examine(app: App, repair: boolean): Diagnosis {
 }
 
 /**
- * Returns the damage of the file, one line each. SQLite names the tree in a separate line, which starts with `***`. If the check
- * itself fails, returns the damage that it had found.
+ * Returns the damage of the file, one line each, without SQLite's headings, which start with `***`. If the check itself fails,
+ * returns the damage that it had found, and the error.
  */
 function damageOf({ db }: App): string[] {
   const lines: string[] = [];

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,8 +5,8 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
-import { keyFile, requireKeyFile } from '../../kernel/security/secrets.ts';
 import { version } from '../../kernel/version.ts';
+import { readKeys } from '../backup/backup.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { ndjson } from './ndjson.ts';
 import { postgres } from './postgres.ts';
@@ -26,7 +25,7 @@ export async function exportData(config: Config, folder: string, format: string,
   const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (!write) throw new Error(`unknown format ${format}; known: ${exportFormats.join(', ')}`);
   const addon = prepareFolder(config, folder);
-  const keys = config.encryption_keys.length > 0 ? null : keysOf(folder);
+  const keys = config.encryption_keys.length > 0 ? null : readKeys(folder);
   const handle = openHandle(join(folder, databaseFile), addon, { readonly: true });
   try {
     handle.exec('BEGIN');
@@ -40,13 +39,6 @@ export async function exportData(config: Config, folder: string, format: string,
   } finally {
     handle.close();
   }
-}
-
-function keysOf(folder: string): string | null {
-  const file = keyFile(folder);
-  if (!existsSync(file)) return null;
-  requireKeyFile(file);
-  return readFileSync(file, 'utf8');
 }
 
 /** Characters per write. */

@@ -7,8 +7,7 @@ import { linkShape } from '../../kernel/collection/representation.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
-import { pageOfValues } from './pages.ts';
-import { requireStaff } from './rights.ts';
+import { pageOfValues, requireStaff } from './requests.ts';
 
 const shape = {
   title: 'Backup',

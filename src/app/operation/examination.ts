@@ -9,7 +9,7 @@ import { errorOf } from '../../kernel/present.ts';
 import { examine } from '../doctor/doctor.ts';
 import { externalProblems } from '../doctor/external.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
-import { requireStaff } from './rights.ts';
+import { requireStaff } from './requests.ts';
 
 /** Maximum number of findings. */
 const maxLines = 200;

@@ -33,7 +33,7 @@ export interface Vitals {
   readonly folder: string | undefined;
   /** The instance of the data folder when it was opened. */
   readonly instance: string | undefined;
-  readonly follower?: Pick<Follower, 'state' | 'trouble'> | undefined;
+  readonly follower?: Pick<Follower, 'state' | 'problem'> | undefined;
   /** Milliseconds since the timer last ran. */
   readonly timerAgeMs: () => number;
   /** Whether the server is shutting down. */
@@ -54,7 +54,7 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
     timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(timerAgeMs() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await diskCheck(folder) }),
     ...(fence !== undefined && { fence }),
-    ...(follower && { copy: follower.trouble ?? 'ok' }),
+    ...(follower && { copy: follower.problem ?? 'ok' }),
   };
   const isReady = Object.values(checks).every((result) => result === 'ok');
   return {
@@ -68,10 +68,10 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
 /** Whether changes can be stored. After a disk error, the database itself retries every second. */
 async function writeCheck(db: SqliteDatabase): Promise<string> {
   for (const until = performance.now() + maxBusyMs; ; await sleep(busyPollMs)) {
-    const trouble = db.trouble ?? writeError(db);
-    if (trouble === undefined) return 'ok';
-    const isBusy = trouble instanceof StorageError && trouble.reason === 'busy';
-    if (!isBusy || performance.now() > until) return errorOf(trouble).message;
+    const error = db.trouble ?? writeError(db);
+    if (error === undefined) return 'ok';
+    const isBusy = error instanceof StorageError && error.reason === 'busy';
+    if (!isBusy || performance.now() > until) return errorOf(error).message;
   }
 }
 

@@ -15,7 +15,8 @@ import {
   wordValue,
 } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { operators, seenByOperators } from './rights.ts';
+import { changed } from '../../kernel/http/reply.ts';
+import { operators, visibleToOperators } from './requests.ts';
 
 const states = ['running', 'waiting', 'failing'];
 
@@ -79,7 +80,7 @@ export const jobs = collection<WaitingJob>()({
     started: readOnlyTime(timeValue),
     next_attempt: readOnlyTime(() => timeValue(`iif(j.due = ${dueAtOnce}, NULL, j.due)`)),
   },
-  visible: seenByOperators,
+  visible: visibleToOperators,
   page: {
     refusals: { 403: true },
     run: (request, listing) => {
@@ -107,13 +108,7 @@ const run = action({
   run: (request, { id }) => {
     const { db, now } = request;
     db.run(sql`UPDATE job SET due = ${now} WHERE id = ${id}`);
-    return {
-      status: 202,
-      body: jobs.represent(request, id),
-      type: 'application/json',
-      headers: {},
-      conditional: false,
-    };
+    return { ...changed(jobs.represent(request, id)), status: 202 };
   },
 });
 

@@ -6,17 +6,10 @@ import { oneOf, partial, within } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { changed } from '../../kernel/http/reply.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
-import { operators, seenByOperators } from './rights.ts';
-
-/** The table of messages of each outbox. */
-const tables: Readonly<Record<OutboxName, string>> = {
-  hooks: 'delivery',
-  invitations: 'invitation_mail',
-  notices: 'user_notice',
-  passwords: 'password_reset',
-};
+import { outboxes, outboxNames } from './readings.ts';
+import { operators, visibleToOperators } from './requests.ts';
 
 const kinds = ['web', 'push', 'email'];
 
@@ -38,7 +31,7 @@ export const outbox = collection<Message>()({
   fields: {
     url: selfLink('outbox', 'm.uuid'),
     uuid: uuidField(),
-    outbox: readOnlyText((column) => wordValue(column, namesOf(tables))),
+    outbox: readOnlyText((column) => wordValue(column, outboxNames)),
     kind: readOnlyText((column) => wordValue(column, kinds)),
     subject: readOnlyText(textValue('m.subject', { type: 'string' })),
     receiver: readOnlyText(textValue('m.receiver')),
@@ -49,7 +42,7 @@ export const outbox = collection<Message>()({
     last_attempt: readOnlyTime(timeValue),
     next_attempt: readOnlyTime(timeValue),
   },
-  visible: seenByOperators,
+  visible: visibleToOperators,
   page: {
     refusals: { 403: true },
     run: (request, listing) => {
@@ -59,7 +52,7 @@ export const outbox = collection<Message>()({
     },
   },
   filters: {
-    outbox: within(namesOf(tables), oneOf('m.outbox', `One of ${namesOf(tables).join(', ')}.`)),
+    outbox: within(outboxNames, oneOf('m.outbox', `One of ${outboxNames.join(', ')}.`)),
     kind: within(kinds, oneOf('m.kind', 'One of web, push, email.')),
     receiver: partial('m.receiver'),
   },
@@ -76,15 +69,9 @@ const retry = action({
   run: (request, { id, outbox: name, queue, row }) => {
     const { app, db, now } = request;
     const ready = name === 'hooks' ? raw(', ready = 1') : raw('');
-    db.run(sql`UPDATE ${raw(tables[name])} SET next_attempt = ${now}${ready} WHERE id = ${row}`);
+    db.run(sql`UPDATE ${raw(outboxes[name].table)} SET next_attempt = ${now}${ready} WHERE id = ${row}`);
     db.onceStored(() => app.wakeOutbox(name, [queue]));
-    return {
-      status: 202,
-      body: outbox.represent(request, id),
-      type: 'application/json',
-      headers: {},
-      conditional: false,
-    };
+    return { ...changed(outbox.represent(request, id)), status: 202 };
   },
 });
 

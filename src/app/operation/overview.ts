@@ -7,7 +7,7 @@ import { version } from '../../kernel/version.ts';
 import { externalProblems } from '../doctor/external.ts';
 import { findingsShape } from './examination.ts';
 import { outboxNames, outboxState } from './readings.ts';
-import { operators } from './rights.ts';
+import { operators } from './requests.ts';
 
 const text = { type: 'string' };
 const number = { type: 'integer' };

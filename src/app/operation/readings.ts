@@ -14,18 +14,18 @@ import type { Reading, Sample } from './samples.ts';
 const maxCount = 100_000;
 
 /** The table and the index of pending messages of each outbox. */
-const outboxes: Readonly<Record<OutboxName, readonly [table: string, index: string]>> = {
-  hooks: ['delivery', 'delivery_pending'],
-  invitations: ['invitation_mail', 'invitation_mail_due'],
-  notices: ['user_notice', 'user_notice_due'],
-  passwords: ['password_reset', 'password_reset_due'],
+export const outboxes: Readonly<Record<OutboxName, { readonly table: string; readonly index: string }>> = {
+  hooks: { table: 'delivery', index: 'delivery_pending' },
+  invitations: { table: 'invitation_mail', index: 'invitation_mail_due' },
+  notices: { table: 'user_notice', index: 'user_notice_due' },
+  passwords: { table: 'password_reset', index: 'password_reset_due' },
 };
 
 export const outboxNames = namesOf(outboxes);
 
 /** Returns the number of pending messages of an outbox, and when the oldest was queued in microseconds. */
 export function outboxState({ db }: App, name: OutboxName): { depth: number; oldest: number | null } {
-  const [table, index] = outboxes[name];
+  const { index, table } = outboxes[name];
   return db.one(sql`
     SELECT depth, (SELECT created FROM ${raw(table)} WHERE id = first) AS oldest FROM (
       SELECT count(*) AS depth, min(id) AS first FROM (
@@ -133,7 +133,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       help: `Pending messages, including retries; counted up to ${maxCount}.`,
       type: 'gauge',
       labels: ['outbox'],
-      read: () => namesOf(outboxes).map((name) => [outboxState(app, name).depth, name]),
+      read: () => outboxNames.map((name) => [outboxState(app, name).depth, name]),
     },
     {
       name: 'tenantry_outbox_oldest_age_seconds',
@@ -141,7 +141,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       type: 'gauge',
       labels: ['outbox'],
       read: () =>
-        namesOf(outboxes).map((name) => {
+        outboxNames.map((name) => {
           const { oldest } = outboxState(app, name);
           return [oldest === null ? 0 : Math.max(0, app.clock.now() - oldest) / second, name];
         }),

@@ -3,8 +3,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
 import { printSetting, secretSettings, settingNames, settings } from '../settings.ts';
-import { pageOfValues } from './pages.ts';
-import { requireStaff } from './rights.ts';
+import { pageOfValues, requireStaff } from './requests.ts';
 
 const text = { type: 'string' };
 

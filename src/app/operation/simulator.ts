@@ -14,7 +14,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
-import { requireStaff } from './rights.ts';
+import { requireStaff } from './requests.ts';
 
 /** Maximum number of seconds to advance: a year. */
 const maxAdvance = 366 * 24 * 3600;

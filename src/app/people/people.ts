@@ -78,11 +78,11 @@ export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   requireRole(spec);
   const scope = idOf(app, place);
   const { structure } = place;
-  const held = db.get<{ id: number; user_id: number; role: string }>(sql`
+  const assignment = db.get<{ id: number; user_id: number; role: string }>(sql`
     SELECT id, user_id, role FROM ${raw(`active_${structure}_role`)}
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user.id} AND role = ${role}`);
-  if (!held) return false;
-  store(app, () => revokeRole(systemContext(app), structure, { ...held, scope }));
+  if (!assignment) return false;
+  store(app, () => revokeRole(systemContext(app), structure, { ...assignment, scope }));
   return true;
 }
 

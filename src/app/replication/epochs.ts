@@ -5,8 +5,8 @@ import { versionOf } from './version.ts';
 
 /*
  * Each promotion of a copy raises the epoch of its database. Servers with the same encryption keys report their epochs to each
- * other in a header, sealed with the keys. A message proves an epoch only to the receiver whose challenge it repeats, which
- * that made at its start: a recorded message, or one to another server, proves nothing. Requests and responses are sealed for
+ * other in a header, sealed with the keys. A message proves an epoch only to the receiver whose challenge it repeats. Each server
+ * generates its challenge at its start: a recorded message, or one to another server, proves nothing. Requests and responses are sealed for
  * different purposes, so that neither passes for the other.
  */
 
@@ -21,7 +21,7 @@ const timeoutMs = 2000;
 
 interface Message {
   readonly epoch: number;
-  /** Of the sender. */
+  /** The challenge of the sender. */
   readonly challenge: string;
   /** The challenge of the receiver, if the sender knows it. */
   readonly repeated: string;
@@ -30,7 +30,7 @@ interface Message {
 /** The epochs that a server and its peers report to each other. */
 export class Epochs {
   readonly #challenge = randomBytes(16).toString('base64url');
-  /** Challenges of other servers by their URLs. */
+  /** Challenges of other servers by URL. */
   readonly #challenges = new Map<string, string>();
 
   /** Returns the header of a request to a server. */

@@ -136,7 +136,7 @@ export class Follower {
   }
 
   /** Describes why the served copy is too old: no copy succeeded for ten intervals. Undefined if it is not too old. */
-  get trouble(): string | undefined {
+  get problem(): string | undefined {
     const { seconds_behind: behind } = this.state;
     const maxSeconds = Math.max(10, (10 * this.#options.config.follow_interval) / 1_000_000);
     if (behind !== null && behind <= maxSeconds) return undefined;
@@ -153,9 +153,9 @@ export class Follower {
     // The primary must record the use of the token. If it is unreachable, the copy serves the request.
     if (this.#isHalfRunOut(headers.authorization))
       return this.#forward(exchange, base).then((response) => (typeof response === 'number' ? response : undefined));
-    const wanted = readVersion(headers[versionHeader.toLowerCase()]);
-    if (wanted === undefined || hasReached(this.#version(), wanted)) return undefined;
-    return this.#wait(wanted).then((hasVersion) => (hasVersion ? undefined : this.#forward(exchange, base)));
+    const required = readVersion(headers[versionHeader.toLowerCase()]);
+    if (required === undefined || hasReached(this.#version(), required)) return undefined;
+    return this.#wait(required).then((hasVersion) => (hasVersion ? undefined : this.#forward(exchange, base)));
   };
 
   #isHalfRunOut(authorization: string | undefined): boolean {
@@ -164,7 +164,7 @@ export class Follower {
   }
 
   /** Resolves with true when a copy with the version is served, with false after the timeout. */
-  #wait(wanted: Version): Promise<boolean> {
+  #wait(required: Version): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (hasVersion: boolean): void => {
         clearTimeout(timer);
@@ -172,7 +172,7 @@ export class Follower {
         resolve(hasVersion);
       };
       const check = (version: Version): void => {
-        if (hasReached(version, wanted)) end(true);
+        if (hasReached(version, required)) end(true);
       };
       const timer = setTimeout(() => end(false), maxWaitMs);
       this.#waiting.add(check);

@@ -30,5 +30,5 @@ export function readVersion(header: string | readonly string[] | undefined): Ver
 }
 
 /** Whether a database includes a version. A write of an older epoch that the promoted copy lacked is lost. */
-export const hasReached = (present: Version, wanted: Version): boolean =>
-  present.epoch > wanted.epoch || (present.epoch === wanted.epoch && present.number >= wanted.number);
+export const hasReached = (present: Version, required: Version): boolean =>
+  present.epoch > required.epoch || (present.epoch === required.epoch && present.number >= required.number);

@@ -1,7 +1,20 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { errorOf } from '../../kernel/present.ts';
+
+/** Creates a folder with a random name after a prefix. Throws with a sentence that names its parent folder. */
+export function makeTemporaryFolder(prefix: string): string {
+  try {
+    return mkdtempSync(prefix);
+  } catch (error) {
+    const { path }: NodeJS.ErrnoException = errorOf(error);
+    throw new Error(`cannot write to ${dirname(prefix)}: ${plainReason(error, path)}`, { cause: error });
+  }
+}
 
 /** Runs work in a temporary folder, which is removed afterwards, also if a signal ends the command. */
-export async function withScratch<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function withTemporaryFolder<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
   let folder: string | undefined;
   const discard = (): void => {
     // Retry: a thread that copies can still create a file in it.

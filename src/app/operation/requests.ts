@@ -1,7 +1,20 @@
+/** What the endpoints of this folder share: rights, and pages of values from outside of the database. */
+import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { textsWithChosen } from '../../kernel/collection/chosen.ts';
+import { raw } from '../../kernel/db/sql.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { type Reply, secret } from '../../kernel/http/reply.ts';
+
+/** The right to read the state of the service, without secrets. */
+export const operators = right('staff; global support', ({ caller }) => seesAll(caller));
+
+/** The same right as a condition on rows. */
+export const visibleToOperators = visibleTo(operators.words, (caller) => raw(seesAll(caller) ? 'TRUE' : 'FALSE'));
+
+/** Throws 403. */
+export const requireStaff = (request: Request): void => staff.require(request, undefined);
 
 /** Returns a page of values from outside of the database, which is never cached. Throws 404. */
 export function pageOfValues<T>(request: Request, values: readonly T[], represent: (value: T) => object): Reply {
