@@ -35,7 +35,7 @@ for (const page of pages.filter(isRun))
     const count = await runExamples(textOf(page), {
       folder: program.folder,
       url: server.url,
-      adminUrl: server.told.admin,
+      adminUrl: server.startup.admin,
     });
     assert.ok(count > 0, 'a page has an example');
   });

@@ -12,7 +12,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compiledFile, compileTests } from '../src/build/tests.mjs';
-import { longestFirst, readDurations, writeDurations } from './support/runner/durations.ts';
+import { readDurations, sortByDuration, writeDurations } from './support/runner/durations.ts';
 import { fileOf, runsOf } from './support/runner/modes.ts';
 import type { Assignment, FileResult, Message } from './support/runner/shard.ts';
 import type { Title } from './support/runner/uvu.ts';
@@ -138,7 +138,7 @@ if (isProject && !values.titles)
 
 const started = performance.now();
 const durations = isProject ? readDurations() : {};
-const queue = longestFirst(testRuns(), durations);
+const queue = sortByDuration(testRuns(), durations);
 const isOneFile = queue.length === 1;
 const taken: Record<string, number> = {};
 const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };

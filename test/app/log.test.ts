@@ -26,7 +26,7 @@ async function requests(
   words: string[] = [],
 ): Promise<Json[]> {
   const serving = await program.serve(['--ephemeral', '--log-level', 'info', ...words]);
-  await ask(serving, serving.told.token as string);
+  await ask(serving, serving.startup.token as string);
   assert.is(await serving.stop(), 0);
   return linesOf(serving).flatMap(({ time, level, ms, msg, request, ...line }) => {
     if (msg !== 'request') return [];
@@ -93,7 +93,7 @@ async function linesOfSettings(fields: Record<string, unknown>, message: string)
   const serving = await program.serve(['--ephemeral']);
   const made = await fetch(`${serving.url}/api/service-settings/`, {
     method: 'POST',
-    headers: { Authorization: `Token ${serving.told.token}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Token ${serving.startup.token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ name: 'Ocean', type: 'DigitalOcean', ...fields }),
   });
   const body = (await made.json()) as Json;
@@ -153,7 +153,7 @@ test('the first X-Forwarded-For of somebody whom nobody trusts is a warning, and
 
 test('a mail that fails names its recipient, and doctor lists it with accounts that are Erred', async () => {
   const mailbox = await Mailbox.start();
-  mailbox.refusal = [450, 'Busy.'];
+  mailbox.rejection = [450, 'Busy.'];
   const data = join(program.folder, 'data');
   let now = Date.now() * 1000 - 2 * 3600e6;
   const server = await createServer({

@@ -471,7 +471,7 @@ cli('serve tells where the initial password is, at every start until it is chang
   const file = join(folder, 'data/initial-password');
   for (const start of ['first', 'second']) {
     const server = await serve();
-    const { first_login, ...rest } = server.told;
+    const { first_login, ...rest } = server.startup;
     assert.equal(rest, { event: 'listening', url: server.url });
     const secret = String(first_login).slice(`${server.url}/#/first/`.length);
     assert.match(secret, /^[0-9a-f]{32}$/);
@@ -497,7 +497,9 @@ cli('serve tells where the initial password is, at every start until it is chang
 
 cli('serve --ephemeral prints a token of admin and leaves nothing behind', async () => {
   const server = await serve(['--ephemeral']);
-  const [me] = (await get(`${server.url}/api/users/?current`, server.told.token as string)) as [{ username: string }];
+  const [me] = (await get(`${server.url}/api/users/?current`, server.startup.token as string)) as [
+    { username: string },
+  ];
   assert.is(me.username, 'admin');
   assert.is(await server.stop(), 0);
   assert.equal([server.errors(), readdirSync(folder)], ['', []]);
@@ -509,7 +511,7 @@ cli('serve --demo begins with the demonstration world, and the next time goes on
     method: 'POST',
     body: new URLSearchParams({ username: 'helena.kask', password: demoPassword }),
   });
-  const { logins, password } = first.told.demo as unknown as Record<string, unknown> & { logins: unknown[] };
+  const { logins, password } = first.startup.demo as unknown as Record<string, unknown> & { logins: unknown[] };
   assert.is(password, demoPassword);
   assert.equal(logins[0], { username: 'helena.kask', role: 'staff: sees and does everything' });
   assert.is(logins.length, 10);
@@ -528,7 +530,7 @@ cli('serve --ephemeral and --demo let hooks call the loopback, unless the settin
   const body = new URLSearchParams({ destination_url: 'http://127.0.0.1:9000/', event_groups: 'projects' });
   const status = async (words: readonly string[]): Promise<number> => {
     const server = await serve([...words, '--ephemeral']);
-    const headers = { Authorization: `Token ${server.told.token}` };
+    const headers = { Authorization: `Token ${server.startup.token}` };
     const answer = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
     await server.stop();
     return answer.status;

@@ -11,7 +11,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
 import { builtProgram } from '../support/program.ts';
-import { overWire, Wire } from '../support/wire.ts';
+import { sendOverWire, Wire } from '../support/wire.ts';
 
 const program = suite('process');
 let data: string;
@@ -67,7 +67,7 @@ const post = (path: string, body: string, ...lines: readonly string[]): string[]
 
 async function logIn(): Promise<{ token: string; password: string }> {
   const password = readFileSync(join(data, 'initial-password'), 'utf8').trim();
-  const answer = await overWire(
+  const answer = await sendOverWire(
     started.url,
     ...post('/api-auth/password/', JSON.stringify({ username: 'admin', password })),
   );
@@ -90,15 +90,15 @@ program('a request has one JSON log line with its id, method, route, status, mil
   const { token } = await logIn();
   const authorized = `Authorization: Token ${token}`;
   const answers = [
-    await overWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
-    await overWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
-    await overWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
-    await overWire(started.url, 'NONSENSE', ''),
+    await sendOverWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
+    await sendOverWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
+    await sendOverWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
+    await sendOverWire(started.url, 'NONSENSE', ''),
   ];
   const [me] = JSON.parse(answers[0]?.body ?? '');
   const created = JSON.parse(answers[1]?.body ?? '');
   answers.push(
-    await overWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''),
+    await sendOverWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''),
   );
   assert.is(await stop(started), 0);
   const lines: Json[] = started
@@ -139,21 +139,21 @@ program('log lines never hold tokens, passwords or bodies', async () => {
     'hook-secret',
   ];
   const authorized = `Authorization: Token ${token}`;
-  await overWire(
+  await sendOverWire(
     started.url,
     ...post('/api-auth/password/', '{"username":"guessed-name","password":"guessed-password-1"}'),
   );
-  await overWire(started.url, ...post('/api/customers/', '{"name":"Secret Ministry"}', authorized));
-  await overWire(started.url, ...post('/api/customers/', '{"broken-body', authorized));
-  await overWire(
+  await sendOverWire(started.url, ...post('/api/customers/', '{"name":"Secret Ministry"}', authorized));
+  await sendOverWire(started.url, ...post('/api/customers/', '{"broken-body', authorized));
+  await sendOverWire(
     started.url,
     'GET /api/customers/?name=query-text&token=hidden-token HTTP/1.1',
     'Host: localhost',
     'Authorization: Token hidden-token',
     '',
   );
-  await overWire(started.url, ...post('/api/jira-webhook-receiver/?secret=hook-secret', '{}'));
-  await overWire(started.url, `hidden-token ${token}`, '');
+  await sendOverWire(started.url, ...post('/api/jira-webhook-receiver/?secret=hook-secret', '{}'));
+  await sendOverWire(started.url, `hidden-token ${token}`, '');
   assert.is(await stop(started), 0);
   const log = started.errors();
   assert.ok(log.split('\n').length > 5);
@@ -165,7 +165,7 @@ program(
   async () => {
     const { token } = await logIn();
     const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
-    await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
+    await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
     const wire = await Wire.to(started.url);
     wire.lines(
       'POST /api/customers/ HTTP/1.1',
@@ -176,11 +176,11 @@ program(
       'Content-Length: 15',
       '',
     );
-    assert.is((await wire.answer()).status, 100);
+    assert.is((await wire.response()).status, 100);
     const ended = stop(started);
     await refused(started.url);
     assert.equal([await idle.closed(), await silent.closed()], ['', '']);
-    const answer = await wire.bytes('{"name":"Last"}').answer();
+    const answer = await wire.bytes('{"name":"Last"}').response();
     assert.equal([answer.status, answer.headers.connection], [201, 'close']);
     assert.is(await ended, 0);
     await wire.closed();
@@ -189,7 +189,7 @@ program(
       [],
     );
     started = await serve();
-    const again = await overWire(
+    const again = await sendOverWire(
       started.url,
       'GET /api/customers/?field=name HTTP/1.1',
       'Host: localhost',

@@ -1,7 +1,7 @@
 /** Who learns from which address somebody works (events.md 4.4). */
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
-import { everybody, type Personas, personas } from '../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -10,14 +10,14 @@ let world: Personas;
 let receiver: Receiver;
 
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   receiver = await Receiver.start();
 });
 test.after(() => receiver.close());
 
 /** Who reads the latest event of a type, and with which address; all else in it is the same for all. */
 async function addresses(type: string): Promise<Record<string, string | undefined>> {
-  const read = await everybody(world, async (client) => {
+  const read = await asEachPersona(world, async (client) => {
     const { body } = await client.get(`/api/events/?event_type=${type}&page_size=1`);
     return body[0] as Json;
   });

@@ -1,12 +1,12 @@
 /** What answers give away that are kept or compressed: tokens in the caches of others, and everybody's time (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import { CompressedForms } from '../../src/kernel/http/encoding.ts';
-import type { Answer, Json } from '../support/fixture.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: answers, fixture } = suiteWithServer('answers');
 
-const kept = ({ headers }: Answer<Json>) => [headers.get('cache-control'), headers.has('etag')];
+const kept = ({ headers }: ApiResponse<Json>) => [headers.get('cache-control'), headers.has('etag')];
 const none = ['no-store', false];
 const known = ['private, no-cache', true];
 

@@ -4,8 +4,8 @@
  */
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
-import { type Answer, type Client, Fixture, type Json } from '../support/fixture.ts';
-import { personas } from '../support/personas.ts';
+import { type ApiResponse, type Client, Fixture, type Json } from '../support/fixture.ts';
+import { createPersonas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -23,7 +23,7 @@ let owner: Client;
 let receiver: Receiver;
 
 test.before(async () => {
-  const world = await personas(fixture);
+  const world = await createPersonas(fixture);
   customer = world.customer;
   owner = world.clients.owner;
   receiver = await Receiver.start();
@@ -77,10 +77,10 @@ function spellings(address: string): string[] {
 
 const inside = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254'].flatMap(spellings);
 
-const hook = (client: Client, url: string): Promise<Answer<Json>> =>
+const hook = (client: Client, url: string): Promise<ApiResponse<Json>> =>
   client.post('/api/hooks-web/', { destination_url: url, event_types: ['user_update_succeeded'] });
 
-const account = (client: Client, url: string, within = customer): Promise<Answer<Json>> =>
+const account = (client: Client, url: string, within = customer): Promise<ApiResponse<Json>> =>
   client.post('/api/digitalocean/', {
     name: 'Inside',
     customer: within.url,

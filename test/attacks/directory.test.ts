@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../support/fixture.ts';
-import { everybody, type Personas, personas } from '../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('the directory of connected users', { users_visible: 'connected' });
@@ -11,7 +11,7 @@ let hidden: Json;
 
 const secrets = { phone_number: '+372 600 0001', organization: 'ALC' };
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   hidden = await fixture.user('Hidden', { email: 'Hidden@example.com', full_name: 'Hidden Person', ...secrets });
   await fixture.user('gone', { is_active: false, email: 'gone@example.com' });
   await fixture.grant(await fixture.customer('Elsewhere', { abbreviation: 'ALC' }), hidden, 'owner');
@@ -26,7 +26,7 @@ const all = ['admin', ...connected, 'gone', 'Hidden', 'stranger', 'support'].sor
 );
 
 test('others than staff and support see themselves and the people of their customers and projects', async () => {
-  const seen = await everybody(world, (client) => found('', client));
+  const seen = await asEachPersona(world, (client) => found('', client));
   assert.equal(seen, {
     staff: all,
     support: all,
@@ -37,7 +37,7 @@ test('others than staff and support see themselves and the people of their custo
     observer: connected,
     stranger: ['stranger'],
   });
-  const details = await everybody(world, async (client) => (await client.get(world.users.owner.url)).status);
+  const details = await asEachPersona(world, async (client) => (await client.get(world.users.owner.url)).status);
   assert.equal(details, {
     staff: 200,
     support: 200,

@@ -2,7 +2,7 @@
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, type Client, Fixture, type Json } from '../support/fixture.ts';
+import { type ApiResponse, type Client, Fixture, type Json } from '../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 
 const test = suite('attacks by email hooks');
@@ -32,7 +32,7 @@ async function begin(options: ServerOptions = { base_url: base }): Promise<void>
   mailbox.reset();
 }
 
-const hook = (client: Client, email = stranger): Promise<Answer<Json>> =>
+const hook = (client: Client, email = stranger): Promise<ApiResponse<Json>> =>
   client.post('/api/hooks-email/', { email, event_types: ['user_update_succeeded'] });
 
 /** Causes an event that mallory sees; answers the mails that were sent since the last call. */
@@ -120,12 +120,12 @@ test('the author’s verified address, in any case, and every address of staff c
 test('a changed address is judged anew, and what was queued for the old one is not sent to the new one', async () => {
   await begin();
   const { url } = (await hook(mallory, 'mallory@example.com')).body;
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   assert.equal(await mails(), []);
   const changed = await mallory.patch(url, { email: stranger });
   assert.equal([changed.status, changed.body.is_confirmed], [200, false]);
   await fixture.server.settled();
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.later(60);
   assert.equal(subjects(mailbox.take()), [[stranger, question]]);
   assert.is((await mallory.patch(url, { is_active: true })).body.is_confirmed, false);
@@ -234,9 +234,9 @@ test('mails beyond hook_mail_limit an hour and author are one mail a hook at the
   assert.equal(sent, [2, 1, 0, 0], 'the third mail is that of the first hook');
   await fixture.later(3600 - 181);
   assert.equal(mailbox.take(), []);
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   await fixture.later(1);
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.later(10);
   const gathered = mailbox.take().sort((a, b) => (a.text ?? '').length - (b.text ?? '').length);
   assert.equal(

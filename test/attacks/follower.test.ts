@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
 import { failed, nativeCache, Program, type Serving } from '../support/program.ts';
-import { Wire, type WireAnswer } from '../support/wire.ts';
+import { Wire, type WireResponse } from '../support/wire.ts';
 
 const test = suite('follower');
 let program: Program;
@@ -37,11 +37,11 @@ test.after(async () => {
 });
 
 /** Sends a request to the follower as it stands. */
-async function send(target: string, ...headers: string[]): Promise<WireAnswer> {
+async function send(target: string, ...headers: string[]): Promise<WireResponse> {
   const wire = await Wire.to(follower.url);
   try {
     const lines = [`POST ${target} HTTP/1.1`, 'Host: follower.example.com', 'Content-Length: 0', ...headers, ''];
-    return await wire.lines(...lines).answer();
+    return await wire.lines(...lines).response();
   } finally {
     wire.close();
   }

@@ -78,7 +78,7 @@ test('a follower serves no copy with a foreign trigger, goes on with the one bef
     ...['--follow', 'data', '--data', 'copy', '--follow-interval', '1s', '--admin-listen', '127.0.0.1:0'],
   ]);
   const copyCheck = async (): Promise<string> =>
-    ((await (await fetch(`${follower.told.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
+    ((await (await fetch(`${follower.startup.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
   assert.is(await copyCheck(), 'ok');
   change(at('data/tenantry.db'), makesStaff);
   await eventually('the copy is refused', async () => (await copyCheck()).endsWith(reason), 30);

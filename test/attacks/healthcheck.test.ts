@@ -126,7 +126,7 @@ test('a data folder that is missing is named', async () => {
 
 test('the server of another folder with the same path, and one in memory, are told apart', async () => {
   const memory = await program.serve(['--ephemeral', '--admin-listen', '127.0.0.1:0']);
-  const address = new URL(memory.told.admin as string).host;
+  const address = new URL(memory.startup.admin as string).host;
   const words = ['healthcheck', '--data', 'data', '--admin-listen', address];
   const { code, stderr } = await program.run(words);
   const line = `tenantry: not ready: http://${address}/readyz belongs to a server without the data folder ${data}\n`;

@@ -2,13 +2,13 @@
 import * as assert from 'uvu/assert';
 import { Fixture } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
-import { overWire } from '../support/wire.ts';
+import { sendOverWire } from '../support/wire.ts';
 
 const { test: hosts, fixture } = suiteWithServer('hosts');
 
 const invalid = [400, { detail: 'Invalid Host header.' }];
 const told = async (server: Fixture, target: string, ...lines: readonly string[]) => {
-  const { status, body } = await overWire(server.url, `GET ${target} HTTP/1.1`, ...lines, '');
+  const { status, body } = await sendOverWire(server.url, `GET ${target} HTTP/1.1`, ...lines, '');
   return [status, JSON.parse(body)];
 };
 

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../src/kernel/db/sql.ts';
 import { affecting, expectedEvent, inProject } from '../support/expected-event.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
-import { keptMails, newestSecret } from '../support/kept-mails.ts';
-import { type Personas, parts, personas } from '../support/personas.ts';
+import { createPersonas, type Personas, parts } from '../support/personas.ts';
+import { newestSecret, sentMails } from '../support/sent-mails.ts';
 
 const test = suite('invitations as an attacker sees them (services.md 10)');
 const fixture = new Fixture();
@@ -16,7 +16,7 @@ let people: Personas;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   await fixture.user('newcomer', { email: 'newcomer@example.com' });
   fixture.events();
 }
@@ -188,7 +188,7 @@ test('a project named like a phishing mail becomes neither subject nor link: nam
   const named = async (name: string): Promise<string | undefined> => {
     assert.is((await fixture.staff.patch(people.project.url, { name })).status, 200);
     await invite(people.clients.owner);
-    const [mail] = (await keptMails(fixture)).slice(-1);
+    const [mail] = (await sentMails(fixture)).slice(-1);
     assert.not(/evil/.test(`${mail?.subject}${mail?.text}${mail?.html}`), name);
     return mail?.subject?.replace(/^Invitation to (.*) project$/, '$1');
   };
@@ -202,7 +202,7 @@ test('a project named like a phishing mail becomes neither subject nor link: nam
   assert.is(await named('evil.example/login and sub.evil.example:8080/x'), '[link] and [link]');
   assert.is(await named('mailto:eve@evil.example'), '[link]');
   assert.is(await named('Node.js 2.0/3.0 and/or Booking.com'), 'Node.js 2.0/3.0 and/or Booking.com');
-  const [mail] = (await keptMails(fixture)).slice(-1);
+  const [mail] = (await sentMails(fixture)).slice(-1);
   assert.is(mail?.text?.split('\n')[1]?.indexOf(' has invited'), 59, 'the trailing blank of 60 characters is left out');
 });
 

@@ -4,7 +4,7 @@ import { recordFailedLogin } from '../../src/accounts/session/failed-logins.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { countFailure } from '../../src/kernel/security/lockout.ts';
-import type { Answer, Json } from '../support/fixture.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('attacks on logins', {
@@ -27,21 +27,21 @@ test.before.each(() => {
   fixture.events();
 });
 
-const attempt = (address: string, username: string, tried = 'wrong'): Promise<Answer<Json>> =>
+const attempt = (address: string, username: string, tried = 'wrong'): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send('POST', '/api-auth/password/', JSON.stringify({ username, password: tried }), {
     'Content-Type': 'application/json',
     'X-Forwarded-For': address,
   });
 
 /** The answers' bodies, those of the same text counted. */
-const tally = (answers: readonly Answer<Json>[]): Record<string, number> => {
+const tally = (answers: readonly ApiResponse<Json>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { body } of answers) counts[body.detail ?? 'token'] = (counts[body.detail ?? 'token'] ?? 0) + 1;
   return counts;
 };
 
 test('the addresses of one /64 together get four tries at a username', async () => {
-  const answers: Answer<Json>[] = [];
+  const answers: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 20; i++) answers.push(await attempt(`2001:db8:1:2::${i.toString(16)}`, 'alice'));
   assert.equal(tally(answers), { [wrong.detail]: 4, [locked.detail]: 16 });
   assert.equal((await attempt('2001:db8:1:2:ffff::1', 'alice', password)).body, locked);
@@ -50,7 +50,7 @@ test('the addresses of one /64 together get four tries at a username', async () 
 });
 
 test('the addresses of one /64 together get fifty tries at all usernames', async () => {
-  const answers: Answer<Json>[] = [];
+  const answers: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 60; i++) answers.push(await attempt(`2001:db8:2:2::${i.toString(16)}`, `guess${i}`));
   assert.equal(tally(answers), { [wrong.detail]: 50, [locked.detail]: 10 });
   assert.equal((await attempt('2001:db8:2:2::1', 'alice', password)).body, locked);
@@ -58,7 +58,7 @@ test('the addresses of one /64 together get fifty tries at all usernames', async
 });
 
 test('the networks of one /48 together get forty tries at a username', async () => {
-  const answers: Answer<Json>[] = [];
+  const answers: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 50; i++) answers.push(await attempt(`2001:db8:3:${i.toString(16)}::1`, 'alice'));
   assert.equal(tally(answers), { [wrong.detail]: 40, [locked.detail]: 10 });
   assert.equal((await attempt('2001:db8:3:ffff::1', 'alice', password)).body, locked);

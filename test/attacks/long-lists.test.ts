@@ -1,8 +1,8 @@
 /** Lists that are too long, in queries and bodies, and whole bodies that take long to read (core.md 1.1 "Lists"). */
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../support/fixture.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
-import { overWire } from '../support/wire.ts';
+import { sendOverWire } from '../support/wire.ts';
 
 const { test: lists, fixture } = suiteWithServer('long lists');
 
@@ -12,7 +12,7 @@ const elements = 'Ensure this field has no more than 1000 elements.';
 const link = '/api/certifications/00000000000000000000000000000000/';
 
 const ask = async (target: string) => {
-  const { status, body } = await overWire(
+  const { status, body } = await sendOverWire(
     fixture.url,
     `GET ${target} HTTP/1.1`,
     'Host: localhost',
@@ -121,7 +121,7 @@ lists('bodies of more values than can be read at once are 400', async () => {
   ]);
 });
 
-const multipart = (body: string): Promise<Answer<Json>> =>
+const multipart = (body: string): Promise<ApiResponse<Json>> =>
   fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': 'multipart/form-data; boundary=b' });
 const part = (head: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n\r\n`;
 const parts = (count: number, name: (i: number) => string) =>

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addUser } from '../../src/accounts/users/add.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
-import { type Answer, type Client, Fixture, type Json } from '../support/fixture.ts';
+import { type ApiResponse, type Client, Fixture, type Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const password = 'correct horse 1';
@@ -33,7 +33,7 @@ test.before.each(() => {
 
 const set = async (body: unknown, by = client): Promise<[number, Json]> =>
   answered(await by.post(`${alice.url}password/`, body));
-const answered = ({ body, status }: Answer<Json>): [number, Json] => [status, body];
+const answered = ({ body, status }: ApiResponse<Json>): [number, Json] => [status, body];
 const logIn = async (tried: string): Promise<number> =>
   (await fixture.anonymous.post('/api-auth/password/', { username: 'alice.lebowski', password: tried })).status;
 

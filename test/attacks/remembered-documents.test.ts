@@ -12,7 +12,7 @@ import * as assert from 'uvu/assert';
 import { day } from '../../src/kernel/clock.ts';
 import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 
 const test = suite('remembered documents');
 const fixture = new Fixture();
@@ -29,7 +29,7 @@ test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'remembered-'));
   copies = mkdtempSync(join(tmpdir(), 'remembered-copies-'));
   await fixture.open({ ephemeral: false, data: folder, base_url, settings_sync_interval });
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   const cloud = await dropletService(fixture, world);
   droplet = await cloud.make();
   const { customer, project, users } = world;

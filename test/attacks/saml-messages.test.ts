@@ -10,7 +10,7 @@ import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/
 import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
 import { answeredRequest, checkResponse } from '../../src/accounts/session/saml/response.ts';
 import { type TaskTerms, TaskThread } from '../../src/kernel/threads/task-thread.ts';
-import type { Answer, Json } from '../support/fixture.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
 import { HttpError } from '../support/program-errors.ts';
 import { failedLogin, failedLogout, SamlFixture } from '../support/saml-fixture.ts';
@@ -80,7 +80,7 @@ function signed(xml: string, { cert, key }: KeyPair): string {
   return signing.getSignedXml();
 }
 
-const post = (path: string, name: string, xml: string, address = '203.0.113.9'): Promise<Answer<Json>> =>
+const post = (path: string, name: string, xml: string, address = '203.0.113.9'): Promise<ApiResponse<Json>> =>
   saml.fixture.anonymous.send(
     'POST',
     path,

@@ -1,8 +1,8 @@
 /** Secrets of provider accounts stay where they are, and shared accounts tell strangers nothing (services.md 2.4, 2.5). */
 import * as assert from 'uvu/assert';
 import { certificate } from '../support/certificate.ts';
-import type { Answer, Json } from '../support/fixture.ts';
-import { allBut, everybody, type Personas, personas } from '../support/personas.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
+import { asEachPersona, createPersonas, type Personas, sameExcept } from '../support/personas.ts';
 import { simulatedService, work } from '../support/simulated.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';
 
@@ -10,7 +10,7 @@ const { test: others, fixture } = suiteWithServerPerTest('settings of others');
 let people: Personas;
 
 others.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const again = ['Credentials must be given again when the backend changes.'];
@@ -35,7 +35,7 @@ function withCertificate(
   url: string,
   by: 'owner' | 'staff',
   fields: Record<string, string> = {},
-): Promise<Answer<Json>> {
+): Promise<ApiResponse<Json>> {
   const form = new FormData();
   form.set('certificate', new Blob([certificate.cert], { type: 'application/x-pem-file' }), 'anchor.pem');
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
@@ -120,7 +120,7 @@ others(
     const { url } = await shared();
     const other = await fixture.customer('Bob');
     await fixture.grant(other, await fixture.user('bob'), 'support');
-    const answers = await everybody(people, async (client) => {
+    const answers = await asEachPersona(people, async (client) => {
       const { body, status } = await client.get(`${url}stats/`);
       return [status, status === 200 ? Object.values(body) : body];
     });
@@ -156,7 +156,7 @@ others(
         ['openstack_vcpu', 400],
       ],
     );
-    const answers = await everybody(people, async (client) => {
+    const answers = await asEachPersona(people, async (client) => {
       const told = [
         (await client.get(settings.url)).body.quotas,
         (await client.get('/api/service-settings/?name=Public')).body[0].quotas,
@@ -208,8 +208,8 @@ others('alerts about shared settings and their quotas are for staff and support'
     if (status === 201) urls.push(body.url);
   }
   for (const url of urls) {
-    const statuses = await everybody(people, async (client) => (await client.get(url)).status);
-    assert.equal(statuses, allBut(404, { staff: 200, support: 200 }));
+    const statuses = await asEachPersona(people, async (client) => (await client.get(url)).status);
+    assert.equal(statuses, sameExcept(404, { staff: 200, support: 200 }));
     const { body, status } = await people.clients.stranger.post(`${url}acknowledge/`);
     assert.equal([status, body], [404, { detail: 'Not found.' }]);
   }

@@ -15,10 +15,10 @@ import { type FuzzRequest, RequestMaker } from '../chaos/fuzz/requests.ts';
 import { objectsOf } from '../chaos/fuzz.ts';
 import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
-import { personas } from '../support/personas.ts';
+import { createPersonas } from '../support/personas.ts';
+import { readBody } from '../support/read-body.ts';
 import { Receiver } from '../support/receiver.ts';
 import { work } from '../support/simulated.ts';
-import { wholeAnswer } from '../support/whole-answer.ts';
 
 const test = suite('twins');
 /** Requests made at random, besides those that point at what is hidden. */
@@ -78,7 +78,7 @@ class Twin {
     const networks = { hooks_allowed_networks: ['127.0.0.1'] };
     await fixture.open({ ...options, ...networks, base_url: 'https://cloud.example.com', random: this.#random.bytes });
     this.#random.begin('visible');
-    const people = await personas(fixture);
+    const people = await createPersonas(fixture);
     await fixture.staff.patch(people.customer.url, { native_name: 'Alisa', abbreviation: 'ALC' });
     const cloud = await dropletService(fixture, people, { name: 'Cloud' });
     await cloud.make({ name: 'Alpha' });
@@ -176,7 +176,7 @@ class Twin {
         },
         (answer) => {
           const { 'x-request-id': _, date: __, ...told } = answer.headers;
-          wholeAnswer(answer).then(
+          readBody(answer).then(
             (body) => resolve(`${answer.statusCode} ${JSON.stringify(told)} ${body.toString('latin1')}`),
             reject,
           );

@@ -34,7 +34,7 @@ bodies('who has no token is told so when the headers have arrived, and the path,
     ],
   ] as const) {
     const wire = await Wire.to(fixture.url);
-    const answer = await wire.lines(...head(target, 10 * mebibyte, ...lines)).answer();
+    const answer = await wire.lines(...head(target, 10 * mebibyte, ...lines)).response();
     assert.equal([answer.status, JSON.parse(answer.body)], expected, target);
     wire.close();
   }
@@ -48,7 +48,7 @@ bodies('a hundred refused uploads without a token are not kept in memory', async
     Array.from({ length: 100 }, async () => {
       const wire = await Wire.to(fixture.url);
       wire.lines(...head('/api/jira-attachments/', 5 * mebibyte)).bytes(chunk);
-      assert.is((await wire.answer()).status, 401);
+      assert.is((await wire.response()).status, 401);
       return wire;
     }),
   );
@@ -60,22 +60,22 @@ bodies('a hundred refused uploads without a token are not kept in memory', async
 
 bodies('what still comes of a refused body is read, and the connection answers the next request', async () => {
   const wire = await Wire.to(fixture.url);
-  assert.is((await wire.lines(...head('/api/customers/', 100_000)).answer()).status, 401);
+  assert.is((await wire.lines(...head('/api/customers/', 100_000)).response()).status, 401);
   wire.bytes('x'.repeat(100_000)).lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-  assert.is((await wire.answer()).status, 200);
+  assert.is((await wire.response()).status, 200);
   wire.close();
 });
 
 bodies('a client that asks before it sends is told to go on only where its body is taken', async () => {
   const asking = 'Expect: 100-continue';
   const refused = await Wire.to(fixture.url);
-  const refusal = await refused.lines(...head('/api/customers/', 20, asking)).answer();
+  const refusal = await refused.lines(...head('/api/customers/', 20, asking)).response();
   assert.equal([refusal.status, refusal.headers.connection], [401, 'close']);
   assert.is(await refused.closed(), '');
   const taken = await Wire.to(fixture.url);
   taken.lines(...head('/api/customers/', 20, asking, tokenOf(fixture)));
-  assert.is((await taken.answer()).status, 100);
-  assert.is((await taken.bytes('{"name":"Expected"}\n').answer()).status, 201);
+  assert.is((await taken.response()).status, 100);
+  assert.is((await taken.bytes('{"name":"Expected"}\n').response()).status, 201);
   taken.close();
 });
 
@@ -109,7 +109,7 @@ bodies('unfinished bodies share a budget, of which one user has half, and small 
   const first = await begin(staff, 500_000);
   await accepted.bytes(500_000);
   const beyond = await begin(staff, 50_000);
-  const answer = await beyond.answer();
+  const answer = await beyond.response();
   assert.equal(
     [answer.status, JSON.parse(answer.body), answer.headers['retry-after'], answer.headers.allow],
     [503, tooMany, '1', 'GET, POST, HEAD, OPTIONS'],
@@ -147,7 +147,7 @@ bodies('a body of a byte a chunk costs little more than its bytes', async () => 
   global.gc?.();
   assert.ok(after.arrayBuffers - before.arrayBuffers < 30 * mebibyte);
   wire.bytes('0\r\n\r\n');
-  assert.is((await wire.answer()).status, 400);
+  assert.is((await wire.response()).status, 400);
   wire.close();
 });
 

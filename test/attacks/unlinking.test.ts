@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { type Cloud, startCloud, volume } from '../cloud/providers/openstack/cloud.ts';
 import type { Json } from '../support/fixture.ts';
-import { everybody, type Personas, parts, personas } from '../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, parts } from '../support/personas.ts';
 import { usages, work } from '../support/simulated.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';
 
@@ -28,7 +28,7 @@ async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{
 }
 
 unlinking('on shared settings a manager frees no quota by unlinking, nor does an owner; staff does', async () => {
-  const people: Personas = await personas(fixture);
+  const people: Personas = await createPersonas(fixture);
   const order = await sharedDroplets();
   const quotas = (await fixture.staff.get(people.project.url)).body.quotas;
   const { url } = quotas.find(({ name }: Json) => name === 'nc_vm_count');
@@ -36,7 +36,7 @@ unlinking('on shared settings a manager frees no quota by unlinking, nor does an
   const made = await order('manager', 'one');
   assert.is(made.status, 201, JSON.stringify(made.body));
   await work(fixture);
-  const answers = await everybody(people, async (client, part) => {
+  const answers = await asEachPersona(people, async (client, part) => {
     if (part === 'staff') return [204, undefined];
     const { body, status } = await client.post(`${made.body.url}unlink/`);
     return [status, body];
@@ -54,7 +54,7 @@ unlinking('on shared settings a manager frees no quota by unlinking, nor does an
 
 unlinking('on private settings staff and owners unlink, managers and administrators do not', async () => {
   const cloud: Cloud = await startCloud(fixture);
-  const answers = await everybody(cloud.people, async (client) => {
+  const answers = await asEachPersona(cloud.people, async (client) => {
     const { url } = await volume(cloud);
     return (await client.post(`${url}unlink/`)).status;
   });

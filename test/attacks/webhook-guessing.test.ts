@@ -1,7 +1,7 @@
 /** The receiver of JIRA's webhooks is open to everybody: its secret is long, and guesses are counted (providers.md 7.4). */
 import * as assert from 'uvu/assert';
 import { startJira } from '../cloud/providers/jira/support.ts';
-import type { Answer, Json } from '../support/fixture.ts';
+import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';
 
 const { test: guessing, fixture } = suiteWithServerPerTest('guessing the secret of webhooks', {
@@ -18,7 +18,7 @@ guessing.before.each(async () => {
 });
 
 /** A webhook with a secret, from an address. */
-const send = (given: string, address = '203.0.113.7', headers = {}): Promise<Answer<Json>> =>
+const send = (given: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send(
     'POST',
     `${path}?secret=${encodeURIComponent(given)}`,

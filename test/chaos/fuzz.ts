@@ -6,8 +6,8 @@
  * A request follows from the seed and its number alone, and is told whole when its answer is none.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { checkAnswer } from '../support/contract.ts';
-import { wholeAnswer } from '../support/whole-answer.ts';
+import { checkResponse } from '../support/contract.ts';
+import { readBody } from '../support/read-body.ts';
 import { ApiDocument } from './fuzz/document.ts';
 import { type FuzzRequest, RequestMaker } from './fuzz/requests.ts';
 import { ask, Senders, type Target } from './fuzz/senders.ts';
@@ -137,7 +137,7 @@ class Run {
     const text = body.toString();
     try {
       const content = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
-      checkAnswer(method, new URL(this.target.url + target), status, type, content);
+      checkResponse(method, new URL(this.target.url + target), status, type, content);
     } catch (error) {
       this.#note({ method, target, ...asked }, (error as Error).message);
     }
@@ -176,7 +176,7 @@ class Run {
         headers: { ...headers, ...(asked.body && { 'Content-Length': asked.body.length }) },
       });
       sent.on('response', (answer) => {
-        wholeAnswer(answer).then((body) => {
+        readBody(answer).then((body) => {
           isAnswered = true;
           const { headers: told, statusCode: status = 0 } = answer;
           resolve({ status, headers: told, body, milliseconds: performance.now() - started });

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -15,7 +15,7 @@ const started = (): Browser => chromium as Browser;
 
 tests.before(async () => {
   if (!chromium) return;
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   await fixture.staff.post(`${people.users.owner.url}password/`, { password });
 });
 tests.after(() => chromium?.close());

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { lookAt } from '../support/console-look.ts';
-import { newestSecret } from '../support/kept-mails.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
+import { newestSecret } from '../support/sent-mails.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -20,7 +20,7 @@ const started = (): Browser => chromium as Browser;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
 });
@@ -51,7 +51,7 @@ browser('works below a path of a proxy that the server knows nothing of', async 
   await visitor.heading('Alice').waitFor();
   await visitor.settled();
   assert.equal(
-    visitor.asked.filter((asked) => !asked.includes(` ${base}`) && !asked.includes(' data:')),
+    visitor.requests.filter((asked) => !asked.includes(` ${base}`) && !asked.includes(' data:')),
     [],
   );
   assert.equal(visitor.complaints, []);

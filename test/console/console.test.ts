@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -16,7 +16,7 @@ const started = (): Browser => chromium as Browser;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
   staff = await Console.open(started(), `${fixture.url}/`);
@@ -128,7 +128,7 @@ browser('what somebody else has changed meanwhile is told, and nothing that was 
 
 browser('nobody but this server was asked, and nothing was refused by the policy of the page', () => {
   assert.equal(
-    staff.asked.filter(
+    staff.requests.filter(
       (request) => !/^(GET|POST|PATCH|DELETE|OPTIONS) data:/.test(request) && !request.includes(` ${fixture.url}/`),
     ),
     [],

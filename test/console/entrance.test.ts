@@ -7,9 +7,9 @@ import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { lookAt } from '../support/console-look.ts';
 import type { Client } from '../support/fixture.ts';
-import { secretIn } from '../support/kept-mails.ts';
 import { Mailbox } from '../support/mailbox.ts';
 import { freePort, SamlFixture } from '../support/saml-fixture.ts';
+import { secretIn } from '../support/sent-mails.ts';
 
 const chromium = await startBrowser();
 const tests = suite('the ways into the console');
@@ -64,7 +64,7 @@ browser('the link of the first start sets name and password, once', async () => 
   await visitor.button('Begin').click();
   await visitor.heading('Welcome, Alice Adams').waitFor();
   assert.is(new URL(page.url()).hash, '#/');
-  assert.not(visitor.asked.some((asked) => /\/first\//.test(asked)));
+  assert.not(visitor.requests.some((asked) => /\/first\//.test(asked)));
   await visitor.close();
 
   const late = await Console.open(started(), place);

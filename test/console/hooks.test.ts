@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { personas } from '../support/personas.ts';
+import { createPersonas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -22,7 +22,7 @@ const deliver = (): Promise<void> => fixture.later(1);
 
 tests.before(async () => {
   if (!chromium) return;
-  const { users } = await personas(fixture);
+  const { users } = await createPersonas(fixture);
   for (const { url } of [users.owner, users.support]) await fixture.staff.post(`${url}password/`, { password });
   receiver = await Receiver.start();
   owner = await Console.as(started(), fixture, 'owner');

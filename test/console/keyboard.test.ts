@@ -5,8 +5,8 @@ import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import type { Json } from '../support/fixture.ts';
-import { newestSecret } from '../support/kept-mails.ts';
 import { Receiver } from '../support/receiver.ts';
+import { newestSecret } from '../support/sent-mails.ts';
 import { work } from '../support/simulated.ts';
 import { suiteWithServer } from '../support/suite.ts';
 

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Droplets, dropletWorld } from '../support/droplets.ts';
+import { createDroplet, type Droplets } from '../support/droplets.ts';
 import type { Json } from '../support/fixture.ts';
 import type { Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -27,7 +27,7 @@ async function visit(username: string, width?: number): Promise<Console> {
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await dropletWorld(fixture);
+  world = await createDroplet(fixture);
   const { users } = world.people;
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   for (const { url } of [me, ...Object.values(users)]) await fixture.staff.post(`${url}password/`, { password });

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Droplets, dropletWorld } from '../support/droplets.ts';
+import { createDroplet, type Droplets } from '../support/droplets.ts';
 import type { Json } from '../support/fixture.ts';
 import type { Personas } from '../support/personas.ts';
 import { simulatedService, work } from '../support/simulated.ts';
@@ -26,7 +26,7 @@ async function limit(name: string, to: number): Promise<void> {
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await dropletWorld(fixture);
+  world = await createDroplet(fixture);
   // Sizes of another account, which are no choice for a droplet.
   await simulatedService(fixture, 'openstack', world.people, { name: 'Private cloud' });
   await limit('nc_vm_count', 2);

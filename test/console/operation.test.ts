@@ -6,7 +6,7 @@ import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { dropletService } from '../support/droplets.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { work } from '../support/simulated.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -24,7 +24,7 @@ const started = (): Browser => chromium as Browser;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
   staff = await Console.as(started(), fixture, 'admin');
@@ -52,14 +52,14 @@ browser('an object changes while it is looked at, but not below a form', async (
   await name.fill('Typed');
   // The form reads the choices of its links when it opens.
   await eventually('the choices are read', () =>
-    owner.asked.some((line) => line.includes('/api/customers/?page_size=100')),
+    owner.requests.some((line) => line.includes('/api/customers/?page_size=100')),
   );
-  const asked = owner.asked.length;
+  const asked = owner.requests.length;
   await fixture.staff.patch(cast.project.url, { name: 'Gemini' });
   // The stream has told it, and nothing was read.
   await eventually('the stream is followed', () => fixture.server.app.eventStreams.size === 2);
   await owner.page.waitForTimeout(1500);
-  assert.equal(owner.asked.slice(asked), []);
+  assert.equal(owner.requests.slice(asked), []);
   assert.is(await name.inputValue(), 'Typed');
   await owner.dialog().getByRole('button', { name: 'Edit' }).click();
   await owner.dialog().getByText('The object has been changed since you read it.').waitFor();
@@ -77,10 +77,10 @@ browser('nothing is read in a tab that is hidden', async () => {
   await owner.go('/events/', 'Events');
   await hide(true);
   await eventually('the stream is closed', () => fixture.server.app.eventStreams.size === 1);
-  const asked = owner.asked.length;
+  const asked = owner.requests.length;
   await fixture.staff.patch(cast.project.url, { name: 'Hidden' });
   await page.waitForTimeout(1500);
-  assert.equal(owner.asked.slice(asked), []);
+  assert.equal(owner.requests.slice(asked), []);
   await hide(false);
   await page.getByText('Project Hidden has been updated.').waitFor();
   assert.equal(owner.complaints, []);

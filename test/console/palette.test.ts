@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -14,7 +14,7 @@ let owner: Console;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   for (const { url } of [cast.users.owner, cast.users.stranger])
     await fixture.staff.post(`${url}password/`, { password });
   owner = await Console.as(chromium as Browser, fixture, 'owner');

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
-import { personas } from '../support/personas.ts';
+import { createPersonas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -25,7 +25,7 @@ tests.after(async () => {
 
 /** The link of a new invitation on a server. */
 async function invited(on: Fixture): Promise<string> {
-  const { project } = await personas(on);
+  const { project } = await createPersonas(on);
   const made = await on.staff.post('/api/user-invitations/', {
     link_template: `${on.url}/#/invitation/{uuid}/`,
     email: 'new@example.com',

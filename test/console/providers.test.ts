@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { work } from '../support/simulated.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -21,7 +21,7 @@ const started = (): Browser => chromium as Browser;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   for (const { url } of Object.values(cast.users)) await fixture.staff.post(`${url}password/`, { password });
   vendor = await Receiver.start();
   owner = await Console.as(started(), fixture, 'owner');
@@ -145,11 +145,11 @@ browser(
     await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
     await page.getByLabel('Token').fill('any-token');
     await address.fill('');
-    const before = owner.asked.length;
+    const before = owner.requests.length;
     await owner.button('Try and add').click();
     await page.getByText('This field is required.').waitFor();
     assert.equal(
-      owner.asked.slice(before).filter((request) => request.startsWith('POST')),
+      owner.requests.slice(before).filter((request) => request.startsWith('POST')),
       [],
     );
     await page.getByRole('radio', { name: 'Simulator', exact: true }).check();

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Droplets, dropletWorld } from '../support/droplets.ts';
+import { createDroplet, type Droplets } from '../support/droplets.ts';
 import type { Json } from '../support/fixture.ts';
 import type { Personas } from '../support/personas.ts';
 import { work } from '../support/simulated.ts';
@@ -17,7 +17,7 @@ let manager: Console;
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await dropletWorld(fixture);
+  world = await createDroplet(fixture);
   const { users } = world.people;
   for (const { url } of [users.manager, users.observer]) await fixture.staff.post(`${url}password/`, { password });
   manager = await Console.as(chromium, fixture, 'manager');

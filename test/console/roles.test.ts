@@ -10,7 +10,7 @@ import { lookupIn, type Words } from '../../src/console/i18n/lookup.ts';
 import { newPublicKey } from '../app/rights/situation.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { dropletWorld } from '../support/droplets.ts';
+import { createDroplet } from '../support/droplets.ts';
 import type { Client, Json } from '../support/fixture.ts';
 import type { Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -39,7 +39,7 @@ const usernameOf = (name: Visitor[0]): string => (name === 'staff' ? 'admin' : p
 
 tests.before(async () => {
   if (!chromium) return;
-  ({ people } = await dropletWorld(fixture));
+  ({ people } = await createDroplet(fixture));
   const { customer, project, users } = people;
   const [me] = (await fixture.staff.get('/api/users/?current')).body;
   for (const { url } of [me, ...Object.values(users)]) await fixture.staff.post(`${url}password/`, { password });

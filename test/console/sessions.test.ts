@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { personas } from '../support/personas.ts';
+import { createPersonas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -15,7 +15,7 @@ let place = '';
 
 tests.before(async () => {
   if (!chromium) return;
-  const { users } = await personas(fixture);
+  const { users } = await createPersonas(fixture);
   for (const { url } of [users.owner, users.stranger]) await fixture.staff.post(`${url}password/`, { password });
   await fixture.staff.post('/api/users/', { username: 'boss', is_staff: true });
   const [boss] = (await fixture.staff.get('/api/users/?username=boss')).body;

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
-import { type Personas, personas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
@@ -17,7 +17,7 @@ const teamOf = (): string => `/customers/${cast.customer.uuid}/team/`;
 
 tests.before(async () => {
   if (!chromium) return;
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
   for (const { url } of Object.values(cast.users)) await fixture.staff.post(`${url}password/`, { password });
   owner = await Console.as(started(), fixture, 'owner');
 });

@@ -8,7 +8,7 @@ import { englishOf } from '../../src/console/i18n/english.ts';
 import translations from '../../src/console/i18n/et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
 import type { Json } from '../support/fixture.ts';
-import { personas } from '../support/personas.ts';
+import { createPersonas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: words, fixture } = suiteWithServer('the words of the console');
@@ -134,7 +134,7 @@ words('every title that is made of the API is in Estonian', async () => {
 });
 
 words('labels, choices, quotas and counters are in Estonian', async () => {
-  const cast = await personas(fixture);
+  const cast = await createPersonas(fixture);
   const { body: document } = await fixture.anonymous.get('/docs/');
   const lists = Object.keys(document.paths).filter((path) => /^\/api\/[a-z0-9-]+\/$/.test(path));
   const objects = [cast.customer.url, cast.project.url, cast.users.owner.url];

@@ -230,7 +230,7 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
   aws4: () => synchronised(),
   sax: () => synchronised(),
   'prom-client': async () => {
-    const { headers, text } = await page(`${server.told.admin}/metrics`);
+    const { headers, text } = await page(`${server.startup.admin}/metrics`);
     assert.match(headers.get('content-type') ?? '', 'text/plain; version=0.0.4');
     assert.match(text, /^tenantry_build_info\{.*\} 1$/m);
   },
@@ -292,7 +292,7 @@ test('shows the console, the documentation and the manual, and tells its operato
     assert.ok((await page(`${server.url}/console/${name}`)).text.length > 1000, name);
   assert.match((await page(`${server.url}/docs/`)).text, '<rapi-doc');
   assert.match((await page(`${server.url}/docs/manual/tour/`)).text, '<h1>');
-  for (const path of ['healthz', 'readyz']) await page(`${server.told.admin}/${path}`);
+  for (const path of ['healthz', 'readyz']) await page(`${server.startup.admin}/${path}`);
   assert.match(await run(['licenses']), 'better-sqlite3');
 });
 
@@ -371,7 +371,7 @@ test('serves a seed from memory', async () => {
     JSON.stringify({ users: { bob: {} }, customers: { Acme: { roles: { bob: 'owner' } } } }),
   );
   const seeded = await serve(['--ephemeral', '--seed', seed, '--control', '--clock', '2026-01-05T09:00:00Z']);
-  const { control, token } = seeded.told as unknown as { control: { url: string; secret: string }; token: string };
+  const { control, token } = seeded.startup as unknown as { control: { url: string; secret: string }; token: string };
   const ask = async (method: string, path: string): Promise<Json> =>
     (await fetch(control.url + path, { method, headers: { Authorization: `Bearer ${control.secret}` } })).json();
   assert.is((await ask('GET', '/seeded/Acme')).name, 'Acme');
@@ -384,7 +384,7 @@ test('serves a seed from memory', async () => {
 
 test('serves the sample data from memory', async () => {
   const demo = await serve(['--ephemeral', '--demo']);
-  const { token } = demo.told as unknown as { token: string };
+  const { token } = demo.startup as unknown as { token: string };
   const customers = (await new Client(demo, token).get('/api/customers/?name=Dnipro')).body;
   assert.equal(
     customers.map(({ name }: Json) => name),

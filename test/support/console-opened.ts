@@ -8,23 +8,23 @@ export async function lookAtOpened(demo: DemoConsole, places: readonly string[])
   const { page } = staff;
   const opening = page.locator('[aria-haspopup=dialog]:not([aria-disabled=true])');
   const wrong: string[] = [];
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   for (const place of places) {
     await demo.visit(place);
     for (let at = 0; at < (await opening.count()); at += 1) {
       const button = opening.nth(at);
       const title = await button.innerText();
       // What only asks whether it is meant, and what stands around every page.
-      if (seen.has(title)) continue;
+      if (visited.has(title)) continue;
       const opener = await button.elementHandle();
       await button.click();
       await staff.dialog().waitFor();
       await staff.settled();
-      if ((await staff.dialog().locator('form').count()) === 0) seen.add(title);
+      if ((await staff.dialog().locator('form').count()) === 0) visited.add(title);
       const labels = (await staff.dialog().locator('label, legend').allInnerTexts()).join();
       // The same form opens at several places.
-      if (labels === '' || !seen.has(labels)) {
-        seen.add(labels);
+      if (labels === '' || !visited.has(labels)) {
+        visited.add(labels);
         await page.evaluate(`document.querySelectorAll('dialog details').forEach((part) => (part.open = true))`);
         wrong.push(...(await lookAt(staff, 'dialog[open]')).map((text) => `${place} ${title}: ${text}`));
       }
@@ -36,6 +36,6 @@ export async function lookAtOpened(demo: DemoConsole, places: readonly string[])
         wrong.push(`${place} ${title}: the keyboard is lost`);
     }
   }
-  if (seen.size < 20) wrong.push(`only ${seen.size} forms opened`);
+  if (visited.size < 20) wrong.push(`only ${visited.size} forms opened`);
   return wrong;
 }

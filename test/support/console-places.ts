@@ -5,10 +5,11 @@ import type { Json } from './fixture.ts';
 type Ask = (path: string) => Promise<Json>;
 
 /** Nothing there, nothing of the kind, and an order that there is not. */
-const refused = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
+const rejectedPlaces = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
 
 /** Whether the server may refuse what such a page asks for: jobs are over at some time. */
-export const isRefused = (place: string): boolean => refused.includes(place) || /^\/jobs\/\d+\/$/.test(place);
+export const mayBeRejected = (place: string): boolean =>
+  rejectedPlaces.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
 /** Whether a place is a list, or a page that stands alone. */
 export const isList = (place: string): boolean => /^\/[a-z-]*\/(\?.*)?$/.test(place);
@@ -18,7 +19,7 @@ const named = [
   ...['/', '/all/', '/events/', '/events/?feature=projects&from=1500000000&to=4000000000', '/alerts/', '/hooks/'],
   ...['/statistics/', '/statistics/?days=365', '/resources/', '/resources/?category=vms', '/resources/?state=Erred'],
   ...['/operation/', '/new-resource/', '/add-provider/', '/invitation/0123456789abcdef0123456789abcdef/'],
-  ...['/customers/?name=nothing-is-called-so', ...refused],
+  ...['/customers/?name=nothing-is-called-so', ...rejectedPlaces],
 ];
 
 /** The part of an object's address behind /api. */

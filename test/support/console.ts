@@ -8,7 +8,7 @@ import type { Fixture } from './fixture.ts';
 export const password = 'correct-horse-7';
 
 /** Time for what a page does, in milliseconds: the machine may be busy. */
-export const patience = 30_000;
+export const defaultTimeoutMs = 30_000;
 
 /** Colours are judged as they stay, not on their way from one to the next. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
@@ -18,16 +18,16 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** A page of the console, with what the browser complained of and what was asked. */
 export class Console {
   readonly complaints: string[] = [];
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly #pending = new Set<Request>();
 
   private constructor(
     readonly page: Page,
     readonly url: string,
   ) {
-    page.setDefaultTimeout(patience);
+    page.setDefaultTimeout(defaultTimeoutMs);
     page.on('request', (request) => {
-      this.asked.push(`${request.method()} ${request.url()}`);
+      this.requests.push(`${request.method()} ${request.url()}`);
       // The stream of events does not end.
       if (!request.url().includes('/api/events/stream/')) this.#pending.add(request);
     });

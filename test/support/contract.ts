@@ -101,9 +101,9 @@ class Contract {
     const kind = path.replace(/[0-9a-f]{32}/g, '*');
     if (this.#described.has(kind)) return this.#described.get(kind);
     // As OpenAPI has it, a path as it stands goes before those with keys.
-    const found = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
-    this.#described.set(kind, found);
-    return found;
+    const template = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
+    this.#described.set(kind, template);
+    return template;
   }
 
   /** Responses of which the request chose the keys are compared with schemas that ask for none. */
@@ -136,5 +136,5 @@ export async function checkByOwnDocument(url: string): Promise<() => void> {
 }
 
 /** Throws when a response is not one that the document of its server describes. */
-export const checkAnswer = (method: string, url: URL, status: number, type: string, body: unknown): void =>
+export const checkResponse = (method: string, url: URL, status: number, type: string, body: unknown): void =>
   (others.get(url.origin) ?? ofTheProgram()).check(method, url, status, type, body);

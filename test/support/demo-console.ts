@@ -34,9 +34,9 @@ export class DemoConsole {
   /** What the administrator is answered by the API. */
   readonly ask = async (path: string, method = 'GET', body?: Json): Promise<Json> => {
     const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     const address = this.server.url + path.replace(/^https?:.*?(?=\/api\/)/, '');
-    return await (await fetch(address, { method, headers, ...sent })).json();
+    return await (await fetch(address, { method, headers, ...payload })).json();
   };
 
   /** Goes to a place whatever its heading is. */

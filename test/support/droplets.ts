@@ -1,5 +1,5 @@
 import type { Client, Fixture, Json } from './fixture.ts';
-import { type Personas, personas } from './personas.ts';
+import { createPersonas, type Personas } from './personas.ts';
 import { type SimulatedService, simulatedService, work } from './simulated.ts';
 
 /** What a droplet is made of on the simulator, as links, by short names. */
@@ -56,9 +56,9 @@ export async function dropletService(
     ...fields,
   });
   const begin = async (fields = {}, client: Client = fixture.staff): Promise<Json> => {
-    const answer = await client.post('/api/digitalocean-droplets/', body(fields));
-    if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await client.post('/api/digitalocean-droplets/', body(fields));
+    if (response.status !== 201) throw new Error(`${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   };
   const make = async (fields = {}, client: Client = fixture.staff): Promise<Json> => {
     const { url } = await begin(fields, client);
@@ -69,8 +69,8 @@ export async function dropletService(
 }
 
 /** The cast, a DigitalOcean service of their project, and a droplet there. */
-export async function dropletWorld(fixture: Fixture): Promise<{ people: Personas; cloud: Droplets; droplet: Json }> {
-  const people = await personas(fixture);
+export async function createDroplet(fixture: Fixture): Promise<{ people: Personas; cloud: Droplets; droplet: Json }> {
+  const people = await createPersonas(fixture);
   const cloud = await dropletService(fixture, people);
   return { people, cloud, droplet: await cloud.make() };
 }

@@ -8,7 +8,7 @@ export const selfChecks = () => ({ caches: true, repeatableWrites: process.env.T
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';
 
-export interface Answer<T = unknown> {
+export interface ApiResponse<T = unknown> {
   readonly status: number;
   readonly headers: Headers;
   /** Parsed JSON, or undefined for an empty body. */
@@ -50,7 +50,7 @@ export class Client {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer<Json>> {
+  ): Promise<ApiResponse<Json>> {
     const isPlain =
       body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
     const response = await fetch(this.server.url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
@@ -71,13 +71,13 @@ export class Client {
     return { status, headers: received, body: isEndless ? undefined : await bodyOf(response, method) };
   }
 
-  get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> =>
+  get = (path: string, headers?: Readonly<Record<string, string>>): Promise<ApiResponse<Json>> =>
     this.send('GET', path, undefined, headers);
-  post = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('POST', path, body);
-  put = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PUT', path, body);
-  patch = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PATCH', path, body);
-  delete = (path: string): Promise<Answer<Json>> => this.send('DELETE', path);
-  options = (path: string): Promise<Answer<Json>> => this.send('OPTIONS', path);
+  post = (path: string, body?: unknown): Promise<ApiResponse<Json>> => this.send('POST', path, body);
+  put = (path: string, body?: unknown): Promise<ApiResponse<Json>> => this.send('PUT', path, body);
+  patch = (path: string, body?: unknown): Promise<ApiResponse<Json>> => this.send('PATCH', path, body);
+  delete = (path: string): Promise<ApiResponse<Json>> => this.send('DELETE', path);
+  options = (path: string): Promise<ApiResponse<Json>> => this.send('OPTIONS', path);
 }
 
 /** A server on an in-memory database with a clock that tests set, and short ways to fill it. */
@@ -207,9 +207,10 @@ export class Fixture {
 
   #seen = 0;
 
-  #made(answer: Answer<Json>): Json {
-    if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+  #made(response: ApiResponse<Json>): Json {
+    if (response.status !== 201)
+      throw new Error(`expected 201, got ${response.status}: ${JSON.stringify(response.body)}`);
+    return response.body;
   }
 }
 

@@ -76,9 +76,9 @@ export function entityDescriptor({
 }: Described): string {
   const service = (element: string, path: string): string =>
     `<md:${element} Binding="urn:oasis:names:tc:SAML:2.0:bindings:${binding}" Location="${url}${path}"/>`;
-  const shown =
+  const uiInfo =
     name === undefined
       ? ''
       : `<md:Extensions><mdui:UIInfo xmlns:mdui="urn:oasis:names:tc:SAML:metadata:ui"><mdui:DisplayName xml:lang="en">${name}</mdui:DisplayName></mdui:UIInfo></md:Extensions>`;
-  return `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}" ID="_metadata"><md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">${shown}<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificateText(keys)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>${logout === '' ? '' : service('SingleLogoutService', logout ?? '/logout')}${service('SingleSignOnService', '/login')}</md:IDPSSODescriptor></md:EntityDescriptor>`;
+  return `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}" ID="_metadata"><md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">${uiInfo}<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificateText(keys)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>${logout === '' ? '' : service('SingleLogoutService', logout ?? '/logout')}${service('SingleSignOnService', '/login')}</md:IDPSSODescriptor></md:EntityDescriptor>`;
 }

@@ -15,7 +15,7 @@ export interface ReceivedMail extends Email {
 export class Mailbox {
   readonly mails: ReceivedMail[] = [];
   /** Status and text every recipient is refused with. */
-  refusal: readonly [number, string] | undefined;
+  rejection: readonly [number, string] | undefined;
 
   private constructor(
     private readonly server: SMTPServer,
@@ -29,7 +29,7 @@ export class Mailbox {
       disabledCommands: ['AUTH', 'STARTTLS'],
       logger: false,
       onRcptTo: (_, __, done) => {
-        const [code, text] = mailbox?.refusal ?? [];
+        const [code, text] = mailbox?.rejection ?? [];
         done(code === undefined ? null : Object.assign(new Error(text), { responseCode: code }));
       },
       onData: (stream, session, done) => {
@@ -65,7 +65,7 @@ export class Mailbox {
   /** Forgets the mails and takes what comes again. */
   reset(): void {
     this.take();
-    this.refusal = undefined;
+    this.rejection = undefined;
   }
 
   /** The mails since the last call. */

@@ -9,10 +9,10 @@ type Texts = Readonly<Record<string, string>>;
  * A valid value besides the default of every setting. `given` has those that cannot be derived from the declaration, such as
  * files and addresses; throws for a setting that has neither.
  */
-export function otherSettings(given: Texts): Texts {
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(settings, name));
+export function otherSettings(texts: Texts): Texts {
+  const unknown = Object.keys(texts).filter((name) => !Object.hasOwn(settings, name));
   if (unknown.length > 0) throw new Error(`there are no settings ${unknown}`);
-  return Object.fromEntries(settingNames.map((name) => [name, given[name] ?? derived(name)]));
+  return Object.fromEntries(settingNames.map((name) => [name, texts[name] ?? derived(name)]));
 }
 
 /** A value that the declaration of a setting gives. */

@@ -78,14 +78,14 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   writeFileSync(join(folder, 'serving.cjs'), `const { createServer } = require('tenantry');${start}`);
   writeFileSync(join(folder, 'serving.mjs'), `import { createServer } from 'tenantry';${start}`);
   const saml = await SamlProvider.start();
-  const given = JSON.stringify(saml.settings);
+  const settings = JSON.stringify(saml.settings);
   const ways: readonly (readonly [command: readonly string[], words: readonly string[]])[] = [
-    [[node, join(folder, 'serving.cjs')], [given]],
-    [[node, join(folder, 'serving.mjs')], [given]],
+    [[node, join(folder, 'serving.cjs')], [settings]],
+    [[node, join(folder, 'serving.mjs')], [settings]],
     [[join(folder, 'node_modules/.bin/tenantry')], ['--ephemeral', ...saml.words]],
   ];
   try {
-    const found: string[] = [];
+    const locations: string[] = [];
     // One after another: they listen on the port that the identity provider knows.
     for (const [command, words] of ways) {
       const program = new Program(undefined, command);
@@ -93,12 +93,12 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
         const env = { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
         const server = await program.serve(words, { env });
         const { registration_method: method, username } = await saml.logIn(server.url, 'mari');
-        found.push(`${username} ${method} ${await server.stop()}`);
+        locations.push(`${username} ${method} ${await server.stop()}`);
       } finally {
         await program.end();
       }
     }
-    return found;
+    return locations;
   } finally {
     await saml.close();
   }

@@ -17,7 +17,7 @@ export interface Personas {
  * Creates the cast: `support` is global support, `owner` and `helper` are owner and support of the customer, `manager`,
  * `admin` and `observer` are manager, administrator and support of the project, `stranger` has no role at all.
  */
-export async function personas(fixture: Fixture): Promise<Personas> {
+export async function createPersonas(fixture: Fixture): Promise<Personas> {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
   const project = await fixture.project('Rocket', customer);
   const users = {
@@ -49,18 +49,18 @@ export async function personas(fixture: Fixture): Promise<Personas> {
 }
 
 /** What `ask` answers to each part of the cast. */
-export async function everybody<T>(
+export async function asEachPersona<T>(
   { clients }: Personas,
-  ask: (client: Client, part: Part) => Promise<T>,
+  send: (client: Client, part: Part) => Promise<T>,
 ): Promise<Record<Part, T>> {
-  const answers = {} as Record<Part, T>;
-  for (const part of parts) answers[part] = await ask(clients[part], part);
-  return answers;
+  const results = {} as Record<Part, T>;
+  for (const part of parts) results[part] = await send(clients[part], part);
+  return results;
 }
 
 /** The same answer for each part of the cast, but for those that have one of their own. */
-export function allBut<T>(answer: T, own: Readonly<Partial<Record<Part, T>>> = {}): Record<Part, T> {
-  const answers = {} as Record<Part, T>;
-  for (const part of parts) answers[part] = own[part] ?? answer;
-  return answers;
+export function sameExcept<T>(usual: T, exceptions: Readonly<Partial<Record<Part, T>>> = {}): Record<Part, T> {
+  const results = {} as Record<Part, T>;
+  for (const part of parts) results[part] = exceptions[part] ?? usual;
+  return results;
 }

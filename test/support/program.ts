@@ -21,7 +21,7 @@ export interface Ended {
 export interface Serving {
   readonly url: string;
   /** The line it prints when it listens. */
-  readonly told: Readonly<Record<string, string>>;
+  readonly startup: Readonly<Record<string, string>>;
   /** What it has written to stderr. */
   readonly errors: () => string;
   readonly stop: () => Promise<number | null>;
@@ -32,7 +32,7 @@ export interface Serving {
 /** How the program ends when it refuses. */
 export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
 
-interface Given {
+interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
   /** A line of shell before it, such as a limit. */
@@ -55,19 +55,19 @@ export class Program {
   ) {}
 
   /** Runs the program to its end. */
-  async run(words: readonly string[], given: Given = {}): Promise<Ended> {
-    const child = this.start(words, given);
+  async run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const child = this.start(words, options);
     const texts = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'] as const)
       child[stream]?.setEncoding('utf8').on('data', (text: string) => (texts[stream] += text));
-    child.stdin?.end(given.input);
+    child.stdin?.end(options.input);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, ...texts };
   }
 
   /** Starts a server on a free port. */
-  async serve(words: readonly string[] = [], given: Given = {}): Promise<Serving> {
-    const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words], given);
+  async serve(words: readonly string[] = [], options: RunOptions = {}): Promise<Serving> {
+    const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words], options);
     let errors = '';
     child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     const [line] = (await Promise.race([
@@ -75,10 +75,10 @@ export class Program {
       once(child, 'close'),
     ])) as [string | null];
     if (typeof line !== 'string') throw new Error(`the server did not listen: ${errors}`);
-    const told = JSON.parse(line) as Record<string, string>;
+    const startup = JSON.parse(line) as Record<string, string>;
     return {
-      url: told.url as string,
-      told,
+      url: startup.url as string,
+      startup,
       errors: () => errors,
       stop: async () => {
         child.kill('SIGTERM');
@@ -93,7 +93,7 @@ export class Program {
   }
 
   /** Starts the program, behind a line of shell if one is given. */
-  start(words: readonly string[], { env, shell }: Given = {}): ChildProcess {
+  start(words: readonly string[], { env, shell }: RunOptions = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
     const [command = '', ...rest] = [...behind, ...this.command, ...words];
     const child = spawn(command, rest, {

@@ -20,7 +20,7 @@ export interface Received {
 export type Behaviour =
   | number
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
-  | 'silence'
+  | 'no-response'
   | 'reset';
 
 /** An HTTP server that keeps what it is sent and answers as told. */
@@ -80,7 +80,7 @@ export class Receiver {
   async receive(received: Received, outgoing: ServerResponse): Promise<void> {
     this.requests.push(received);
     const behaviour = typeof this.behaviour === 'function' ? await this.behaviour(received) : this.behaviour;
-    if (behaviour === 'silence') return;
+    if (behaviour === 'no-response') return;
     if (behaviour === 'reset') return void outgoing.socket?.destroy();
     const { status, headers = {}, body = '' } = typeof behaviour === 'number' ? { status: behaviour } : behaviour;
     outgoing.writeHead(status, headers).end(body);

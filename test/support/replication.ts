@@ -112,8 +112,8 @@ export async function serveS3(objects: string): Promise<{ readonly url: string; 
   const list = own.listObjects?.value as S3Store['listObjects'];
   // Of folders that hold nothing but folders it tells none, as S3 does not: it is asked for everything in them.
   store.listObjects = async function (bucket, { delimiter, prefix = '', ...options }) {
-    const found = await list.call(this, bucket, { prefix, ...options });
-    const all = { ...found, objects: found.objects.filter(({ key }) => !unfinished.has(key)) };
+    const listed = await list.call(this, bucket, { prefix, ...options });
+    const all = { ...listed, objects: listed.objects.filter(({ key }) => !unfinished.has(key)) };
     if (!delimiter) return all;
     const end = ({ key }: { key: string }): number => key.indexOf(delimiter, prefix.length);
     const inner = all.objects.filter((object) => end(object) >= 0);

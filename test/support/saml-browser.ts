@@ -1,4 +1,4 @@
-import type { Answer, Fixture, Json } from './fixture.ts';
+import type { ApiResponse, Fixture, Json } from './fixture.ts';
 
 /** A form that an identity provider answers, to be posted to the service. */
 export interface Form {
@@ -17,8 +17,8 @@ export class SamlBrowser {
   constructor(private readonly service: Pick<Fixture, 'anonymous' | 'url'>) {}
 
   /** Sends a request with the cookie, and keeps the one that is set. */
-  async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer<Json>> {
-    const answer = await this.service.anonymous.send(
+  async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<ApiResponse<Json>> {
+    const response = await this.service.anonymous.send(
       method,
       path.replace(this.service.url, ''),
       form && new URLSearchParams(form).toString(),
@@ -27,16 +27,17 @@ export class SamlBrowser {
         ...(this.cookie !== undefined && { Cookie: this.cookie }),
       },
     );
-    const set = answer.headers.get('set-cookie');
+    const set = response.headers.get('set-cookie');
     if (set) this.cookie = set.split(';', 1)[0] as string;
-    return answer;
+    return response;
   }
 
   /** Starts a login; answers where the browser is sent. */
   async start(idp: string): Promise<string> {
-    const answer = await this.send('POST', '/api-auth/saml2/login/', { idp });
-    if (answer.status !== 302) throw new Error(`expected 302, got ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.headers.get('location') as string;
+    const response = await this.send('POST', '/api-auth/saml2/login/', { idp });
+    if (response.status !== 302)
+      throw new Error(`expected 302, got ${response.status}: ${JSON.stringify(response.body)}`);
+    return response.headers.get('location') as string;
   }
 
   /** Starts a login and goes to the identity provider; answers the form that it gives. */
@@ -58,12 +59,13 @@ export class SamlBrowser {
 
   /** Posts a response to the service; answers where the browser is sent. */
   async post(response: string): Promise<string> {
-    const answer = await this.send('POST', '/api-auth/saml2/login/complete/', {
+    const redirect = await this.send('POST', '/api-auth/saml2/login/complete/', {
       SAMLResponse: response,
       RelayState: '',
     });
-    if (answer.status !== 302) throw new Error(`expected 302, got ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.headers.get('location') as string;
+    if (redirect.status !== 302)
+      throw new Error(`expected 302, got ${redirect.status}: ${JSON.stringify(redirect.body)}`);
+    return redirect.headers.get('location') as string;
   }
 
   /** A whole login; answers where it ends. */

@@ -17,7 +17,7 @@ export async function simulatedService(
   { customer, project }: { readonly customer: Json; readonly project: Json },
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<SimulatedService> {
-  const made = await fixture.staff.post(`/api/${prefix}/`, {
+  const response = await fixture.staff.post(`/api/${prefix}/`, {
     name: 'Cloud',
     customer: customer.url,
     project: project.url,
@@ -25,9 +25,9 @@ export async function simulatedService(
     simulator_seed: 1,
     ...fields,
   });
-  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body));
   await work(fixture);
-  const service = (await fixture.staff.get(made.body.url)).body;
+  const service = (await fixture.staff.get(response.body.url)).body;
   const settings = (await fixture.staff.get(service.settings)).body;
   const link = (
     await fixture.staff.get(

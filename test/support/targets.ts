@@ -14,8 +14,8 @@ interface Document {
 /** Everything of the API document that is read without parameters in its path: by itself, and with every filter and order, with values that are there. */
 export async function targetsOf(url: string, token: string): Promise<string[]> {
   const read = async (target: string): Promise<{ status: number; body: string }> => {
-    const answer = await fetch(url + target, { headers: { Authorization: `Token ${token}` } });
-    return { status: answer.status, body: await answer.text() };
+    const response = await fetch(url + target, { headers: { Authorization: `Token ${token}` } });
+    return { status: response.status, body: await response.text() };
   };
   const { paths } = JSON.parse((await read('/docs/?format=openapi')).body) as Document;
   const targets: string[] = [];

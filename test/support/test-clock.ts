@@ -20,12 +20,12 @@ export interface TestClock extends SettableClock {
 }
 
 /** Where the clocks of this process were set, as fractions of a second, and how far they have gone ahead of that. */
-const shown = { fractions: new Set<number>(), drift: 0 };
+const drifts = { fractions: new Set<number>(), drift: 0 };
 
 /** A clock for a fixture that starts at an instant. */
 export function testClock(start: string): TestClock {
-  shown.fractions.clear();
-  shown.drift = 0;
+  drifts.fractions.clear();
+  drifts.drift = 0;
   let drift = 0;
   let isHeld = !isMoving();
   let base: number;
@@ -34,14 +34,14 @@ export function testClock(start: string): TestClock {
     const known = isHeld ? undefined : knownFraction(fraction);
     // An instant that was reckoned from a reading is ahead already.
     base = instant - (known === undefined ? 0 : fraction - known);
-    if (known === undefined) shown.fractions.add(fraction);
+    if (known === undefined) drifts.fractions.add(fraction);
   };
   setBase(instantOf(start));
   return {
     now: () => {
       const present = base + drift;
       if (!isHeld) drift += drift < maxLargeDrift ? step.large : step.small;
-      shown.drift = Math.max(shown.drift, drift);
+      drifts.drift = Math.max(drifts.drift, drift);
       return present;
     },
     // It stays ahead by as much, so that at least the time passes that a test wants to pass.
@@ -50,14 +50,14 @@ export function testClock(start: string): TestClock {
     hold: () => {
       isHeld = true;
       drift = 0;
-      shown.drift = 0;
+      drifts.drift = 0;
     },
   };
 }
 
 /** The fraction at which a clock was set that has gone on to this one by itself. */
-function knownFraction(given: number): number | undefined {
-  const set = [...shown.fractions].filter((fraction) => fraction <= given && given <= fraction + shown.drift);
+function knownFraction(time: number): number | undefined {
+  const set = [...drifts.fractions].filter((fraction) => fraction <= time && time <= fraction + drifts.drift);
   return set.length === 0 ? undefined : Math.max(...set);
 }
 
@@ -67,8 +67,8 @@ export function withoutDrift(text: string): string {
   return text.replace(
     /(@timestamp":")?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{1,6})Z/g,
     (_, event = '', time: string, digits: string) => {
-      const given = Number(digits.padEnd(6, '0'));
-      const fraction = String(knownFraction(given) ?? given).padStart(6, '0');
+      const micros = Number(digits.padEnd(6, '0'));
+      const fraction = String(knownFraction(micros) ?? micros).padStart(6, '0');
       // The instant of an event always has three digits, any other one as many as it needs.
       const fewest = event ? fraction.slice(0, 3) : fraction.replace(/0+$/, '');
       return `${event}${time}${fewest === '' ? '' : `.${fewest}`}Z`;

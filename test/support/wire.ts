@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** An answer as it came over the wire. */
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number;
   /** By lower-case name; repeated ones joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export class Wire {
   }
 
   /** The next answer; `head` when it answers HEAD. Rejects when the server closes before it is complete. */
-  async answer({ head = false } = {}): Promise<WireAnswer> {
+  async response({ head = false } = {}): Promise<WireResponse> {
     const end = await this.#until((received) => received.indexOf('\r\n\r\n'));
     const [start = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
     const headers: Record<string, string> = {};
@@ -81,8 +81,8 @@ export class Wire {
 
   async #until(position: (received: Buffer) => number): Promise<number> {
     for (;;) {
-      const found = position(this.#received);
-      if (found >= 0) return found;
+      const end = position(this.#received);
+      if (end >= 0) return end;
       if (this.#ended) throw new Error(`the connection was closed after ${JSON.stringify(this.#received.toString())}`);
       await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
@@ -90,10 +90,10 @@ export class Wire {
 }
 
 /** Sends one request over a connection of its own and answers what came back. */
-export async function overWire(url: string, ...lines: readonly string[]): Promise<WireAnswer> {
+export async function sendOverWire(url: string, ...lines: readonly string[]): Promise<WireResponse> {
   const wire = await Wire.to(url);
   try {
-    return await wire.lines(...lines).answer({ head: lines[0]?.startsWith('HEAD ') ?? false });
+    return await wire.lines(...lines).response({ head: lines[0]?.startsWith('HEAD ') ?? false });
   } finally {
     wire.close();
   }

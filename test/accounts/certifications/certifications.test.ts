@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('service certifications (services.md 3)');
@@ -8,7 +8,7 @@ let people: Personas;
 const path = '/api/service-certifications/';
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
@@ -38,7 +38,7 @@ test('everybody reads them; the order is name descending', async () => {
   assert.equal(await names('?o=-name'), ['PCI DSS', 'ISO 27001']);
   assert.equal(await names('?name=pci'), ['PCI DSS']);
   assert.equal(
-    Object.values(await everybody(people, async (client) => (await client.get(path)).body.length)),
+    Object.values(await asEachPersona(people, async (client) => (await client.get(path)).body.length)),
     [2, 2, 2, 2, 2, 2, 2, 2],
   );
 });
@@ -75,7 +75,7 @@ test('writes are for staff; others are told 403 before the body is looked at', a
     ['PATCH', url],
     ['DELETE', url],
   ] as const) {
-    const statuses = await everybody(people, async (client, part) =>
+    const statuses = await asEachPersona(people, async (client, part) =>
       part === 'staff' ? 403 : (await client.send(method, target, { name: '' })).status,
     );
     assert.equal([...new Set(Object.values(statuses))], [403], method);

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import * as assert from 'uvu/assert';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
-import { everybody, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('image of a customer (core.md 6.6)');
@@ -274,10 +274,10 @@ test('the image goes with its customer', async () => {
 });
 
 test('whoever sees the customer sees the image; staff and owners change it', async () => {
-  const company = await personas(fixture);
+  const company = await createPersonas(fixture);
   const url = `${company.customer.url}image/`;
   const statuses = (ask: (client: Client) => Promise<{ status: number }>) =>
-    everybody(company, async (client) => (await ask(client)).status);
+    asEachPersona(company, async (client) => (await ask(client)).status);
   await fixture.staff.send('PUT', url, part(png));
   assert.equal(await statuses((client) => client.get(url)), {
     staff: 200,

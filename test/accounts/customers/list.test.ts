@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('list of customers (core.md 6.4)');
 let company: Personas;
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
   await fixture.customer('beta', {
     abbreviation: 'ZZ',
     native_name: 'Бета',

@@ -1,26 +1,26 @@
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes customers (core.md 6.3)');
 let company: Personas;
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
 });
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
-  everybody(company, async (client) => (await ask(client)).status);
+  asEachPersona(company, async (client) => (await ask(client)).status);
 const names = (list: Json): string[] => list.map((item: Json) => item.name);
 
-const reading = allBut(200, { stranger: 404 });
+const reading = sameExcept(200, { stranger: 404 });
 const changing = { support: 403, owner: 403, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
 
 test('a customer is seen with a role in it or in one of its projects; staff and global support see all', async () => {
   const other = await fixture.customer('Unconnected');
   assert.equal(await statuses((client) => client.get(company.customer.url)), reading);
-  assert.equal(await everybody(company, async (client) => names((await client.get('/api/customers/')).body)), {
+  assert.equal(await asEachPersona(company, async (client) => names((await client.get('/api/customers/')).body)), {
     staff: ['Alice', 'Unconnected'],
     support: ['Alice', 'Unconnected'],
     owner: ['Alice'],
@@ -74,7 +74,7 @@ test('an invisible customer and a missing one answer the same', async () => {
 });
 
 test('only staff create customers; others learn so before their body is looked at', async () => {
-  assert.equal(await statuses((client) => client.post('/api/customers/', {})), allBut(403, { staff: 400 }));
+  assert.equal(await statuses((client) => client.post('/api/customers/', {})), sameExcept(403, { staff: 400 }));
   const answer = await company.clients.owner.post('/api/customers/', { name: 'Mine' });
   assert.equal(answer.body, { detail: 'You do not have permission to perform this action.' });
   assert.is((await fixture.anonymous.post('/api/customers/', { name: 'Mine' })).status, 401);
@@ -91,9 +91,9 @@ test('only staff change and delete customers', async () => {
 test('with owners_can_manage_customers owners change and delete their customers, but create none', async () => {
   const open = await Fixture.start({ owners_can_manage_customers: true });
   try {
-    const opened = await personas(open);
+    const opened = await createPersonas(open);
     const ask = (request: (client: Client) => Promise<{ status: number }>) =>
-      everybody(opened, async (client) => (await request(client)).status);
+      asEachPersona(opened, async (client) => (await request(client)).status);
     const { url } = opened.customer;
     assert.equal(await ask((client) => client.patch(url, { phone_number: '1' })), {
       staff: 200,
@@ -176,7 +176,9 @@ test('a role gives sight until its end: revoked, or expired at its instant', asy
 
 test('two viewers of one customer never share an ETag unless their answers are equal', async () => {
   const other = await fixture.project('Hidden', company.customer);
-  const tags = await everybody(company, async (client) => (await client.get(company.customer.url)).headers.get('etag'));
+  const tags = await asEachPersona(company, async (client) =>
+    (await client.get(company.customer.url)).headers.get('etag'),
+  );
   assert.is.not(tags.owner, tags.manager);
   assert.is(tags.owner, tags.helper);
   await fixture.staff.delete(other.url);

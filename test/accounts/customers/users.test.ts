@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Part, type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Part, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('users of a customer (core.md 6.5)');
@@ -8,7 +8,7 @@ let company: Personas;
 let usersUrl: string;
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
   usersUrl = `${company.customer.url}users/`;
 });
 

@@ -2,8 +2,8 @@ import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { affecting, by, expectedEvent, inCustomer, inProject, without } from '../../support/expected-event.ts';
-import { type Answer, byStaff, Fixture, type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { type ApiResponse, byStaff, Fixture, type Json, start } from '../../support/fixture.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 
 const test = suite('accepting an invitation (services.md 10.2 to 10.4)');
 const accepted = [200, { detail: 'Invitation has been successfully accepted.' }];
@@ -13,7 +13,7 @@ let newcomer: Json;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   newcomer = await fixture.user('newcomer', {
     email: 'old@example.com',
     civil_number: '12345',
@@ -37,7 +37,7 @@ async function invite(
 }
 const toCustomer = (role = 'owner'): Json => ({ customer: people.customer.url, customer_role: role });
 const accept = async ({ url }: Json, body?: Json, username = 'newcomer'): Promise<unknown[]> => {
-  const answer: Answer<Json> = await fixture.as(username).post(`${url}accept/`, body);
+  const answer: ApiResponse<Json> = await fixture.as(username).post(`${url}accept/`, body);
   return [answer.status, answer.body];
 };
 const stateOf = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.state;

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('checking an invitation (services.md 10.3)', {
@@ -22,7 +22,7 @@ const invite = async (fields: Json = {}): Promise<Json> =>
     })
   ).body;
 
-const check = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> =>
+const check = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send('POST', `${url}check/`, undefined, headers);
 const missing = [404, { detail: 'Not found.' }];
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { day } from '../../../src/kernel/clock.ts';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('invitations (services.md 10.1, 10.3, 10.4)');
@@ -13,7 +13,7 @@ const control = /[\p{Cc}\u202a-\u202e]/u;
 const controlMessage = 'Enter a valid text without control characters.';
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const toProject = (fields: Json = {}): Json => ({
@@ -129,7 +129,7 @@ test('existing users may be invited, and the same person several times', async (
 
 test('expires is created plus the setting invitation_lifetime', async () => {
   await fixture.open({ invitation_lifetime: day / 2 });
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   assert.is((await invite(toProject())).expires, '2018-01-05T16:47:04Z');
 });
 
@@ -259,7 +259,7 @@ test('a link_template leads to a web page: http or https, without a user or anyt
 
 test('with the setting link_template_hosts a template names one of these hosts; one with a port means that port', async () => {
   await fixture.open({ link_template_hosts: ['app.example.com', 'localhost:3000', '[::1]'] });
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   for (const template of [
     'https://app.example.com/{uuid}',
     'http://APP.example.com:8080/{uuid}',
@@ -289,7 +289,7 @@ test('with the setting link_template_hosts a template names one of these hosts; 
 
 test('a port in link_template_hosts that goes without saying in a link is that of the link', async () => {
   await fixture.open({ link_template_hosts: ['app.example.com:443'] });
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   for (const template of ['https://app.example.com/{uuid}', 'https://app.example.com:443/{uuid}'])
     await invite(toProject({ link_template: template }));
   for (const template of ['http://app.example.com/{uuid}', 'https://app.example.com:8443/{uuid}']) {

@@ -6,9 +6,9 @@ import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client, Fixture, type Json } from '../../support/fixture.ts';
-import { newestSecret } from '../../support/kept-mails.ts';
 import { Mailbox } from '../../support/mailbox.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
+import { newestSecret } from '../../support/sent-mails.ts';
 
 const test = suite('links of invitations (services.md 10.1, 10.2)');
 const fixture = new Fixture();
@@ -18,7 +18,7 @@ test.after.each(() => fixture.close());
 
 async function begin(options: ServerOptions = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   fixture.events();
 }
 

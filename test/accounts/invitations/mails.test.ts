@@ -7,9 +7,9 @@ import * as assert from 'uvu/assert';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { nameInMail } from '../../../src/kernel/mail/names.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { keptMails, secretIn } from '../../support/kept-mails.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
+import { secretIn, sentMails } from '../../support/sent-mails.ts';
 
 const test = suite('mails of invitations (services.md 10.6)');
 let mailbox: Mailbox;
@@ -27,7 +27,7 @@ test.after(() => mailbox.close());
 
 async function begin(options: ServerOptions = mailbox.settings): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 }
 
 async function invite(fields: Json = {}, client = fixture.staff): Promise<Json> {
@@ -169,7 +169,7 @@ test('the request never waits for the mail server, and a failed request sends no
 
 test('4xx and connection errors are tried again on the schedule of hooks; after the last retry error_message is set, the state stays pending', async () => {
   await begin({ ...mailbox.settings, invitation_lifetime: 30 * 86_400e6 });
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   const invitation = await invite();
   // 20 % at random: each delay and a fifth of it is enough.
   const delays = [5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600];
@@ -190,11 +190,11 @@ test('4xx and connection errors are tried again on the schedule of hooks; after 
 
 test('5xx failed at once; a mail that goes through takes the error away', async () => {
   await begin();
-  mailbox.refusal = [550, 'No such user'];
+  mailbox.rejection = [550, 'No such user'];
   const invitation = await invite();
   assert.equal(statuses(), [['failed', 1]]);
   assert.match(await errorOf(invitation), /550 No such user/);
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.staff.post(`${invitation.url}send/`);
   await fixture.server.settled();
   assert.equal(statuses(), [
@@ -209,7 +209,7 @@ test('every failed attempt is in the log, where the operator sees it', async () 
   const warnings: Json[] = [];
   const { db, log } = fixture.server.app;
   log.warn = ((values: unknown, text?: string) => warnings.push([values, text])) as typeof log.warn;
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   await invite();
   await fixture.later(10);
   const warning = [
@@ -230,7 +230,7 @@ test('without SMTP the mail is kept as skipped; the log tells that, and nothing 
   const { db, log } = fixture.server.app;
   log.info = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
   const { is_mailed, link, ...invitation } = await invite();
-  const [mail, ...others] = await keptMails(fixture);
+  const [mail, ...others] = await sentMails(fixture);
   assert.equal(
     [mail?.subject, mail?.to, mail?.text?.split('\n')[3], others],
     [
@@ -254,7 +254,7 @@ test('without SMTP the mail is kept as skipped; the log tells that, and nothing 
 test('what has not been sent when an invitation ends stays unsent', async () => {
   await begin();
   await fixture.user('newcomer');
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   const [accepted, canceled, deleted, expired] = [
     await invite(),
     await invite(),
@@ -274,7 +274,7 @@ test('what has not been sent when an invitation ends stays unsent', async () => 
   await fixture.staff.patch(people.project.url, { customer: other.url });
   await fixture.staff.delete(people.customer.url);
   assert.is((await fixture.staff.get(deleted.url)).status, 404);
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   fixture.clock.set(expired.expires);
   await fixture.staff.get(expired.url);
   await fixture.later(3600);
@@ -283,9 +283,9 @@ test('what has not been sent when an invitation ends stays unsent', async () => 
 
 test('send puts a new mail in the place of one that waits for its retry', async () => {
   await begin();
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   const { url } = await invite();
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.staff.post(`${url}send/`);
   await fixture.server.settled();
   await fixture.later(3600);
@@ -298,12 +298,12 @@ test('send puts a new mail in the place of one that waits for its retry', async 
 
 test('mails survive a restart', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-invitations-'));
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   await begin({ ...mailbox.settings, ephemeral: false, data });
   await invite();
   const messageId = fixture.server.app.db.value(raw('SELECT uuid FROM invitation_mail'));
   await fixture.close();
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.open({ ...mailbox.settings, ephemeral: false, data });
   await fixture.later(10);
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];

@@ -2,7 +2,7 @@ import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 
 const test = suite('who may invite, cancel and send again (services.md 10.5)');
 const fixture = new Fixture();
@@ -10,7 +10,7 @@ let people: Personas;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 }
 test.after.each(() => fixture.close());
 

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { affecting, by, expectedEvent, inProject, without } from '../../support/expected-event.ts';
 import { Client, Fixture, type Json, start } from '../../support/fixture.ts';
-import { newestSecret } from '../../support/kept-mails.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
+import { newestSecret } from '../../support/sent-mails.ts';
 
 const test = suite('signing up by an invitation (services.md 10.4)');
 const fixture = new Fixture();
@@ -13,7 +13,7 @@ let people: Personas;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   fixture.events();
 }
 test.after.each(() => fixture.close());

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { fingerprints, type KeyName, publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -9,7 +9,7 @@ const invalid = { public_key: ['Invalid SSH public key.'] };
 const severalLines = { public_key: ['Key is not valid: it should be single line.'] };
 
 /** Offers a key to a user who has none: one that is accepted is removed again. */
-async function offer(public_key: unknown): Promise<Answer<Json>> {
+async function offer(public_key: unknown): Promise<ApiResponse<Json>> {
   const answer = await fixture.staff.post('/api/keys/', { public_key });
   if (answer.status === 201) await fixture.staff.delete(answer.body.url);
   return answer;

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('PUT, PATCH and DELETE of permissions (core.md 8.4)');
@@ -12,7 +12,7 @@ let admin: Json;
 let count = 0;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
 test.before.each(() => fixture.clock.set(start));

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { affecting, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('roles that expire (core.md 8.4)');
@@ -12,7 +12,7 @@ let people: Personas;
 let count = 0;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 test.before.each(() => fixture.clock.set(start));
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('the representation of permissions and their logs (core.md 8.1)');
@@ -10,7 +10,7 @@ let admin: Json;
 let user: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(people.customer.url, { native_name: 'Алиса' });
   user = await fixture.user('walter', {

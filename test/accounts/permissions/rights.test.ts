@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
 
 const unknown = ['Invalid hyperlink - Object does not exist.'];
 const sooner = '2018-03-01T00:00:00Z';
@@ -31,18 +31,18 @@ class World {
 
   static async start(options: Parameters<typeof Fixture.start>[0] = {}): Promise<World> {
     const fixture = await Fixture.start(options);
-    return new World(fixture, await personas(fixture));
+    return new World(fixture, await createPersonas(fixture));
   }
 
   newcomer = (): Promise<Json> => this.fixture.user(`newcomer.${count++}`);
 
   /** The statuses with which each part is answered. */
   ask = (request: (client: Client) => Promise<{ status: number }>) =>
-    everybody(this.people, async (client) => (await request(client)).status);
+    asEachPersona(this.people, async (client) => (await request(client)).status);
 
   /** Each part asks for something done to a role of its own, granted to a new user. */
   askAboutRole = (scope: Json, role: string, request: (client: Client, role: Json) => Promise<{ status: number }>) =>
-    everybody(
+    asEachPersona(
       this.people,
       async (client) => (await request(client, await this.fixture.grant(scope, await this.newcomer(), role))).status,
     );
@@ -77,7 +77,7 @@ customers.after(async () => {
 });
 
 customers('staff and global support list all, everybody connected those of the customer, others none', async () => {
-  const lists = await everybody(world.people, async (client) =>
+  const lists = await asEachPersona(world.people, async (client) =>
     (await client.get('/api/customer-permissions/')).body.map((role: Json) => role.customer_name),
   );
   const own = ['Alice', 'Alice'];
@@ -101,7 +101,7 @@ customers('staff and global support list all, everybody connected those of the c
 customers('only staff grant, and who does not see the customer is told so', async () => {
   const { customer } = world.people;
   assert.equal(
-    await everybody(world.people, (client) => world.grant(client, customer)),
+    await asEachPersona(world.people, (client) => world.grant(client, customer)),
     statuses(403, { staff: 201, stranger: 400 }),
   );
   const { body } = await world.people.clients.stranger.post('/api/customer-permissions/', {
@@ -132,7 +132,7 @@ customers('with the setting owners_can_manage_owners an owner grants, changes an
   const { customer } = open.people;
   const expected = statuses(403, { staff: 200, owner: 200, stranger: 404 });
   assert.equal(
-    await everybody(open.people, (client) => open.grant(client, customer)),
+    await asEachPersona(open.people, (client) => open.grant(client, customer)),
     statuses(403, { staff: 201, owner: 201, stranger: 400 }),
   );
   assert.equal(
@@ -192,7 +192,7 @@ projects.after(() => world.fixture.close());
 projects(
   'staff, global support and owners of the customer list and retrieve all, members of the project their own roles',
   async () => {
-    const lists = await everybody(world.people, async (client) =>
+    const lists = await asEachPersona(world.people, async (client) =>
       (await client.get('/api/project-permissions/')).body.map((role: Json) => role.project_name),
     );
     const own = ['Rocket', 'Rocket', 'Rocket'];
@@ -222,7 +222,7 @@ projects(
 projects('staff and owners of the customer grant any role; who does not see the project is told so', async () => {
   const { project } = world.people;
   assert.equal(
-    await everybody(world.people, (client) => world.grant(client, project)),
+    await asEachPersona(world.people, (client) => world.grant(client, project)),
     statuses(403, { staff: 201, owner: 201, stranger: 400 }),
   );
   for (const role of ['admin', 'manager', 'support']) {
@@ -467,7 +467,7 @@ managers('with the setting a manager grants, changes and revokes the role of an 
 managers('no one else in the project gains by the setting', async () => {
   const { project } = open.people;
   const rest = statuses(403, { staff: 201, owner: 201, manager: 201, stranger: 400 });
-  const granted = await everybody(
+  const granted = await asEachPersona(
     open.people,
     async (client) => (await client.post('/api/project-permissions/', roleOf(await open.newcomer(), 'admin'))).status,
   );
@@ -589,7 +589,7 @@ logs(
   'the customer log: staff and global support all, owner and support of the customer its records, others none',
   async () => {
     const path = '/api/customer-permissions-log/';
-    const lists = await everybody(world.people, async (client) =>
+    const lists = await asEachPersona(world.people, async (client) =>
       (await client.get(path)).body.map((role: Json) => role.customer_name),
     );
     assert.equal(lists, {
@@ -617,7 +617,7 @@ logs(
   'the project log: staff and global support all, owners those of the projects of their customers, others none',
   async () => {
     const path = '/api/project-permissions-log/';
-    const lists = await everybody(world.people, async (client) =>
+    const lists = await asEachPersona(world.people, async (client) =>
       (await client.get(path)).body.map((role: Json) => role.project_name),
     );
     assert.equal(lists, {

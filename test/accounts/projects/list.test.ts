@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('list of projects (core.md 7.4)');
@@ -9,7 +9,7 @@ let bob: Json;
 
 test.before(async () => {
   fixture.clock.hold();
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
   bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'xyz' });
   fixture.clock.set('2018-02-01T00:00:00.25Z');
   await fixture.project('apple', bob, { description: 'Fruit_100%' });

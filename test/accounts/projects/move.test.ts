@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { byStaff, type Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('moving a project to another customer (core.md 7.3)');
@@ -8,7 +8,7 @@ let company: Personas;
 let target: Json;
 
 test.before.each(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
   target = await fixture.customer('Bob', { abbreviation: 'BOB', contact_details: 'Main Street' });
   fixture.events();
 });
@@ -92,7 +92,7 @@ test('project and user counts move from one customer to the other; roles stay wi
 
 test('visibility follows: people of the old customer lose it, those of the project now see the new one', async () => {
   await move();
-  const seen = await everybody(company, async (client) => [
+  const seen = await asEachPersona(company, async (client) => [
     (await client.get(company.project.url)).status,
     (await client.get(company.customer.url)).status,
     (await client.get(target.url)).status,

@@ -1,17 +1,17 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
-import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes projects (core.md 7.3)');
 let company: Personas;
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
 });
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
-  everybody(company, async (client) => (await ask(client)).status);
+  asEachPersona(company, async (client) => (await ask(client)).status);
 
 const reading = {
   staff: 200,
@@ -45,7 +45,7 @@ test('a project is seen with a role in it or in its customer; staff and global s
     observer: 404,
   });
   assert.equal(
-    await everybody(company, async (client) =>
+    await asEachPersona(company, async (client) =>
       (await client.get('/api/projects/')).body.map((project: Json) => project.name),
     ),
     {

@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('users of a project (core.md 7.5)');
 let company: Personas;
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
 });
 
 const found = async (project: Json, query = '', client = fixture.staff): Promise<string[]> => {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { affecting, by, expectedEvent } from '../../support/expected-event.ts';
 import { Client, Fixture, type Json } from '../../support/fixture.ts';
-import { keptMails, newestSecret, secretIn } from '../../support/kept-mails.ts';
+import { newestSecret, secretIn, sentMails } from '../../support/sent-mails.ts';
 
 const test = suite('a forgotten password (core.md 2.5)');
 const fixture = new Fixture();
@@ -40,14 +40,14 @@ const reset = async (secret: unknown, password: unknown = 'correct-horse-1'): Pr
 };
 /** How many links have been mailed. */
 const mailCount = async (): Promise<number> =>
-  (await keptMails(fixture)).filter(({ subject }) => subject === 'New password for Tenantry').length;
+  (await sentMails(fixture)).filter(({ subject }) => subject === 'New password for Tenantry').length;
 
 test('a mail with a link, which sets another password once: a token, all others revoked, the email verified, two events', async () => {
   await begin();
   const before = fixture.as('alice');
   fixture.server.app.db.write(() => fixture.server.app.db.run(raw('UPDATE user SET email_verified = 0')));
   assert.equal(await ask('aLICE@example.com'), sent);
-  const [mail, ...others] = await keptMails(fixture);
+  const [mail, ...others] = await sentMails(fixture);
   assert.is(others.length, 0);
   const secret = secretIn(mail ?? {});
   assert.equal(mail?.to, [{ address: 'Alice@example.com', name: '' }]);
@@ -72,7 +72,7 @@ test('a mail with a link, which sets another password once: a token, all others 
   assert.is(fixture.server.app.db.value(raw("SELECT email_verified FROM user WHERE username = 'alice'")), 1);
   assert.equal(await reset(secret), gone, 'single use');
   assert.equal(
-    (await keptMails(fixture)).map(({ subject }) => subject),
+    (await sentMails(fixture)).map(({ subject }) => subject),
     ['New password for Tenantry', 'Your password for Tenantry has been changed'],
   );
 });

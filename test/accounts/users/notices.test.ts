@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
-import { keptMails } from '../../support/kept-mails.ts';
+import { sentMails } from '../../support/sent-mails.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('mails about changes of users (core.md 4.6)', {
@@ -14,14 +14,14 @@ test.before.each(async () => {
 });
 
 const told = async (): Promise<[string | undefined, string | undefined][]> =>
-  (await keptMails(fixture)).map(({ subject, to }) => [to?.[0]?.address, subject]);
+  (await sentMails(fixture)).map(({ subject, to }) => [to?.[0]?.address, subject]);
 const newEmail = 'Your email address for Cloud has been changed';
 const newPassword = 'Your password for Cloud has been changed';
 const setPassword = (password: string) => fixture.staff.post(`${alice.url}password/`, { password });
 
 test('the old email is told of a new one, without the new one or a link', async () => {
   await fixture.as('alice').patch(alice.url, { agree_with_policy: true, email: 'new@example.com' });
-  const [mail, ...others] = await keptMails(fixture);
+  const [mail, ...others] = await sentMails(fixture);
   assert.is(others.length, 0);
   assert.equal([mail?.to?.[0]?.address, mail?.subject], ['old@example.com', newEmail]);
   assert.is(

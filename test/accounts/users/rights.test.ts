@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
-import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes users (core.md 4.3)');
@@ -13,7 +13,7 @@ let inactive: Json;
 let staff: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   plain = await fixture.user('plain', { organization: 'ALC' });
   inactive = await fixture.user('inactive', { is_active: false });
   staff = await fixture.user('second.staff', { is_staff: true });
@@ -32,7 +32,7 @@ const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Pa
   ...named,
 });
 const ask = (request: (client: Client) => Promise<{ status: number }>) =>
-  everybody(people, async (client) => (await request(client)).status);
+  asEachPersona(people, async (client) => (await request(client)).status);
 
 test('staff and global support see all users', async () => {
   const all = [

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Client, type Json, start } from '../../support/fixture.ts';
 import { change, idOf, link, settings } from '../../support/links.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
@@ -10,7 +10,7 @@ const { test, fixture } = suiteWithServerPerTest('alerts: create or update, ackn
 let people: Personas;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const body = (scope: Json, fields: Json = {}): Json => ({
@@ -398,17 +398,17 @@ test('close answers 204 and sets closed to now; 409 when it is closed', async ()
 test('POST and close are for staff; acknowledge and cancel_acknowledgment for everybody who sees the alert', async () => {
   const alert = await made(people.customer);
   const others = { owner: 403, helper: 403, manager: 403, admin: 403, observer: 403 };
-  assert.equal(await everybody(people, async (client) => (await post(people.customer, {}, client)).status), {
+  assert.equal(await asEachPersona(people, async (client) => (await post(people.customer, {}, client)).status), {
     staff: 200,
     support: 403,
     ...others,
     stranger: 403,
   });
   assert.equal(
-    await everybody(people, async (client) => (await client.post(alert.url, body(people.customer))).status),
+    await asEachPersona(people, async (client) => (await client.post(alert.url, body(people.customer))).status),
     { staff: 200, support: 403, ...others, stranger: 404 },
   );
-  assert.equal(await everybody(people, async (client) => (await client.post(`${alert.url}close/`)).status), {
+  assert.equal(await asEachPersona(people, async (client) => (await client.post(`${alert.url}close/`)).status), {
     staff: 204,
     support: 403,
     ...others,
@@ -426,7 +426,7 @@ test('POST and close are for staff; acknowledge and cancel_acknowledgment for ev
   };
   for (const action of ['acknowledge', 'cancel_acknowledgment']) {
     assert.equal(
-      await everybody(people, async (client) => {
+      await asEachPersona(people, async (client) => {
         fixture.server.app.db.write(() =>
           fixture.server.app.db.run(sql`UPDATE alert SET acknowledged = ${Number(action !== 'acknowledge')}`),
         );
@@ -463,7 +463,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
   };
   const kinds = new Map<string, string>();
   for (const [kind, scope] of Object.entries(scopes)) kinds.set((await made(scope)).url, kind);
-  const seen = await everybody(people, async (client) => {
+  const seen = await asEachPersona(people, async (client) => {
     const urls = (await client.get('/api/alerts/?page_size=300')).body.map(({ url }: Json) => url);
     for (const url of kinds.keys()) assert.is((await client.get(url)).status, urls.includes(url) ? 200 : 404);
     return urls.map((url: string) => kinds.get(url)).sort();
@@ -485,7 +485,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
 test('the alerts of a project are not those of a role in another project of the customer', async () => {
   const sibling = await fixture.project('Sibling', people.customer);
   const alert = await made(sibling);
-  assert.equal(await everybody(people, async (client) => (await client.get(alert.url)).status), {
+  assert.equal(await asEachPersona(people, async (client) => (await client.get(alert.url)).status), {
     staff: 200,
     support: 200,
     owner: 200,

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
 import { settings } from '../../support/links.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -34,7 +34,7 @@ const types = [
 
 test.before(async () => {
   fixture.clock.hold();
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
   elsewhere = await fixture.project('Elsewhere', other);

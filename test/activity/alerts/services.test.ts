@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { inCustomer, inProject } from '../../support/expected-event.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { setOptions, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
@@ -29,7 +29,7 @@ const synchronise = async (): Promise<void> => {
 
 /** A droplet that vanished at the provider, then a provider that does not answer, and a link above a threshold. */
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   droplet = await cloud.make();
   const { db } = fixture.server.app;
@@ -131,7 +131,7 @@ test('they are seen by whoever reads the scope: customer roles and the roles of 
     observer: all,
     stranger: [],
   };
-  assert.equal(await everybody(people, (client) => kinds('', client)), seen);
+  assert.equal(await asEachPersona(people, (client) => kinds('', client)), seen);
   const second = await fixture.project('Sledge', people.customer);
   await fixture.grant(second, people.users.stranger, 'admin');
   assert.equal(

@@ -3,7 +3,7 @@ import { catalogue } from '../../../src/activity/events/catalogue.ts';
 import { record } from '../../../src/activity/events/record.ts';
 import { systemContext } from '../../../src/kernel/access/context.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -16,7 +16,7 @@ const stranger = '4'.repeat(32);
 
 /** Besides what the cast causes: keys, a quota, and events of resources as their work records them. */
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   const { customer, project } = world;
   const resource = (uuid: string, type: string, inside: Json) => {
     const context = {

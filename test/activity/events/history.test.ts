@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('counts of events over time (events.md 2.5, 4.6)');
@@ -10,7 +10,7 @@ const begin = 1519862400;
 const paths = ['/api/events/count_history/', '/api/events/count/history/'];
 
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   for (const [i, level] of ['info', 'error', 'info', 'info'].entries()) {
     fixture.clock.set((begin + 10 * i) * 1_000_000);
     await fixture.staff.post('/api/events/', {

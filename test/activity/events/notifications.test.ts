@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
 import { byStaff, type Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -11,7 +11,7 @@ let world: Personas;
 let staff: Record<string, string>;
 
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   staff = await byStaff(fixture);
 });
 test.before.each(() => {
@@ -23,7 +23,7 @@ const level = 'info';
 const message = 'Hello';
 
 test('staff post events, everybody else is 403, before the body is read', async () => {
-  const answers = await everybody(world, (client) => client.post('/api/events/', { level, message }));
+  const answers = await asEachPersona(world, (client) => client.post('/api/events/', { level, message }));
   for (const [part, { status, body }] of Object.entries(answers)) {
     if (part === 'staff') assert.is(status, 201);
     else assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }], part);

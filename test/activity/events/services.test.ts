@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { type Droplets, dropletWorld } from '../../support/droplets.ts';
+import { createDroplet, type Droplets } from '../../support/droplets.ts';
 import { expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
 import type { Personas } from '../../support/personas.ts';
@@ -21,7 +21,7 @@ let link: Json;
  * a notification about the settings of each service, and one about a quota of the first link.
  */
 test.before(async () => {
-  ({ people, cloud, droplet } = await dropletWorld(fixture));
+  ({ people, cloud, droplet } = await createDroplet(fixture));
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   second = await fixture.project('Sledge', people.customer);
   link = (

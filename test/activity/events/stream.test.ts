@@ -5,7 +5,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { EventReader } from '../../support/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('the stream of events (events.md 4.8)', {
@@ -15,7 +15,7 @@ const { test, fixture } = suiteWithServerPerTest('the stream of events (events.m
 let world: Personas;
 
 test.before.each(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
 });
 
 const notify = async (message: string, scope?: Json): Promise<void> => {

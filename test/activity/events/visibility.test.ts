@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees which events (events.md 4.5)');
 let world: Personas;
 
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
 });
 
 const about = async (client: Client, words: string): Promise<string[]> =>
@@ -17,7 +17,7 @@ const about = async (client: Client, words: string): Promise<string[]> =>
 
 /** Who sees a notification of these words; each look is confirmed by the count. */
 async function readers(words: string): Promise<string[]> {
-  const seen = await everybody(world, async (client) => {
+  const seen = await asEachPersona(world, async (client) => {
     const { body } = await client.get(`/api/events/count/?search=${encodeURIComponent(words)}`);
     assert.is((await about(client, words)).length, body.count);
     return body.count > 0;

@@ -74,7 +74,7 @@ test('a delivery is queued with its event, and not at all when the request fails
 });
 
 test('the request that causes an event never waits for its delivery', async () => {
-  receiver.behaviour = 'silence';
+  receiver.behaviour = 'no-response';
   const created = await hook();
   await emit('Nobody answers');
   const { attempts, status } = await only(created);
@@ -102,7 +102,7 @@ test('an attempt that the end of the server interrupts is sent again by the next
     const settings = { ephemeral: false, data, hooks_allowed_networks: ['127.0.0.0/8'] };
     await fixture.open(settings);
     await hook();
-    receiver.behaviour = 'silence';
+    receiver.behaviour = 'no-response';
     await emit('first', 'second');
     while (receiver.requests.length < 1) await new Promise(setImmediate);
     await fixture.close();
@@ -279,7 +279,7 @@ test('a date of Retry-After may have any of the three forms; the one without a z
 test('one delivery that fails touches no other: a dead receiver delays nobody', async () => {
   const silent = await hook('/silent');
   const alive = await hook('/alive');
-  receiver.behaviour = ({ path }) => (path === '/silent' ? 'silence' : 200);
+  receiver.behaviour = ({ path }) => (path === '/silent' ? 'no-response' : 200);
   await emit('1', '2', '3');
   while ((await log(alive, '?status=delivered')).length < 3) await new Promise(setImmediate);
   assert.equal(
@@ -296,7 +296,7 @@ test('hooks that fail wait for each other, not others for them', async () => {
   await emit('1');
   await fixture.server.settled();
   receiver.take();
-  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 'silence');
+  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 'no-response');
   await hook('/alive');
   await emit('2');
   while (receiver.requests.length < 101) await new Promise(setImmediate);

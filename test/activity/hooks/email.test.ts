@@ -6,9 +6,9 @@ import { loadConfig } from '../../../src/app/settings.ts';
 import { ConfigError } from '../../../src/kernel/config/config.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { keptMails } from '../../support/kept-mails.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
 import { Receiver } from '../../support/receiver.ts';
+import { sentMails } from '../../support/sent-mails.ts';
 
 const test = suite('email hooks');
 let mailbox: Mailbox;
@@ -62,12 +62,12 @@ test('one mail for each event: From, Subject, a text part with the message, an H
 
 test('a refusal of 4xx is tried again', async () => {
   await begin();
-  mailbox.refusal = [451, 'Try later'];
+  mailbox.rejection = [451, 'Try later'];
   await emit('Greylisted');
   const [outcome] = outcomes();
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['pending', 1, 451]);
   assert.match(outcome.error_message, /451 Try later/);
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.later(10);
   assert.is(mailbox.take().length, 1);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '', response_code: null }]);
@@ -75,12 +75,12 @@ test('a refusal of 4xx is tried again', async () => {
 
 test('a refusal of 5xx failed at once', async () => {
   await begin();
-  mailbox.refusal = [550, 'No such user'];
+  mailbox.rejection = [550, 'No such user'];
   await emit('Refused');
   const [outcome] = outcomes();
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 1, 550]);
   assert.match(outcome.error_message, /550 No such user/);
-  mailbox.refusal = undefined;
+  mailbox.rejection = undefined;
   await fixture.later(3600);
   assert.equal(mailbox.take(), []);
 });
@@ -112,7 +112,7 @@ test('while the mail server is down the mails stay in the outbox, to be tried ag
 
 test('a mail server that is full is tried again on the schedule of web hooks; after 8 attempts the delivery failed', async () => {
   await begin();
-  mailbox.refusal = [452, 'Insufficient system storage'];
+  mailbox.rejection = [452, 'Insufficient system storage'];
   await emit('Full');
   for (let attempts = 1; attempts < 8; attempts++) {
     assert.equal(
@@ -130,7 +130,7 @@ test('a mail server that is full is tried again on the schedule of web hooks; af
 
 test('when every attempt failed for 5 days the hook is disabled', async () => {
   const { url } = await begin();
-  mailbox.refusal = [550, 'No such user'];
+  mailbox.rejection = [550, 'No such user'];
   await emit('First');
   fixture.clock.advance(5 * 24 * 3600);
   await emit('Last');
@@ -176,7 +176,7 @@ test('without SMTP settings the mail is kept, and its delivery as skipped', asyn
   await begin({});
   await emit('Hello');
   assert.equal(
-    (await keptMails(fixture)).map(({ subject, text, to }) => [to?.[0]?.address, subject, text?.trim()]),
+    (await sentMails(fixture)).map(({ subject, text, to }) => [to?.[0]?.address, subject, text?.trim()]),
     [['ops@example.com', 'Notifications from Tenantry', 'Hello']],
   );
   assert.equal(outcomes(), [

@@ -71,7 +71,7 @@ test('a delivery shows the very request that came in, but for its signature, and
 });
 
 test('before its first attempt it shows what would be sent', async () => {
-  receiver.behaviour = 'silence';
+  receiver.behaviour = 'no-response';
   const created = await hook({ event_types: ['custom_notification'] });
   await fixture.staff.post(`${created.url}test/`);
   await fixture.staff.post(`${created.url}test/`);

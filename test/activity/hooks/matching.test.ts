@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { type Part, type Personas, parts, personas } from '../../support/personas.ts';
+import { createPersonas, type Part, type Personas, parts } from '../../support/personas.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -9,7 +9,7 @@ let people: Personas;
 
 test.before(async () => {
   receiver = await Receiver.start();
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   for (const part of parts) {
     await people.clients[part].post('/api/hooks-web/', {
       destination_url: `${receiver.url}/${part}`,

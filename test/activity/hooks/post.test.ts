@@ -35,7 +35,7 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
 const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
 
 test('there are 10 seconds for the whole exchange', async () => {
-  receiver.behaviour = 'silence';
+  receiver.behaviour = 'no-response';
   await withFastTimers(async () =>
     assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'),
   );
@@ -44,7 +44,7 @@ test('there are 10 seconds for the whole exchange', async () => {
 test('they are for the whole of it, whichever part is slow', async () => {
   const impatient = poster({ timeoutMs: 50 });
   const late = 'No answer within 0.05 seconds.';
-  receiver.behaviour = 'silence';
+  receiver.behaviour = 'no-response';
   assert.is(await failure(impatient.post(event(receiver.url))), late);
   const resolving = poster({ timeoutMs: 50, resolve: () => undefined });
   assert.is(await failure(resolving.post(event('http://example.com/'))), late);

@@ -3,14 +3,14 @@ import { countQuotas, createQuotas, requireQuotas } from '../../../src/activity/
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
 import { change, contextOf, link, setQuota, settings } from '../../support/links.ts';
-import { allBut, everybody, type Personas, parts, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, parts, sameExcept } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('quotas: list, read, edit (events.md 2.1, 2.3, 2.4)');
 let people: Personas;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const customerNames = [
@@ -117,10 +117,10 @@ test('a quota is url, uuid, name, limit, usage, scope, threshold, in this order;
 });
 
 test('the list holds the quotas the caller can read, in order of internal id, paginated', async () => {
-  const seen = await everybody(people, async (client) =>
+  const seen = await asEachPersona(people, async (client) =>
     Number((await client.get('/api/quotas/')).headers.get('x-result-count')),
   );
-  assert.equal(seen, allBut(21, { staff: 23, support: 23, stranger: 0 }));
+  assert.equal(seen, sameExcept(21, { staff: 23, support: 23, stranger: 0 }));
   const all = (await fixture.staff.get('/api/quotas/?page_size=300')).body;
   const { db } = fixture.server.app;
   assert.equal(
@@ -149,12 +149,12 @@ test('name filters by a substring without case; on a detail request it is ignore
 
 test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scopes; UN 404 but for shared settings; AN 401', async () => {
   const readers = async (url: string) =>
-    everybody(people, async (client) => {
+    asEachPersona(people, async (client) => {
       const answers = [await client.get(url), await client.get(`${url}history/?point=1600000000`)];
       assert.is(answers[0]?.status, answers[1]?.status);
       return answers[0]?.status;
     });
-  const connected = allBut(200, { stranger: 404 });
+  const connected = sameExcept(200, { stranger: 404 });
   assert.equal(await readers((await quota(people.customer, 'nc_vm_count')).url), connected);
   assert.equal(await readers((await quota(people.project, 'nc_vm_count')).url), connected);
   const shared = settingsQuota(true);
@@ -170,7 +170,7 @@ test('settings of a customer show their quotas to its owner and support alone', 
   const { id } = settings(fixture, 'Private', people.customer);
   change(fixture, () => createQuotas(contextOf(fixture), 'settings', id, ['openstack_vcpu']));
   const { uuid } = (await fixture.staff.get('/api/quotas/?name=openstack_vcpu')).body[0];
-  assert.equal(await everybody(people, async (client) => (await client.get(`/api/quotas/${uuid}/`)).status), {
+  assert.equal(await asEachPersona(people, async (client) => (await client.get(`/api/quotas/${uuid}/`)).status), {
     staff: 200,
     support: 200,
     owner: 200,
@@ -185,8 +185,8 @@ test('settings of a customer show their quotas to its owner and support alone', 
 test('a quota of a project is edited by staff and the owner of its customer, by nobody else', async () => {
   const { url } = await quota(people.project, 'nc_vm_count');
   assert.equal(
-    await everybody(people, async (client) => (await client.patch(url, { limit: 7 })).status),
-    allBut(403, { staff: 200, owner: 200, stranger: 404 }),
+    await asEachPersona(people, async (client) => (await client.patch(url, { limit: 7 })).status),
+    sameExcept(403, { staff: 200, owner: 200, stranger: 404 }),
   );
   assert.is((await fixture.anonymous.patch(url, { limit: 7 })).status, 401);
   assert.equal(
@@ -206,13 +206,13 @@ test('a quota of a project is edited by staff and the owner of its customer, by 
 test('any other quota is edited by staff alone: 403 for who reads it, 404 for who does not', async () => {
   const ofCustomer = (await quota(people.customer, 'nc_vm_count')).url;
   assert.equal(
-    await everybody(people, async (client) => (await client.patch(ofCustomer, { limit: 7 })).status),
-    allBut(403, { staff: 200, stranger: 404 }),
+    await asEachPersona(people, async (client) => (await client.patch(ofCustomer, { limit: 7 })).status),
+    sameExcept(403, { staff: 200, stranger: 404 }),
   );
   for (const url of [settingsQuota(false), (await globalQuota('nc_global_project_count')).url])
     assert.equal(
-      await everybody(people, async (client) => (await client.patch(url, { limit: 7 })).status),
-      allBut(404, { staff: 200, support: 403 }),
+      await asEachPersona(people, async (client) => (await client.patch(url, { limit: 7 })).status),
+      sameExcept(404, { staff: 200, support: 403 }),
     );
 });
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, sameExcept } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -14,7 +14,7 @@ let tenant: Json;
 let repository: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   for (const type of types) clouds[type] = await simulatedService(fixture, type, people, { name: type });
   const made = async (path: string, body: Json): Promise<Json> => {
     const answer = await fixture.staff.post(path, body);
@@ -38,7 +38,7 @@ test.before(async () => {
 
 const limits = ({ quotas }: Json): [string, number][] => quotas.map(({ limit, name }: Json) => [name, limit]);
 const statuses = (url: string): Promise<Json> =>
-  everybody(people, async (client) => (await client.patch(url, { limit: -1 })).status);
+  asEachPersona(people, async (client) => (await client.patch(url, { limit: -1 })).status);
 const quotaOf = ({ quotas }: Json, name: string): Json => quotas.find((quota: Json) => quota.name === name);
 
 test('each type of service, link and settings has its own quotas, in order of name, with their default limits', () => {
@@ -106,13 +106,13 @@ test('the scope of a quota is the link of what carries it', async () => {
 });
 
 test('a quota of a service or resource is edited by staff alone; readers are 403, others 404', async () => {
-  const expected = allBut(403, { staff: 200, stranger: 404 });
+  const expected = sameExcept(403, { staff: 200, stranger: 404 });
   assert.equal(await statuses(quotaOf(clouds.digitalocean.service, 'droplet_count').url), expected);
   assert.equal(await statuses(quotaOf(repository, 'commit_count').url), expected);
 });
 
 test('a quota of a tenant or of private OpenStack settings copies the provider: 409 for staff, 403 for who reads it', async () => {
-  assert.equal(await statuses(quotaOf(tenant, 'vcpu').url), allBut(403, { staff: 409, stranger: 404 }));
+  assert.equal(await statuses(quotaOf(tenant, 'vcpu').url), sameExcept(403, { staff: 409, stranger: 404 }));
   const ofSettings = {
     staff: 409,
     support: 403,
@@ -128,7 +128,7 @@ test('a quota of a tenant or of private OpenStack settings copies the provider: 
 
 test('each is listed for whoever reads its scope', async () => {
   const listed = (name: string): Promise<Json> =>
-    everybody(people, async (client) => (await client.get(`/api/quotas/?name=${name}`)).body.length);
+    asEachPersona(people, async (client) => (await client.get(`/api/quotas/?name=${name}`)).body.length);
   const connected = { staff: 1, support: 1, owner: 1, helper: 1, manager: 1, admin: 1, observer: 1, stranger: 0 };
   for (const name of ['droplet_count', 'commit_count', 'security_group_rule_count'])
     assert.equal(await listed(name), connected, name);

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('GET /api/stats/creation-time/ (events.md 6.1)');
@@ -10,7 +10,7 @@ const begin = 1519862400;
 const path = '/api/stats/creation-time/';
 
 test.before(async () => {
-  world = await personas(fixture);
+  world = await createPersonas(fixture);
   for (const [i, seconds] of [0, 0.9, 10, 20].entries()) {
     fixture.clock.set(Math.round((begin + seconds) * 1_000_000));
     const customer = await fixture.customer(`Customer ${i}`);

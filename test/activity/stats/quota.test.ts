@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
 import { link, setQuota } from '../../support/links.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('GET /api/stats/quota/ (events.md 6.2)');
@@ -11,7 +11,7 @@ let other: Json;
 let elsewhere: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
   elsewhere = await fixture.project('Elsewhere', other);

@@ -2,14 +2,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
 import { link, setQuota } from '../../support/links.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('GET /api/stats/quota/timeline/ (events.md 6.3)');
 let people: Personas;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const seconds = (time: string): number => Date.parse(time) / 1000;
@@ -302,7 +302,7 @@ const forgotten = suite('timeline and quota_history_retention');
 forgotten('what was forgotten has no values, what remains its right ones', async () => {
   await fixture.open({ quota_history_retention: 86_400_000_000 });
   try {
-    people = await personas(fixture);
+    people = await createPersonas(fixture);
     at('2018-01-06T00:00:00Z');
     const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 1 } });
     at('2018-01-07T00:00:00Z');

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { dropletService } from '../../support/droplets.ts';
 import { type Json, start } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -14,7 +14,7 @@ const keys = [
 ];
 
 test.before(async () => {
-  company = await personas(fixture);
+  company = await createPersonas(fixture);
 });
 
 const customerCounters = (query = '', client = fixture.staff) => client.get(`${company.customer.url}counters/${query}`);
@@ -37,7 +37,7 @@ test('of a project: users, alerts, apps, vms, private_clouds and storages, in th
 
 test('projects of a customer are those the caller sees', async () => {
   const other = await fixture.project('Other', company.customer);
-  const counts = await everybody(company, async (client) => (await customerCounters('', client)).body.projects);
+  const counts = await asEachPersona(company, async (client) => (await customerCounters('', client)).body.projects);
   assert.equal(counts, {
     staff: 2,
     support: 2,

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { overWire, Wire } from '../../support/wire.ts';
+import { sendOverWire, Wire } from '../../support/wire.ts';
 
 const test = suite('admin listener');
 const fixture = new Fixture();
@@ -51,13 +51,13 @@ test('only these paths and GET and HEAD are answered, whatever is asked', async 
 test('on the loopback a page whose name leads here is not answered', async () => {
   for (const host of ['evil.example', 'evil.example:9480', '127.0.0.1.evil.example'])
     assert.is(
-      (await overWire(admin, 'GET /metrics HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
+      (await sendOverWire(admin, 'GET /metrics HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
       403,
       host,
     );
   for (const host of ['localhost', '127.0.0.1:1', '[::1]:9480'])
     assert.is(
-      (await overWire(admin, 'GET /healthz HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
+      (await sendOverWire(admin, 'GET /healthz HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
       200,
       host,
     );
@@ -91,7 +91,7 @@ test('a port that is in use is refused where it was asked for, and the server wi
 test('each connection serves one request', async () => {
   const wire = await Wire.to(admin);
   const request = ['GET /healthz HTTP/1.1', 'Host: localhost', ''];
-  const { headers, status } = await wire.lines(...request, ...request).answer();
+  const { headers, status } = await wire.lines(...request, ...request).response();
   assert.equal([status, headers.connection], [200, 'close']);
   assert.is(await wire.closed(), '');
 });

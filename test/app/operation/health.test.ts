@@ -96,12 +96,12 @@ test('a server that is about to end is not ready while it finishes what runs', a
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   wire.lines(...head, 'Content-Length: 20', 'Expect: 100-continue', '');
   // It has been admitted.
-  assert.is((await wire.answer()).status, 100);
+  assert.is((await wire.response()).status, 100);
   const ended = server.close();
   const told = { ...checks, server: 'is about to end' };
   assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: told } });
   wire.bytes('{"username":"admin"}');
-  assert.is((await wire.answer()).status, 401);
+  assert.is((await wire.response()).status, 401);
   await ended;
 });
 
@@ -172,7 +172,7 @@ test('by itself the program listens on the loopback, and goes on without where a
   const free = (port.address() as AddressInfo).port;
   await new Promise((resolve) => port.close(resolve));
   const serving = await program.serve(['--data', 'other', '--port', String(free)]);
-  assert.is(serving.told.admin, undefined);
+  assert.is(serving.startup.admin, undefined);
   assert.is(await serving.stop(), 0);
   assert.match(
     serving.errors(),

@@ -8,7 +8,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { EventReader } from '../../support/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Fixture } from '../../support/fixture.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const test = suite('metrics');
 const fixture = new Fixture();
@@ -30,8 +30,8 @@ test('requests are counted by route, method and status; unknown paths and method
   for (let i = 0; i < 40; i++) await fixture.staff.get(`/api/random-${i}/?secret=hunter2`);
   await fixture.staff.post('/api/customers/', { name: 'Ministry' });
   for (const method of ['BREW', 'PROPFIND', 'TRACE', 'LINK'])
-    await overWire(fixture.url, `${method} /api/customers/ HTTP/1.1`, 'Host: localhost', 'Connection: close', '');
-  await overWire(fixture.url, 'NONSENSE', '');
+    await sendOverWire(fixture.url, `${method} /api/customers/ HTTP/1.1`, 'Host: localhost', 'Connection: close', '');
+  await sendOverWire(fixture.url, 'NONSENSE', '');
   const text = await scrape();
   const lines = linesOf(text, 'tenantry_http_requests_total').filter((line) => !line.includes('/api/users/'));
   assert.equal(lines.sort(), [

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
-import { overWire, Wire } from '../../support/wire.ts';
+import { sendOverWire, Wire } from '../../support/wire.ts';
 
 const test = suite('follow');
 let program: Program;
@@ -114,22 +114,22 @@ test('a body that the primary rejects is never asked for, one that it accepts is
   const follower = await follow('--primary', primary.url);
   const head = ['POST /api/customers/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   const own = [...head, `Authorization: Token ${token}`, 'Expect: 100-continue'];
-  const large = await overWire(follower.url, ...own, 'Content-Length: 1025', '');
+  const large = await sendOverWire(follower.url, ...own, 'Content-Length: 1025', '');
   assert.equal(
     [large.status, large.headers.connection, JSON.parse(large.body)],
     [413, 'close', { detail: 'Request body is too large.' }],
   );
-  const anonymous = await overWire(follower.url, ...head, 'Expect: 100-continue', 'Content-Length: 1024', '');
+  const anonymous = await sendOverWire(follower.url, ...head, 'Expect: 100-continue', 'Content-Length: 1024', '');
   assert.equal([anonymous.status, anonymous.headers.connection], [401, 'close']);
   const wire = await Wire.to(follower.url);
   const body = '{"name": "Awaited"}';
   wire.lines(...own, `Content-Length: ${body.length}`, '');
-  assert.is((await wire.answer()).status, 100);
-  const created = await wire.bytes(body).answer();
+  assert.is((await wire.response()).status, 100);
+  const created = await wire.bytes(body).response();
   assert.equal([created.status, JSON.parse(created.body).name], [201, 'Awaited']);
   // The connection stays open for the next request.
   wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-  assert.is((await wire.answer()).status, 200);
+  assert.is((await wire.response()).status, 200);
   wire.close();
 });
 
@@ -146,7 +146,7 @@ test('readers who wait for a version that does not come keep nobody busy', async
     const before = used;
     // Metrics stay the same for a moment.
     await eventually('the metrics are new', async () => {
-      const metrics = await (await fetch(`${follower.told.admin}/metrics`)).text();
+      const metrics = await (await fetch(`${follower.startup.admin}/metrics`)).text();
       used = 1000 * Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]);
       return used !== before;
     });
@@ -192,7 +192,7 @@ test('a follower without a primary only reads', async () => {
   assert.equal([answer.status, await answer.json()], [503, { detail: 'This server only reads.' }]);
   for (const target of ['/api/events/stream/', '/api/events/str%65am/', 'http://any.example/api/events/stream/']) {
     const lines = [`GET ${target} HTTP/1.1`, 'Host: localhost', `Authorization: Token ${token}`, ''];
-    const stream = await overWire(follower.url, ...lines);
+    const stream = await sendOverWire(follower.url, ...lines);
     assert.equal([stream.status, JSON.parse(stream.body)], [503, { detail: 'This server only reads.' }], target);
   }
 });
@@ -200,7 +200,7 @@ test('a follower without a primary only reads', async () => {
 test('readiness tells how far a follower is, and that its source has gone', async () => {
   await create(primary.url, 'One');
   const follower = await follow('--admin-listen', '127.0.0.1:0');
-  const ready = await fetch(`${follower.told.admin}/readyz`);
+  const ready = await fetch(`${follower.startup.admin}/readyz`);
   const told = (await ready.json()) as {
     checks: { copy: string };
     follower: { version: string; seconds_behind: number };
@@ -217,7 +217,7 @@ test('what is no copy is not served: the one before is, and the next; readiness 
   renameSync(join(data, 'tenantry.db'), join(data, 'kept.db'));
   writeFileSync(join(data, 'tenantry.db'), 'no database');
   const copyCheck = async (): Promise<string> =>
-    ((await (await fetch(`${follower.told.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
+    ((await (await fetch(`${follower.startup.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
   await eventually('it is said', async () => (await copyCheck()).endsWith('file is not a database'), 30);
   assert.is((await ask(follower.url, '/api/customers/')).status, 200);
   renameSync(join(data, 'kept.db'), join(data, 'tenantry.db'));
@@ -231,7 +231,7 @@ test('with its source away a follower begins with the newest copy, of an age tha
   renameSync(join(program.folder, 'data'), join(program.folder, 'away'));
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   assert.is(((await (await ask(follower.url, '/api/customers/')).json()) as unknown[]).length, 1);
-  const ready = await fetch(`${follower.told.admin}/readyz`);
+  const ready = await fetch(`${follower.startup.admin}/readyz`);
   const { checks, follower: state } = (await ready.json()) as { checks: { copy: string }; follower: object };
   const data = join(program.folder, 'data');
   assert.equal(

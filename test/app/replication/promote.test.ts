@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const test = suite('promote');
 let program: Program;
@@ -67,10 +67,10 @@ test('a promoted copy goes on from where it was, and tells the server before, wh
     '/%61pi-auth/saml2/login/',
     'http://any.example/api-auth/saml2/login/',
   ]) {
-    const login = await overWire(old.url, `GET ${target} HTTP/1.1`, 'Host: localhost', '');
+    const login = await sendOverWire(old.url, `GET ${target} HTTP/1.1`, 'Host: localhost', '');
     assert.equal([login.status, JSON.parse(login.body)], [503, fenced], target);
   }
-  const waiting = await overWire(
+  const waiting = await sendOverWire(
     old.url,
     'POST /api/customers/ HTTP/1.1',
     'Host: localhost',
@@ -79,7 +79,7 @@ test('a promoted copy goes on from where it was, and tells the server before, wh
     '',
   );
   assert.equal([waiting.status, waiting.headers.connection], [503, 'close'], 'without 100 Continue');
-  const ready = await fetch(`${old.told.admin}/readyz`);
+  const ready = await fetch(`${old.startup.admin}/readyz`);
   const { checks } = (await ready.json()) as { checks: { fence: string } };
   assert.equal([ready.status, checks.fence], [503, trouble]);
   await old.stop();

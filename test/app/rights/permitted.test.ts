@@ -1,17 +1,17 @@
 /** core.md 1.10: the header X-Permitted of OPTIONS. */
 import * as assert from 'uvu/assert';
-import { allBut, everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: permitted, fixture } = suiteWithServer('what OPTIONS says to be permitted');
 let cast: Personas;
 
 permitted.before(async () => {
-  cast = await personas(fixture);
+  cast = await createPersonas(fixture);
 });
 
 const told = (path: string): Promise<Record<Part, string | number | null>> =>
-  everybody(cast, async (client) => {
+  asEachPersona(cast, async (client) => {
     const { headers, status } = await client.options(path);
     return status === 200 ? headers.get('x-permitted') : status;
   });
@@ -19,14 +19,14 @@ const told = (path: string): Promise<Record<Part, string | number | null>> =>
 const all = 'PUT, PATCH, DELETE';
 
 permitted('a list tells who may create', async () => {
-  assert.equal(await told('/api/customers/'), allBut<unknown>('', { staff: 'POST' }));
+  assert.equal(await told('/api/customers/'), sameExcept<unknown>('', { staff: 'POST' }));
   // Whether a project can be created depends on the customer that the body names.
-  assert.equal(await told('/api/projects/'), allBut<unknown>('POST'));
+  assert.equal(await told('/api/projects/'), sameExcept<unknown>('POST'));
 });
 
 permitted('an object tells each caller what they may do with it', async () => {
-  assert.equal(await told(cast.customer.url), allBut<unknown>('', { staff: all, stranger: 404 }));
-  assert.equal(await told(cast.project.url), allBut<unknown>('', { staff: all, owner: all, stranger: 404 }));
+  assert.equal(await told(cast.customer.url), sameExcept<unknown>('', { staff: all, stranger: 404 }));
+  assert.equal(await told(cast.project.url), sameExcept<unknown>('', { staff: all, owner: all, stranger: 404 }));
 });
 
 permitted('it is the right that is told: the state may still be in the way', async () => {

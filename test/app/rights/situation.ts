@@ -3,7 +3,7 @@
 import type { ServerOptions } from 'tenantry';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 
 /** The columns of the table: staff, global support, the four kinds of role, and those without any. */
 export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'AN'] as const;
@@ -64,7 +64,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   // Names lead nowhere: a hook's test delivery waits for its next attempt.
   const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
   const fixture = await Fixture.start({ resolve, ...options });
-  const company = await personas(fixture);
+  const company = await createPersonas(fixture);
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
   // Two who ask for nothing: one whom everybody sees, and one of the staff.

@@ -156,7 +156,7 @@ test('a connection that is refused, reset or breaks off in the answer means that
 });
 
 test('a backend that does not answer, or not finish connecting, in time does not respond', async () => {
-  receiver.behaviour = 'silence';
+  receiver.behaviour = 'no-response';
   assert.equal(await failure(get(receiver.url, client({ limits: { response: 50 } }))), unavailable);
   const mute = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => mute.once('listening', resolve));

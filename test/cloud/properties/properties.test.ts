@@ -4,7 +4,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -14,7 +14,7 @@ let cloud: Droplets;
 let office: SimulatedService;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
 });
@@ -63,13 +63,13 @@ test('filters: part of the name, the exact name, the settings that use it', asyn
 test('global properties are readable by everybody, and kept once for the simulator', async () => {
   await simulatedService(fixture, 'digitalocean', people, { name: 'Second' });
   assert.is((await names(sizes)).length, 5);
-  const lengths = await everybody(people, async (client) => (await names(sizes, client)).length);
+  const lengths = await asEachPersona(people, async (client) => (await names(sizes, client)).length);
   assert.equal([...new Set(Object.values(lengths))], [5]);
 });
 
 test('those of settings are readable by who sees the settings or a service on them', async () => {
   const path = '/api/jira-issue-types/';
-  const lengths = await everybody(people, async (client) => (await names(path, client)).length);
+  const lengths = await asEachPersona(people, async (client) => (await names(path, client)).length);
   assert.equal(lengths, { staff: 5, support: 5, owner: 5, helper: 5, manager: 5, admin: 5, observer: 5, stranger: 0 });
   const [{ url }] = (await fixture.staff.get(path)).body;
   assert.is((await people.clients.stranger.get(url)).status, 404);

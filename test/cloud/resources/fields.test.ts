@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -11,7 +11,7 @@ let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
 });
 

@@ -3,7 +3,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { by, inCustomer, inJobOf, inProject } from '../../support/expected-event.ts';
 import type { Json, RecordedEvent } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { passage, type SimulatedService, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -15,7 +15,7 @@ let cloud: Droplets;
 let office: SimulatedService;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
 });

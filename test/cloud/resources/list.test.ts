@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService, step, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -33,7 +33,7 @@ const item = (name: string, key: string, value: number): Promise<Json> =>
  * droplet dog, still Creation Scheduled.
  */
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'BOB' });

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('SLA and monitoring items (services.md 7.4)');
@@ -14,7 +14,7 @@ const sla = '/api/resource-sla/';
 const items = '/api/monitoring-items/';
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   web = await cloud.make({ name: 'web' });
   db = await cloud.make({ name: 'db' });
@@ -204,8 +204,8 @@ test('DELETE needs both parameters and a row', async () => {
 test('writes are for staff, who learn so before anything else', async () => {
   for (const path of [sla, items]) {
     for (const method of ['PUT', 'DELETE']) {
-      const statuses = await everybody(people, async (client) => (await client.send(method, path, {})).status);
-      assert.equal(statuses, allBut(403, { staff: 400 }));
+      const statuses = await asEachPersona(people, async (client) => (await client.send(method, path, {})).status);
+      assert.equal(statuses, sameExcept(403, { staff: 400 }));
     }
     for (const method of ['POST', 'PATCH']) assert.is((await fixture.staff.send(method, path, {})).status, 405);
     assert.equal(Object.keys((await fixture.staff.options(path)).body.actions ?? {}), ['PUT']);

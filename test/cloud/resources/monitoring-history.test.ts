@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('history of monitoring items');
@@ -13,7 +13,7 @@ let service: Droplets;
 let droplet: Json;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   service = await dropletService(fixture, people);
   droplet = await service.make();
 });

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../support/catalogue.ts';
-import { type Droplets, dropletWorld } from '../../support/droplets.ts';
+import { createDroplet, type Droplets } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
 import type { Personas } from '../../support/personas.ts';
 import { setOptions, simulatedService, step, work } from '../../support/simulated.ts';
@@ -12,7 +12,7 @@ let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  ({ people, cloud, droplet } = await dropletWorld(fixture));
+  ({ people, cloud, droplet } = await createDroplet(fixture));
 });
 
 const list = '/api/digitalocean-droplets/';

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
-import { type Droplets, dropletWorld } from '../../support/droplets.ts';
+import { createDroplet, type Droplets } from '../../support/droplets.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Part, type Personas } from '../../support/personas.ts';
+import { asEachPersona, type Part, type Personas, sameExcept } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -11,12 +11,12 @@ let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  ({ people, cloud, droplet } = await dropletWorld(fixture));
+  ({ people, cloud, droplet } = await createDroplet(fixture));
 });
 
 const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
-  everybody(people, async (client, part) => (await ask(client, part)).status);
-const seeing = allBut(200, { stranger: 404 });
+  asEachPersona(people, async (client, part) => (await ask(client, part)).status);
+const seeing = sameExcept(200, { stranger: 404 });
 const changing = (status: number) => ({
   staff: status,
   support: 403,
@@ -32,10 +32,10 @@ test('a resource is seen by whoever sees its project; the others get [] and 404'
   assert.equal(await statuses((client) => client.get(droplet.url)), seeing);
   assert.equal(await statuses((client) => client.options(droplet.url)), seeing);
   for (const path of ['/api/resources/', '/api/digitalocean-droplets/']) {
-    const lengths = await everybody(people, async (client) => (await client.get(path)).body.length);
-    assert.equal(lengths, allBut(1, { stranger: 0 }));
+    const lengths = await asEachPersona(people, async (client) => (await client.get(path)).body.length);
+    assert.equal(lengths, sameExcept(1, { stranger: 0 }));
   }
-  const counts = await everybody(
+  const counts = await asEachPersona(
     people,
     async (client) => (await client.get('/api/resources/count/')).body['DigitalOcean.Droplet'],
   );
@@ -65,7 +65,7 @@ test('staff, owners, managers and administrators create; support roles are 403, 
 test('fields are judged before the right to create', async () => {
   assert.equal(
     await statuses((client) => client.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }))),
-    allBut(400),
+    sameExcept(400),
   );
 });
 
@@ -135,7 +135,7 @@ test('a JIRA project is deleted by staff alone, and changed by those who change 
   const answers = await statuses(async (client, part) =>
     part === 'staff' ? { status: 202 } : client.delete(project.url),
   );
-  assert.equal(answers, allBut(403, { staff: 202, stranger: 404 }));
+  assert.equal(answers, sameExcept(403, { staff: 202, stranger: 404 }));
   assert.is((await fixture.staff.delete(project.url)).status, 202);
 });
 

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { certificate } from '../../support/certificate.ts';
 import type { Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, sameExcept } from '../../support/personas.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 import { Account } from '../../vendors/digitalocean/account.ts';
@@ -11,7 +11,7 @@ const { test, fixture } = suiteWithServerPerTest('changed provider accounts are 
 let people: Personas;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 /** Settings that were synchronised once. */
@@ -143,7 +143,7 @@ test('whoever may change settings may pull them', async () => {
   const own = await make();
   const shared = await make({ customer: null, shared: true });
   const status = (url: string) =>
-    everybody(people, async (client) => {
+    asEachPersona(people, async (client) => {
       await work(fixture);
       return (await client.post(`${url}pull/`)).status;
     });
@@ -157,7 +157,7 @@ test('whoever may change settings may pull them', async () => {
     observer: 404,
     stranger: 404,
   });
-  assert.equal(await status(shared.url), allBut(403, { staff: 202 }));
+  assert.equal(await status(shared.url), sameExcept(403, { staff: 202 }));
   assert.is((await fixture.anonymous.post(`${own.url}pull/`)).status, 401);
 });
 

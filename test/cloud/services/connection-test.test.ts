@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { certificate } from '../../support/certificate.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { personas } from '../../support/personas.ts';
+import { createPersonas } from '../../support/personas.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import type { FaultyAccount, FaultyVendor } from '../../vendors/faulty-vendor.ts';
@@ -74,7 +74,7 @@ let clients: Readonly<Record<string, Client>>;
 
 test.before(async () => {
   secure = await Receiver.start(certificate);
-  const people = await personas(fixture);
+  const people = await createPersonas(fixture);
   clients = people.clients;
   valid = { name: 'Ocean', customer: people.customer.url };
 });

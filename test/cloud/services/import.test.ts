@@ -3,7 +3,7 @@ import { examine } from '../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -12,7 +12,7 @@ let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people, { simulator_inventory: 3 });
 });
 
@@ -170,7 +170,7 @@ test('an import that leaves nothing closes service_has_unmanaged_resources, and 
 
 test('link and unlink are for staff and owners, managed_resources for all who see the service', async () => {
   const statuses = (ask: (client: Json) => Promise<{ status: number }>): Promise<unknown> =>
-    everybody(people, async (client) => (await ask(client)).status);
+    asEachPersona(people, async (client) => (await ask(client)).status);
   const writers = {
     staff: 200,
     support: 403,

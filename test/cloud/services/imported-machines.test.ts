@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { personas } from '../../support/personas.ts';
+import { createPersonas } from '../../support/personas.ts';
 import { work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
@@ -11,7 +11,7 @@ let people: Json;
 let cloud: Droplets;
 
 test.before.each(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people, { simulator_inventory: 1 });
 });
 

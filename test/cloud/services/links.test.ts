@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../support/personas.ts';
 import { simulatedService } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -12,7 +12,7 @@ let second: Json;
 const path = '/api/digitalocean-service-project-link/';
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
   second = await fixture.project('Sledge', people.customer);
 });
@@ -65,7 +65,7 @@ test('links of types without machines have no quotas', async () => {
 
 test('quotas of a link are edited by staff and owners', async () => {
   const [{ url }] = cloud.link.quotas;
-  const statuses = await everybody(people, async (client) => (await client.patch(url, { limit: -1 })).status);
+  const statuses = await asEachPersona(people, async (client) => (await client.patch(url, { limit: -1 })).status);
   assert.equal(statuses, {
     staff: 200,
     support: 403,
@@ -106,7 +106,7 @@ test('POST links a project to a service of its customer, once', async () => {
 });
 
 test('POST is for staff and owners; other viewers are 403, strangers 400', async () => {
-  const statuses = await everybody(people, async (client) => {
+  const statuses = await asEachPersona(people, async (client) => {
     const answer = await client.post(path, { project: second.url, service: cloud.service.url });
     if (answer.status === 201) await fixture.staff.delete(answer.body.url);
     return answer.status;
@@ -163,7 +163,7 @@ test('PUT and PATCH are not served; DELETE is for staff and owners, and not whil
 });
 
 test('a link is seen by whoever sees the project', async () => {
-  const statuses = await everybody(people, async (client) => (await client.get(cloud.link.url)).status);
+  const statuses = await asEachPersona(people, async (client) => (await client.get(cloud.link.url)).status);
   assert.equal(statuses, {
     staff: 200,
     support: 200,

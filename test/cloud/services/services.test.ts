@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
 import { simulatedService, usages, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -10,7 +10,7 @@ let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
 });
 
@@ -84,7 +84,7 @@ test('projects and resources are those the caller sees', async () => {
 });
 
 test('a service is seen by its customer and by the projects it is linked to', async () => {
-  const statuses = await everybody(people, async (client) => (await client.get(cloud.service.url)).status);
+  const statuses = await asEachPersona(people, async (client) => (await client.get(cloud.service.url)).status);
   assert.equal(statuses, {
     staff: 200,
     support: 200,
@@ -95,7 +95,7 @@ test('a service is seen by its customer and by the projects it is linked to', as
     observer: 200,
     stranger: 404,
   });
-  const counts = await everybody(people, async (client) => (await client.get('/api/services/')).body.length);
+  const counts = await asEachPersona(people, async (client) => (await client.get('/api/services/')).body.length);
   assert.equal(counts, { staff: 1, support: 1, owner: 1, helper: 1, manager: 1, admin: 1, observer: 1, stranger: 0 });
   const unlinked = (await fixture.staff.post('/api/jira/', valid({ name: 'Unlinked' }))).body;
   assert.is((await people.clients.manager.get(unlinked.url)).status, 404);
@@ -328,7 +328,7 @@ test('POST counts against nc_service_count, and the link against nc_service_proj
 });
 
 const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
-  everybody(people, async (client, part) => (await ask(client, part)).status);
+  asEachPersona(people, async (client, part) => (await ask(client, part)).status);
 
 test('services are created by staff and owners; other viewers of the customer are 403, strangers 400', async () => {
   const made: string[] = [];

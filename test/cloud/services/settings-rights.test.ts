@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { allBut, everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
 import { simulatedService } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -17,7 +17,7 @@ const body = (name: string, fields: Readonly<Record<string, unknown>>): Json => 
 });
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   const other = await fixture.customer('Bob');
   const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
     (await fixture.staff.post('/api/service-settings/', body(name, fields))).body;
@@ -31,13 +31,13 @@ test.before(async () => {
 });
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
-  everybody(people, async (client) => (await ask(client)).status);
+  asEachPersona(people, async (client) => (await ask(client)).status);
 const all = ['foreign', 'nobodys', 'own', 'shared', 'sharedOwn'];
 const ofCustomer = ['own', 'shared', 'sharedOwn'];
 const common = ['shared', 'sharedOwn'];
 
 test('staff and global support see all, owner and support of a customer its own and shared ones, everybody else the shared ones', async () => {
-  const listed = await everybody(people, async (client) =>
+  const listed = await asEachPersona(people, async (client) =>
     (await client.get('/api/service-settings/')).body.map(({ name }: Json) => name).sort(),
   );
   assert.equal(listed, {
@@ -69,13 +69,13 @@ test('staff and global support see all, owner and support of a customer its own 
 
 test('credentials stand in details: for staff of all settings, for owners of their private ones, for nobody else', async () => {
   const readers = async (name: keyof typeof settings): Promise<string[]> =>
-    Object.entries(await everybody(people, async (client) => (await client.get(settings[name].url)).body))
+    Object.entries(await asEachPersona(people, async (client) => (await client.get(settings[name].url)).body))
       .filter(([, shown]) => 'token' in shown)
       .map(([part]) => part);
   assert.equal(await readers('own'), ['staff', 'owner']);
   for (const name of ['foreign', 'shared', 'sharedOwn', 'nobodys'] as const)
     assert.equal(await readers(name), ['staff'], name);
-  const listed = await everybody(people, async (client) =>
+  const listed = await asEachPersona(people, async (client) =>
     (await client.get('/api/service-settings/')).body.some((item: Json) => 'token' in item || 'backend_url' in item),
   );
   assert.equal(Object.values(listed).filter(Boolean), []);
@@ -91,8 +91,8 @@ const privateWrites = {
   observer: 404,
   stranger: 404,
 };
-const sharedWrites = allBut(403, { staff: 200 });
-const invisible = allBut(404, { staff: 200, support: 403 });
+const sharedWrites = sameExcept(403, { staff: 200 });
+const invisible = sameExcept(404, { staff: 200, support: 403 });
 
 for (const [name, expected] of [
   ['own', privateWrites],
@@ -121,7 +121,7 @@ test('DELETE is for those who may write', async () => {
     ['own', privateWrites],
     ['shared', sharedWrites],
   ] as const) {
-    const refused = await everybody(people, async (client, part) =>
+    const refused = await asEachPersona(people, async (client, part) =>
       expected[part] === 200 ? expected[part] : (await client.delete(settings[name].url)).status,
     );
     assert.equal(refused, expected);
@@ -141,8 +141,8 @@ test('POST: staff for anybody, owners for their customer; a visible customer tha
       if (answer.status === 201) made.push(answer.body.url);
       return answer;
     };
-  assert.equal(await statuses(create(people.customer.url)), allBut(403, { staff: 201, owner: 201, stranger: 400 }));
-  assert.equal(await statuses(create(settings.foreign.customer)), allBut(400, { staff: 201, support: 403 }));
+  assert.equal(await statuses(create(people.customer.url)), sameExcept(403, { staff: 201, owner: 201, stranger: 400 }));
+  assert.equal(await statuses(create(settings.foreign.customer)), sameExcept(400, { staff: 201, support: 403 }));
   assert.is((await fixture.anonymous.post('/api/service-settings/', {})).status, 401);
   for (const url of made) await fixture.staff.delete(url);
 });
@@ -150,7 +150,7 @@ test('POST: staff for anybody, owners for their customer; a visible customer tha
 test('with only_staff_manages_services nobody but staff writes settings, services or links, and learns so before the body', async () => {
   const strict = await Fixture.start({ only_staff_manages_services: true });
   try {
-    const company = await personas(strict);
+    const company = await createPersonas(strict);
     const {
       customer,
       clients: { owner },

@@ -3,14 +3,14 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { certificate } from '../../support/certificate.ts';
 import { dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('service settings: fields, secrets and requests (services.md 2)');
 let people: Personas;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 });
 
 const path = '/api/service-settings/';

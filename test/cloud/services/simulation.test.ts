@@ -7,7 +7,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { Account } from '../../vendors/digitalocean/account.ts';
 
@@ -18,7 +18,7 @@ let people: Personas;
 
 async function open(options: Parameters<Fixture['open']>[0] = {}): Promise<void> {
   await fixture.open(options);
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
 }
 
 test.before(() => {

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { dropletCatalogue } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
-import { type Personas, personas } from '../../support/personas.ts';
+import { createPersonas, type Personas } from '../../support/personas.ts';
 import { work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -14,7 +14,7 @@ let bobs: Json;
 let bob: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   bob = await fixture.customer('bob <b>');
   const shared = { name: 'Common sea', type: 'DigitalOcean', shared: true, simulator_latency: '0', simulator_seed: 1 };
   const settings = (await fixture.staff.post('/api/service-settings/', shared)).body;

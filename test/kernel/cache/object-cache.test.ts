@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test, fixture } = suiteWithServer('the texts of objects that are kept', {
   // A comparison makes what is counted here.
@@ -135,7 +135,7 @@ test('clients who call the server by ever new names are answered, and fill no me
   const token = `Authorization: Token ${fixture.staff.token}`;
   for (let i = 0; i < 12; i++) {
     const host = `name-${i}.example`;
-    const { body } = await overWire(fixture.url, `GET ${path} HTTP/1.1`, `Host: ${host}`, token, '');
+    const { body } = await sendOverWire(fixture.url, `GET ${path} HTTP/1.1`, `Host: ${host}`, token, '');
     assert.is(JSON.parse(body).url, `http://${host}${path}`);
   }
 });

@@ -54,7 +54,7 @@ durability('when the commit fails, nobody who heard of the change is told anythi
     '',
   ];
   const wire = (await Wire.to(fixture.url)).bytes(`${request.join('\r\n')}\r\n${body}`.repeat(2));
-  assert.equal([(await wire.answer()).status, (await wire.answer()).status], [500, 500]);
+  assert.equal([(await wire.response()).status, (await wire.response()).status], [500, 500]);
   wire.close();
   db.insert = insert;
   assert.equal([committed(), (await fixture.staff.get('/api/customers/')).body], [[], []]);

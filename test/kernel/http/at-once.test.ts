@@ -25,7 +25,7 @@ atOnce('new connections that write share commits, though each turn of the event 
       const { status } = await wire
         .lines(...head, '')
         .bytes(body)
-        .answer();
+        .response();
       wire.close();
       return status;
     }),

@@ -1,7 +1,7 @@
 /** What may be kept of answers, where, and how often they are compressed (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: caches, fixture } = suiteWithServer('caches');
 
@@ -20,7 +20,7 @@ caches('a document and its compressed forms are the same text, whether just made
 
 caches('a Link header that clients could not read is left out, and the count stays', async () => {
   const ask = (length: number) =>
-    overWire(
+    sendOverWire(
       fixture.url,
       `GET /api/customers/?name=${'x'.repeat(length)} HTTP/1.1`,
       'Host: localhost',

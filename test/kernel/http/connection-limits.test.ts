@@ -16,7 +16,7 @@ test('connections beyond max_connections are closed at once, and let in again wh
   // Nobody else has a connection to it, as the clients of a fixture have.
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', max_connections: 3 });
   const ask = async (wire: Wire): Promise<number> =>
-    (await wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer()).status;
+    (await wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response()).status;
   try {
     const wires = [await Wire.to(server.url), await Wire.to(server.url), await Wire.to(server.url)];
     for (const wire of wires) assert.is(await ask(wire), 200);

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire, Wire } from '../../support/wire.ts';
+import { sendOverWire, Wire } from '../../support/wire.ts';
 
 const { test: connections, fixture } = suiteWithServer('connections');
 let head: readonly string[];
@@ -26,7 +26,7 @@ connections('pipelined requests are answered in their order, also when an earlie
     'Host: localhost',
     '',
   );
-  const answers = [await wire.answer(), await wire.answer(), await wire.answer()];
+  const answers = [await wire.response(), await wire.response(), await wire.response()];
   assert.equal(
     answers.map(({ status }) => status),
     [401, 201, 200],
@@ -39,9 +39,9 @@ connections('garbage behind requests is told 400 after their answers, then the c
   for (const requests of [login(), withBody('POST /api/customers/ HTTP/1.1', '{"name":"Before"}')]) {
     const wire = await Wire.to(fixture.url);
     wire.lines(...requests).bytes('\0\0\0\r\n\r\n');
-    const first = await wire.answer();
+    const first = await wire.response();
     assert.ok(first.headers.allow, first.body);
-    const last = await wire.answer();
+    const last = await wire.response();
     assert.equal([last.status, last.headers.connection, JSON.parse(last.body)], [400, 'close', malformed]);
     assert.is(await wire.closed(), '');
   }
@@ -62,15 +62,15 @@ connections('a client that announces a body above the limit gets the final answe
     ['PATCH /api/customers/00000000000000000000000000000000/ HTTP/1.1', 1_048_577, 404],
     ['POST /api-auth/password/ HTTP/1.1', 65_537, 413],
   ] as const) {
-    const answer = await overWire(fixture.url, ...announce(line, length));
+    const answer = await sendOverWire(fixture.url, ...announce(line, length));
     assert.equal([line, answer.status, answer.headers.connection], [line, status, 'close']);
   }
   const wire = await Wire.to(fixture.url);
   const body = '{"name":"Small enough"}';
   wire.lines(...announce('POST /api/customers/ HTTP/1.1', body.length));
-  assert.is((await wire.answer()).status, 100);
+  assert.is((await wire.response()).status, 100);
   wire.bytes(body);
-  assert.is((await wire.answer()).status, 201);
+  assert.is((await wire.response()).status, 201);
   wire.close();
 });
 
@@ -80,7 +80,7 @@ connections('answers tell how long an idle connection is kept, by the setting ke
     [fixture, 60],
     [kept, 620],
   ] as const) {
-    const answer = await overWire(server.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+    const answer = await sendOverWire(server.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
     assert.is(answer.headers['keep-alive'], `timeout=${timeout}`);
   }
   await kept.close();
@@ -103,7 +103,7 @@ connections('a body that breaks off in malformed chunks is 400 and changes nothi
     '0',
     '',
   );
-  const answer = await wire.answer();
+  const answer = await wire.response();
   assert.equal([answer.status, JSON.parse(answer.body)], [400, malformed]);
   assert.is(await wire.closed(), '');
   assert.is(await count(), before);
@@ -122,7 +122,7 @@ connections('what is not HTTP, or ambiguous, is 400', async () => {
     ['POST /api/customers/ HTTP/1.1', 'Host: x', 'Content-Length: -1'],
   ];
   for (const lines of requests) {
-    const answer = await overWire(fixture.url, ...lines, '');
+    const answer = await sendOverWire(fixture.url, ...lines, '');
     assert.equal([lines, answer.status, JSON.parse(answer.body)], [lines, 400, malformed]);
   }
 });
@@ -130,21 +130,21 @@ connections('what is not HTTP, or ambiguous, is 400', async () => {
 connections('a client that waits for 100 Continue gets it and then its answer', async () => {
   const wire = await Wire.to(fixture.url);
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Expect: 100-continue', 'Content-Length: 17', '');
-  assert.is((await wire.answer()).status, 100);
+  assert.is((await wire.response()).status, 100);
   wire.bytes('{"name":"Waited"}');
-  assert.is((await wire.answer()).status, 201);
+  assert.is((await wire.response()).status, 201);
   wire.close();
 });
 
 connections('other expectations are ignored, and so is an offer to upgrade', async () => {
   for (const line of ['Expect: miracles', 'Connection: upgrade\r\nUpgrade: websocket']) {
-    const answer = await overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
+    const answer = await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
     assert.equal([answer.status, Object.keys(JSON.parse(answer.body))], [200, ['version']]);
   }
 });
 
 connections('of repeated headers the first Authorization and Content-Type count', async () => {
-  const answer = await overWire(
+  const answer = await sendOverWire(
     fixture.url,
     'GET /api/ HTTP/1.1',
     ...head,

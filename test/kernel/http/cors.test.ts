@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Answer, Fixture } from '../../support/fixture.ts';
+import { type ApiResponse, Fixture } from '../../support/fixture.ts';
 import { Program } from '../../support/program.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -15,7 +15,7 @@ cors.before(async () => {
 });
 cors.after(() => closed.close());
 
-const corsHeaders = ({ headers }: Answer): Record<string, string> =>
+const corsHeaders = ({ headers }: ApiResponse): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')));
 const ask = (to: Fixture, method: string, path: string, headers: Record<string, string>) =>
   to.anonymous.send(method, path, undefined, headers);

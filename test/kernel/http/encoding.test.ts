@@ -83,8 +83,8 @@ encodings('small bodies are never compressed', async () => {
 encodings('HEAD tells the length of the compressed body', async () => {
   const wire = await Wire.to(fixture.url);
   const head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Accept-Encoding: gzip', ''];
-  const whole = await wire.lines('GET /api/customers/ HTTP/1.1', ...head).answer();
-  const bare = await wire.lines('HEAD /api/customers/ HTTP/1.1', ...head).answer({ head: true });
+  const whole = await wire.lines('GET /api/customers/ HTTP/1.1', ...head).response();
+  const bare = await wire.lines('HEAD /api/customers/ HTTP/1.1', ...head).response({ head: true });
   wire.close();
   assert.is(bare.headers['content-encoding'], 'gzip');
   assert.is(bare.headers['content-length'], whole.headers['content-length']);

@@ -1,11 +1,11 @@
 /** core.md 1.3: statuses and error bodies. */
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: errors, fixture } = suiteWithServer('statuses and error bodies');
 
-const told = ({ status, body }: Answer<Json>) => [status, body];
+const told = ({ status, body }: ApiResponse<Json>) => [status, body];
 const post = (body: string | Uint8Array, type = 'application/json') =>
   fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
 

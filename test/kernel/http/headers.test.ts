@@ -1,8 +1,8 @@
 /** core.md 1.7: response headers. */
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: headers, fixture } = suiteWithServer('response headers');
 let customer: Json;
@@ -13,7 +13,7 @@ headers.before(async () => {
 });
 
 /** One answer of every status. */
-async function answers(): Promise<Record<string, Answer<Json>>> {
+async function answers(): Promise<Record<string, ApiResponse<Json>>> {
   const { staff, anonymous } = fixture;
   const made = await staff.post('/api/customers/', { name: 'Made' });
   const { etag } = Object.fromEntries((await staff.get(customer.url)).headers);
@@ -112,11 +112,11 @@ headers('X-Content-Type-Options: nosniff and a request id of its own are on ever
 
 headers('also on the answers to what is no request', async () => {
   const refused = [
-    await overWire(fixture.url, 'HELLO', ''),
-    await overWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),
-    await overWire(fixture.url, 'GET nowhere HTTP/1.1', 'Host: localhost', ''),
-    await overWire(fixture.url, 'OPTIONS * HTTP/1.1', 'Host: localhost', ''),
-    await overWire(fixture.url, `GET / HTTP/1.1`, `X: ${'x'.repeat(20_000)}`, ''),
+    await sendOverWire(fixture.url, 'HELLO', ''),
+    await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),
+    await sendOverWire(fixture.url, 'GET nowhere HTTP/1.1', 'Host: localhost', ''),
+    await sendOverWire(fixture.url, 'OPTIONS * HTTP/1.1', 'Host: localhost', ''),
+    await sendOverWire(fixture.url, `GET / HTTP/1.1`, `X: ${'x'.repeat(20_000)}`, ''),
   ];
   const ids = refused.map((answer) => answer.headers['x-request-id']);
   assert.equal(

@@ -1,11 +1,11 @@
 /** If-Match: nothing is overwritten that the writer has not seen (core.md 1.7). */
 import * as assert from 'uvu/assert';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: matching, fixture } = suiteWithServer('If-Match');
 const changed = [412, { detail: 'The object has been changed since you read it.' }];
-const told = ({ status, body }: Answer<Json>) => [status, body];
+const told = ({ status, body }: ApiResponse<Json>) => [status, body];
 const etagOf = async (url: string) => (await fixture.staff.get(url)).headers.get('etag') ?? '';
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fixture.staff.send(method, path, body, headers);

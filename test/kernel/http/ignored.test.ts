@@ -1,6 +1,6 @@
 /** Names that an operation does not have: told, or refused where that is set (core.md 1.5). */
 import * as assert from 'uvu/assert';
-import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import { type ApiResponse, Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: ignored, fixture } = suiteWithServer('ignored input');
@@ -10,8 +10,8 @@ ignored.before(async () => {
 });
 ignored.after(() => strict.close());
 
-const header = ({ headers }: Answer<Json>) => headers.get('x-ignored');
-const told = ({ body, status }: Answer<Json>) => [status, body];
+const header = ({ headers }: ApiResponse<Json>) => headers.get('x-ignored');
+const told = ({ body, status }: ApiResponse<Json>) => [status, body];
 
 ignored('parameters and members that an operation does not have are told in X-Ignored', async () => {
   const { staff } = fixture;

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire, Wire } from '../../support/wire.ts';
+import { sendOverWire, Wire } from '../../support/wire.ts';
 
 const { test: limits, fixture } = suiteWithServer('limits');
 let head: readonly string[];
@@ -35,10 +35,10 @@ limits('a larger body is 413 also without Content-Length, and the connection sta
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Transfer-Encoding: chunked', '');
   for (let i = 0; i < 17; i++) wire.lines('10000', chunk);
   wire.lines('0', '');
-  const answer = await wire.answer();
+  const answer = await wire.response();
   assert.equal([answer.status, JSON.parse(answer.body)], [413, tooLarge]);
   wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-  assert.is((await wire.answer()).status, 200);
+  assert.is((await wire.response()).status, 200);
   wire.close();
 });
 
@@ -56,7 +56,7 @@ limits('a chunked body within the limit is accepted', async () => {
     '0',
     '',
   );
-  const answer = await wire.answer();
+  const answer = await wire.response();
   assert.equal([answer.status, JSON.parse(answer.body).name], [201, 'Bit']);
   wire.close();
 });
@@ -77,16 +77,16 @@ limits('the body of a request that only reads is not looked at', async () => {
   for (const method of ['GET', 'OPTIONS']) {
     const wire = await Wire.to(fixture.url);
     wire.lines(`${method} /api/customers/ HTTP/1.1`, ...head, 'Content-Length: 3', '').bytes('{"x');
-    assert.is((await wire.answer()).status, 200);
+    assert.is((await wire.response()).status, 200);
     wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-    assert.is((await wire.answer()).status, 200);
+    assert.is((await wire.response()).status, 200);
     wire.close();
   }
 });
 
 limits('headers above 16 KiB are 431', async () => {
   const sized = (bytes: number) =>
-    overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
+    sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
   assert.is((await sized(15_000)).status, 200);
   const answer = await sized(17_000);
   assert.equal([answer.status, JSON.parse(answer.body)], [431, { detail: 'Request headers are too large.' }]);
@@ -94,10 +94,15 @@ limits('headers above 16 KiB are 431', async () => {
 });
 
 limits('so is a very long URL', async () => {
-  const long = await overWire(fixture.url, `GET /api/version/?${'x'.repeat(15_000)} HTTP/1.1`, 'Host: localhost', '');
+  const long = await sendOverWire(
+    fixture.url,
+    `GET /api/version/?${'x'.repeat(15_000)} HTTP/1.1`,
+    'Host: localhost',
+    '',
+  );
   assert.is(long.status, 200);
   assert.is(
-    (await overWire(fixture.url, `GET /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '')).status,
+    (await sendOverWire(fixture.url, `GET /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '')).status,
     431,
   );
 });
@@ -112,11 +117,11 @@ limits('a client that takes longer is told 408 and disconnected', async () => {
   const wire = await Wire.to(fixture.url);
   const { server, socket } = await connectionOf(async () => {
     wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-    await wire.answer();
+    await wire.response();
   });
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '').bytes('{"name":');
   server.emit('clientError', Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
-  const answer = await wire.answer();
+  const answer = await wire.response();
   assert.equal([answer.status, JSON.parse(answer.body)], [408, { detail: 'Request took too long.' }]);
   assert.is(await wire.closed(), '');
 });
@@ -138,7 +143,7 @@ limits('an order that names a column a hundred times is an order by that column'
   await fixture.customer('a');
   await fixture.customer('b');
   const names = async (o: string) =>
-    (await overWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
+    (await sendOverWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
   assert.equal(await names(Array(100).fill('-name').join()), await names('-name'));
   assert.equal(await names('name,-name'), await names('name'));
 });

@@ -6,7 +6,7 @@ import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { isProvided, newKeyOf } from '../../app/rights/provided.ts';
 import { type Column, restore, type Situation, situation } from '../../app/rights/situation.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
-import type { Answer, Client, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Client, Json } from '../../support/fixture.ts';
 
 const test = suite('actions that OPTIONS tells of');
 const forbidden = 'You do not have permission to perform this action.';
@@ -99,7 +99,7 @@ function checkField(name: string, field: Json, who: string): void {
 }
 
 /** Whether what was told of an action is how it was answered. */
-function compare({ enabled, reason, method }: Json, answer: Answer<Json>, isForm: boolean, who: string): void {
+function compare({ enabled, reason, method }: Json, answer: ApiResponse<Json>, isForm: boolean, who: string): void {
   const said = `${who} (${method}): told ${reason}, answered ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.is(enabled, reason === null, said);
   if (enabled) assert.not([401, 403, 404, 405, 409, 500].includes(answer.status), said);

@@ -8,7 +8,7 @@ import { bodies, queries } from '../../app/rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../../app/rights/provided.ts';
 import { type Column, columns, restore, type Situation, situation } from '../../app/rights/situation.ts';
 import { endpoints } from '../../support/catalogue.ts';
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');
 
@@ -125,7 +125,7 @@ const objectOf = (url: string): string => url.split('/').slice(0, 4).concat('').
 
 function checkPlain(
   endpoint: Endpoint,
-  { body, headers }: Answer<Json>,
+  { body, headers }: ApiResponse<Json>,
   expected: readonly string[],
   who: string,
 ): void {

@@ -1,6 +1,6 @@
 /** core.md 1.2: the order of checks. */
 import * as assert from 'uvu/assert';
-import type { Answer, Client, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Client, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: order, fixture } = suiteWithServer('order of checks', { max_body_bytes: 4096 });
@@ -19,7 +19,7 @@ order.before(async () => {
   [owner, stranger] = [fixture.as('owner'), fixture.as('stranger')];
 });
 
-const told = ({ status, body }: Answer<Json>) => [status, body];
+const told = ({ status, body }: ApiResponse<Json>) => [status, body];
 const notProvided = { detail: 'Authentication credentials were not provided.' };
 const notFound = { detail: 'Not found.' };
 const denied = { detail: 'You do not have permission to perform this action.' };

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: origins, fixture: direct } = suiteWithServer('links and client addresses');
 let proxied: Fixture;
@@ -14,7 +14,7 @@ origins.after(() => proxied.close());
 
 /** Where the links of the root start, as seen with these headers; or the error. */
 async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {
-  const answer = await overWire(
+  const answer = await sendOverWire(
     fixture.url,
     `GET ${target} HTTP/${version}`,
     `Authorization: Token ${fixture.staff.token}`,
@@ -30,7 +30,7 @@ async function address(fixture: Fixture, ...forwarded: readonly string[]): Promi
   const body = '{"username":"nobody","password":"x"}';
   fixture.events();
   const lines = forwarded.map((value) => `X-Forwarded-For: ${value}`);
-  await overWire(
+  await sendOverWire(
     fixture.url,
     'POST /api-auth/password/ HTTP/1.1',
     'Host: localhost',

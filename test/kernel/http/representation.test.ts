@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: representation, fixture } = suiteWithServer('representation');
 let customer: Json;
@@ -37,7 +37,7 @@ representation('links are absolute, and their second last segment is the key of 
 });
 
 representation('links follow the host of each request', async () => {
-  const answer = await overWire(
+  const answer = await sendOverWire(
     fixture.url,
     `GET ${new URL(project.url).pathname} HTTP/1.1`,
     'Host: other:99',

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: requests, fixture } = suiteWithServer('requests');
 let customer: Json;
@@ -43,7 +43,7 @@ requests('a path with a doubled slash does not exist', async () => {
     '//api/customers/',
     `/api/customers/${customer.uuid}//`,
   ]) {
-    const answer = await overWire(
+    const answer = await sendOverWire(
       fixture.url,
       `GET ${path} HTTP/1.1`,
       'Host: localhost',
@@ -58,7 +58,7 @@ requests(
   'percent-encoded letters, digits and marks of a path are those characters, for routes and rights alike',
   async () => {
     const target = async (path: string, method = 'GET'): Promise<readonly unknown[]> => {
-      const { body, headers, status } = await overWire(
+      const { body, headers, status } = await sendOverWire(
         fixture.url,
         `${method} ${path} HTTP/1.1`,
         'Host: localhost',
@@ -82,7 +82,7 @@ requests(
       '/api/%2563ustomers/',
     ])
       assert.equal(await target(path), missing, path);
-    const anonymous = await overWire(fixture.url, 'GET /%61pi/nothing/ HTTP/1.1', 'Host: localhost', '');
+    const anonymous = await sendOverWire(fixture.url, 'GET /%61pi/nothing/ HTTP/1.1', 'Host: localhost', '');
     assert.is(anonymous.status, 401);
   },
 );
@@ -149,7 +149,7 @@ requests('HEAD is served wherever GET is, with the same headers and no body', as
 });
 
 requests('HEAD of an error has the headers of the error and no body', async () => {
-  const head = await overWire(
+  const head = await sendOverWire(
     fixture.url,
     'HEAD /api/customers/?page=7 HTTP/1.1',
     'Host: localhost',
@@ -199,7 +199,7 @@ requests('any other method is 405 and names what is allowed', async () => {
   const head = await fixture.anonymous.send('HEAD', '/api-auth/password/');
   assert.equal([head.status, head.body, head.headers.get('allow')], [405, undefined, 'POST, OPTIONS']);
   for (const method of ['TRACE', 'PROPFIND', 'SEARCH']) {
-    const answer = await overWire(
+    const answer = await sendOverWire(
       fixture.url,
       `${method} ${new URL(customer.url).pathname} HTTP/1.1`,
       'Host: localhost',

@@ -38,7 +38,7 @@ async function together(requests: readonly (readonly [method: string, path: stri
   wire.bytes(texts.join(''));
   const answers = [];
   for (const _ of requests) {
-    const { body, status } = await wire.answer();
+    const { body, status } = await wire.response();
     answers.push({ status, body: JSON.parse(body) });
   }
   wire.close();

@@ -77,7 +77,7 @@ test('answers and links are https, unless a trusted proxy says what its client s
 
 test('plain HTTP is told so, and whoever speaks neither is closed', async () => {
   const plain = await Wire.to(server.url);
-  const answer = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
+  const answer = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
   assert.equal([answer.status, answer.body], [400, '{"detail":"This port speaks https."}']);
   await plain.closed();
   const nonsense = await Wire.to(server.url);

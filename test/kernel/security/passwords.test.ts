@@ -5,7 +5,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { HttpError } from '../../../src/kernel/http/error.ts';
 import { PasswordHasher } from '../../../src/kernel/security/passwords.ts';
 import { Fixture } from '../../support/fixture.ts';
-import { Wire, type WireAnswer } from '../../support/wire.ts';
+import { Wire, type WireResponse } from '../../support/wire.ts';
 
 const passwords = suite('passwords');
 
@@ -77,8 +77,8 @@ passwords('a login beyond them is answered 503 with Retry-After and counts as no
   ].join('\r\n');
   // Sent at once, they arrive in one turn of the event loop.
   const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
-  const answers: WireAnswer[] = [];
-  for (let i = 0; i < 72; i++) answers.push(await wire.answer());
+  const answers: WireResponse[] = [];
+  for (let i = 0; i < 72; i++) answers.push(await wire.response());
   wire.close();
   const refused = answers.filter(({ status }) => status === 503);
   assert.is(refused.length, 4);

@@ -4,14 +4,14 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
-import { overWire } from '../../support/wire.ts';
+import { sendOverWire } from '../../support/wire.ts';
 
 const { test: tokens, fixture } = suiteWithServer('tokens');
 const day = 86_400;
 
 /** The detail of the refusal of an Authorization header, or the status when it is accepted. */
 async function presented(...lines: readonly string[]): Promise<unknown> {
-  const answer = await overWire(
+  const answer = await sendOverWire(
     fixture.url,
     'GET /api/ HTTP/1.1',
     'Host: localhost',

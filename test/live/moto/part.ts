@@ -33,7 +33,7 @@ export async function moto(steps: Steps): Promise<void> {
   try {
     await steps.step('moto starts', () => eventually('moto answers', () => isAnswering(address), 60));
     const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
-    const staff = new Caller(serving.url, String(serving.told.token));
+    const staff = new Caller(serving.url, String(serving.startup.token));
     const python = (script: string): Promise<Json> =>
       runPythonOf(`${programs}/python`, script, address, credentials.username, credentials.token);
     await live(steps, staff, address, python);

@@ -42,7 +42,7 @@ export async function webhooks(steps: Steps): Promise<void> {
   const receiver = await Receiver.start();
   try {
     const serving = await program.serve(['--ephemeral', '--hooks-allowed-networks', '127.0.0.1']);
-    const staff = new Caller(serving.url, String(serving.told.token));
+    const staff = new Caller(serving.url, String(serving.startup.token));
     const genuine = await steps.step('the program delivers events, a form, a test, a retry and after a rotation', () =>
       deliver(staff, receiver),
     );

@@ -24,7 +24,7 @@ export function writeDurations(durations: Readonly<Record<string, number>>): voi
 }
 
 /** The files, the longest first, so that no process is left alone with a long one at the end. */
-export function longestFirst(files: readonly string[], durations: Readonly<Record<string, number>>): string[] {
+export function sortByDuration(files: readonly string[], durations: Readonly<Record<string, number>>): string[] {
   const expected = (path: string): number => durations[path] ?? (slowFolders.test(path) ? 20_000 : 1_000);
   return [...files].sort((a, b) => expected(b) - expected(a));
 }

@@ -14,8 +14,8 @@ export const checkedFetch: typeof fetch = async (input, init = {}) => {
   return checked(await (isOurs ? sendLocally(url, init) : plainFetch(input, init)), init, url);
 };
 
-async function checked(response: Response, init: RequestInit, asked?: URL): Promise<Response> {
-  const url = asked && !response.redirected ? asked : new URL(response.url);
+async function checked(response: Response, init: RequestInit, requestUrl?: URL): Promise<Response> {
+  const url = requestUrl && !response.redirected ? requestUrl : new URL(response.url);
   const { hostname, pathname } = url;
   if (hostname !== '127.0.0.1' || !/^\/(api|api-auth|docs)\//.test(pathname)) return response;
   const type = response.headers.get('content-type') ?? '';
@@ -23,8 +23,8 @@ async function checked(response: Response, init: RequestInit, asked?: URL): Prom
   // A stream may not end.
   const text = isStream ? '…' : await textOf(response);
   const body = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
-  const { checkAnswer } = await import('../contract.ts');
-  checkAnswer(init.method ?? 'GET', url, response.status, type, body);
+  const { checkResponse } = await import('../contract.ts');
+  checkResponse(init.method ?? 'GET', url, response.status, type, body);
   if (typeof body === 'object') handOver(response, body);
   return response;
 }

@@ -1,4 +1,4 @@
-import type { Answer, Json } from '../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { Jira } from './stand-in.ts';
@@ -75,7 +75,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
   }
 
   /** What the JIRA sends when something has changed, with the job that follows. */
-  async hook(webhookEvent: string, key: string, comment?: string): Promise<Answer<Json>> {
+  async hook(webhookEvent: string, key: string, comment?: string): Promise<ApiResponse<Json>> {
     const answer = await this.fixture.anonymous.post(
       `/api/jira-webhook-receiver/?secret=${encodeURIComponent(secret)}`,
       { webhookEvent, issue: { key }, ...(comment !== undefined && { comment: { id: comment } }) },

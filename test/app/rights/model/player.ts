@@ -1,6 +1,6 @@
 /** Sends the requests of the model to a server and compares what it answers and records with the verdicts. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
+import { type ApiResponse, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
 import { customerQuotas, emptyWorld, type Kind, type Settings, type World } from '../model.ts';
 import { type Call, isLabel, type Link, told, unreadable } from './call.ts';
 import { Random } from './requests.ts';
@@ -132,7 +132,7 @@ class Player {
   #differentBody(
     { on, tail, method, query }: Call,
     verdict: Verdict,
-    { body }: Answer<Json>,
+    { body }: ApiResponse<Json>,
     different: Comparison,
   ): Found {
     const label = (key: string): string => this.#labels.get(key) ?? key;
@@ -150,7 +150,7 @@ class Player {
     );
   }
 
-  #send({ method, on, key, tail, written, query, body, unreadable: broken, by }: Call): Promise<Answer<Json>> {
+  #send({ method, on, key, tail, written, query, body, unreadable: broken, by }: Call): Promise<ApiResponse<Json>> {
     const client = this.#clients.get(by) ?? (this.#clients.get('forged') as Client);
     const named = key === undefined ? [] : [written === 'upper' ? this.#key(key).toUpperCase() : this.#key(key)];
     const path =

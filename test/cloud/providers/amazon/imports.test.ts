@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -19,7 +19,7 @@ let inventory: Json[];
 let instance: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await simulatedService(fixture, 'aws', people, { simulator_inventory: 2 });
   owner = people.clients.owner;
 });

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { by, expectedEvent, inJobOf, inProject } from '../../../support/expected-event.ts';
 import type { Client, Json, RecordedEvent } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
   passage,
@@ -24,7 +24,7 @@ let web: Json;
 let launched: RecordedEvent[];
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
   admin = people.clients.admin;
   region = await first('aws-regions/?name=Ireland');

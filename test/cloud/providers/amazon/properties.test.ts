@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../../support/catalogue.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, setOptions, simulatedService, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 
@@ -10,7 +10,7 @@ let people: Personas;
 let cloud: SimulatedService;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
 });
 
@@ -107,7 +107,7 @@ test('region is a uuid: an unknown one matches nothing, a malformed one is 400',
 });
 
 test('properties are global: everybody reads them, nobody writes them', async () => {
-  const counts = await everybody(people, async (client) =>
+  const counts = await asEachPersona(people, async (client) =>
     (await client.get('/api/aws-sizes/')).headers.get('x-result-count'),
   );
   assert.equal([...new Set(Object.values(counts))], ['13']);

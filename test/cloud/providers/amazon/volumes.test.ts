@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -21,7 +21,7 @@ let volume: Json;
 let web: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
   admin = people.clients.admin;
   region = await first('aws-regions/?name=Ireland');

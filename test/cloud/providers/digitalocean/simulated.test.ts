@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../../support/droplets.ts';
-import type { Answer, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import type { ApiResponse, Json } from '../../../support/fixture.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
@@ -11,7 +11,7 @@ let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
 });
 
@@ -22,7 +22,7 @@ const linkOf = async (path: string, name: string): Promise<string> =>
   (await list(`${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
 
 /** The answer to a creation by the project's administrator. */
-const create = (fields: Record<string, unknown>): Promise<Answer<Json>> =>
+const create = (fields: Record<string, unknown>): Promise<ApiResponse<Json>> =>
   people.clients.admin.post('/api/digitalocean-droplets/', cloud.body(fields));
 
 /** Everything in an object but its links and ids. */

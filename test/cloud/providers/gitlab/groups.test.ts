@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../../support/catalogue.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -19,7 +19,7 @@ let admin: Client;
 let group: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   forge = await simulatedService(fixture, 'gitlab', people, { backend_url: 'simulator://gitlab', username: 'root' });
   admin = people.clients.admin;
 });

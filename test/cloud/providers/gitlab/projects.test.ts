@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -20,7 +20,7 @@ let group: Json;
 let project: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   forge = await simulatedService(fixture, 'gitlab', people, { simulator_inventory: 3 });
   admin = people.clients.admin;
   group = (

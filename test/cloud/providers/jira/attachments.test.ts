@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { everybody } from '../../../support/personas.ts';
+import { asEachPersona } from '../../../support/personas.ts';
 import { passage, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
@@ -103,7 +103,7 @@ attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Schedul
 });
 
 attachments('staff, owners, managers and administrators of the project attach to the issues they see', async () => {
-  const statuses = await everybody(jira, async (client) => (await upload(client, 'x')).status);
+  const statuses = await asEachPersona(jira, async (client) => (await upload(client, 'x')).status);
   assert.equal(statuses, {
     staff: 201,
     support: 403,
@@ -122,7 +122,7 @@ attachments(
   async () => {
     const { body: mine } = await upload(jira.clients.owner, 'x');
     await work(jira.fixture);
-    const reading = await everybody(jira, async (client) => (await client.get(mine.url)).status);
+    const reading = await asEachPersona(jira, async (client) => (await client.get(mine.url)).status);
     assert.equal(reading, {
       staff: 200,
       support: 200,
@@ -133,7 +133,7 @@ attachments(
       observer: 404,
       stranger: 404,
     });
-    const deleting = await everybody(jira, async (client, part) =>
+    const deleting = await asEachPersona(jira, async (client, part) =>
       part === 'staff' ? 0 : (await client.delete(mine.url)).status,
     );
     assert.equal(deleting, {

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { everybody } from '../../../support/personas.ts';
+import { asEachPersona } from '../../../support/personas.ts';
 import { passage, setOptions, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
@@ -104,7 +104,7 @@ comments('a comment waits for its issue', async () => {
 });
 
 comments('staff, owners, managers and administrators of the project comment on the issues they see', async () => {
-  const statuses = await everybody(
+  const statuses = await asEachPersona(
     jira,
     async (client) => (await client.post(path, { issue: issue.url, message: 'Hello' })).status,
   );
@@ -128,7 +128,7 @@ comments(
   async () => {
     const mine = await commented('Mine', 'owner');
     const forStaff = await commented('From the desk', 'staff');
-    const reading = await everybody(jira, async (client) => [
+    const reading = await asEachPersona(jira, async (client) => [
       (await client.get(mine.url)).status,
       (await client.get(forStaff.url)).status,
     ]);
@@ -142,7 +142,10 @@ comments(
       observer: [404, 404],
       stranger: [404, 404],
     });
-    const writing = await everybody(jira, async (client) => (await client.patch(mine.url, { message: 'Mine' })).status);
+    const writing = await asEachPersona(
+      jira,
+      async (client) => (await client.patch(mine.url, { message: 'Mine' })).status,
+    );
     assert.equal(writing, {
       staff: 200,
       support: 403,
@@ -153,7 +156,7 @@ comments(
       observer: 404,
       stranger: 404,
     });
-    const deleting = await everybody(jira, async (client, part) =>
+    const deleting = await asEachPersona(jira, async (client, part) =>
       part === 'staff' ? 0 : (await client.delete(mine.url)).status,
     );
     assert.equal(deleting, {

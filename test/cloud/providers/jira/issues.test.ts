@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { everybody } from '../../../support/personas.ts';
+import { asEachPersona } from '../../../support/personas.ts';
 import { passage, setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
@@ -186,7 +186,7 @@ issues('a subtask waits for its parent, and an issue for its JIRA project', asyn
 });
 
 issues('staff, owners, managers and administrators of the project create issues', async () => {
-  const statuses = await everybody(jira, async (client) => (await client.post(path, body)).status);
+  const statuses = await asEachPersona(jira, async (client) => (await client.post(path, body)).status);
   assert.equal(statuses, {
     staff: 201,
     support: 403,
@@ -207,7 +207,7 @@ issues('staff, owners, managers and administrators of the project create issues'
 
 issues('staff and global support see every issue, others their own', async () => {
   const mine = await jira.issue({ summary: 'Mine' }, 'manager');
-  const statuses = await everybody(jira, async (client) => (await client.get(mine.url)).status);
+  const statuses = await asEachPersona(jira, async (client) => (await client.get(mine.url)).status);
   assert.equal(statuses, {
     staff: 200,
     support: 200,
@@ -228,7 +228,7 @@ issues('staff and global support see every issue, others their own', async () =>
 
 issues('staff change and delete every issue, others their own', async () => {
   const mine = await jira.issue({ summary: 'Mine too' }, 'admin');
-  const changes = await everybody(
+  const changes = await asEachPersona(
     jira,
     async (client) => (await client.patch(mine.url, { summary: 'Mine too' })).status,
   );
@@ -242,7 +242,7 @@ issues('staff change and delete every issue, others their own', async () => {
     observer: 404,
     stranger: 404,
   });
-  const deletions = await everybody(jira, async (client, part) =>
+  const deletions = await asEachPersona(jira, async (client, part) =>
     part === 'staff' ? 0 : (await client.delete(mine.url)).status,
   );
   assert.equal(deletions, {

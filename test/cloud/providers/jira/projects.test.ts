@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { allBut, everybody } from '../../../support/personas.ts';
+import { asEachPersona, sameExcept } from '../../../support/personas.ts';
 import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
@@ -45,7 +45,7 @@ projects('issue types and priorities are per settings, templates are not', async
     ['Bug', 'Epic', 'Story', 'Sub-task', 'Task'],
     ['High', 'Highest', 'Low', 'Lowest', 'Medium'],
   ]);
-  const seen = await everybody(jira, async (client) => [
+  const seen = await asEachPersona(jira, async (client) => [
     (await client.get('/api/jira-project-templates/')).body.length,
     (await client.get('/api/jira-issue-types/')).body.length,
   ]);
@@ -191,10 +191,10 @@ projects('there is pull and unlink, but no start, stop or restart', async () => 
 projects('only staff delete a project', async () => {
   const { fixture } = jira;
   const gone = await jira.jiraProject('GONE');
-  const statuses = await everybody(jira, async (client, part) =>
+  const statuses = await asEachPersona(jira, async (client, part) =>
     part === 'staff' ? 0 : (await client.delete(gone.url)).status,
   );
-  assert.equal(statuses, allBut(403, { staff: 0, stranger: 404 }));
+  assert.equal(statuses, sameExcept(403, { staff: 0, stranger: 404 }));
   assert.is(
     (await jira.clients.owner.options(gone.url)).body.actions.destroy.reason,
     'You do not have permission to perform this action.',

@@ -1,5 +1,5 @@
 import type { Fixture, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
 /** A customer with everybody around it, its JIRA, and the JIRA project WEB that is there already. */
@@ -17,7 +17,7 @@ export interface Jira extends Personas, SimulatedService {
 
 /** The cast and a simulated JIRA of their project; `options` are those of its settings. */
 export async function startJira(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Jira> {
-  const people = await personas(fixture);
+  const people = await createPersonas(fixture);
   const service = await simulatedService(fixture, 'jira', people, options);
   const named = async (path: string, name: string): Promise<string> =>
     (

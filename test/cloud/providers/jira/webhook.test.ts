@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { driverSettings } from '../../../../src/cloud/operations/drivers.ts';
 import { SimulatedBackend } from '../../../../src/cloud/providers/simulator/backend.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
-import type { Answer, Json } from '../../../support/fixture.ts';
+import type { ApiResponse, Json } from '../../../support/fixture.ts';
 import { setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
@@ -23,7 +23,7 @@ const receive = (
   key: string,
   comment?: string,
   secret = 'hush hush, little baby',
-): Promise<Answer<Json>> =>
+): Promise<ApiResponse<Json>> =>
   jira.fixture.anonymous.post(`${path}?secret=${encodeURIComponent(secret)}`, {
     webhookEvent: event,
     issue: { key, fields: { summary: 'forged' } },

@@ -1,5 +1,5 @@
 import type { Fixture, Json } from '../../../support/fixture.ts';
-import { type Personas, personas } from '../../../support/personas.ts';
+import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
 /** A simulated OpenStack with one tenant that is ready, in the project of the cast. */
@@ -12,7 +12,7 @@ export interface Cloud extends SimulatedService {
 
 /** The cast, a simulated cloud of their project, and a tenant there; `options` are those of its settings. */
 export async function startCloud(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Cloud> {
-  const people = await personas(fixture);
+  const people = await createPersonas(fixture);
   const service = await simulatedService(fixture, 'openstack', people, {
     external_network_id: 'public-net',
     ...options,

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { everybody, type Part } from '../../../support/personas.ts';
+import { asEachPersona, type Part } from '../../../support/personas.ts';
 import { passage, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
@@ -248,7 +248,7 @@ test('sub-resources are absent from the summary, its count, and the quotas of pr
 
 test('rights are those of resources', async () => {
   const ping = await group(cloud, 'ping');
-  const read = await everybody(cloud.people, async (client) => (await client.get(ping.url)).status);
+  const read = await asEachPersona(cloud.people, async (client) => (await client.get(ping.url)).status);
   assert.equal(read, {
     staff: 200,
     support: 200,

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../../support/fixture.ts';
-import { everybody, type Part, type Personas, personas } from '../../../support/personas.ts';
+import { asEachPersona, createPersonas, type Part, type Personas } from '../../../support/personas.ts';
 import { work } from '../../../support/simulated.ts';
 
 const test = suite('OpenStack: tenants on shared settings, and their credentials (services.md 8.7, providers.md 4.3)');
@@ -15,7 +15,7 @@ interface Shared {
 /** A server with shared OpenStack settings that every project is linked to. */
 async function startShared(options: Readonly<Record<string, boolean>>): Promise<Shared> {
   const fixture = await Fixture.start(options);
-  const people = await personas(fixture);
+  const people = await createPersonas(fixture);
   await fixture.staff.post('/api/service-settings/', {
     name: 'Public',
     type: 'OpenStack',
@@ -38,7 +38,7 @@ const tenant = async ({ fixture, link }: Shared, fields: Readonly<Record<string,
 
 test('only staff make tenants on shared settings', async () => {
   const shared = await startShared({});
-  const answers = await everybody(shared.people, async (client, part) => {
+  const answers = await asEachPersona(shared.people, async (client, part) => {
     const { body, status } = await client.post('/api/openstack-tenants/', {
       service_project_link: shared.link.url,
       name: `of ${part}`,
@@ -99,7 +99,7 @@ test('with tenant_credentials_visible details show user and password to those wh
   } = await tenant(shared, { name: 'A very long name of a cloud' });
   assert.match(user, /^a-very-long-name-of-a-clo-user-[a-z0-9]{4}$/);
   assert.match(password, /^[A-Za-z0-9]{20}$/);
-  const shown = await everybody(shared.people, async (client) => (await client.get(url)).body.user_password);
+  const shown = await asEachPersona(shared.people, async (client) => (await client.get(url)).body.user_password);
   assert.equal(shown, {
     staff: password,
     support: undefined,

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { by, expectedEvent, inJobOf, inProject } from '../../../support/expected-event.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { everybody } from '../../../support/personas.ts';
+import { asEachPersona } from '../../../support/personas.ts';
 import { passage, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
@@ -407,7 +407,7 @@ test('a tenant is unlinked when nothing is in it but its parts, which go with it
 });
 
 test('whoever may change resources makes tenants on private settings', async () => {
-  const statuses = await everybody(
+  const statuses = await asEachPersona(
     cloud.people,
     async (client, part) =>
       (await client.post('/api/openstack-tenants/', { service_project_link: cloud.link.url, name: `of ${part}` }))

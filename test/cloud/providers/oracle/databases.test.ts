@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../../../src/kernel/db/sql.ts';
 import { catalogue } from '../../../support/catalogue.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
-import { everybody, type Personas, personas } from '../../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
   passage,
@@ -24,7 +24,7 @@ let template: Json;
 let database: Json;
 
 test.before(async () => {
-  people = await personas(fixture);
+  people = await createPersonas(fixture);
   cloud = await simulatedService(fixture, 'oracle', people);
   admin = people.clients.admin;
   zone = (await admin.get('/api/oracle-zones/')).body[0];
@@ -89,7 +89,7 @@ test('templates have a type besides, which is a filter', async () => {
 });
 
 test('they are read by those who see the settings or a service on them, and written by nobody', async () => {
-  const counts = await everybody(people, async (client) => (await client.get('/api/oracle-zones/')).body.length);
+  const counts = await asEachPersona(people, async (client) => (await client.get('/api/oracle-zones/')).body.length);
   assert.equal(counts, { staff: 2, support: 2, owner: 2, helper: 2, manager: 2, admin: 2, observer: 2, stranger: 0 });
   assert.is((await people.clients.stranger.get(zone.url)).status, 404);
   assert.is((await fixture.staff.post('/api/oracle-zones/', { name: 'Zone C' })).status, 405);

@@ -2,7 +2,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import type { Fixture } from './fixture.ts';
 
 /** The mails that a server in memory has not sent for want of a mail server, oldest first, once all that is due is done. */
-export async function keptMails(fixture: Fixture): Promise<Email[]> {
+export async function sentMails(fixture: Fixture): Promise<Email[]> {
   await fixture.server.settled();
   return Promise.all(fixture.server.app.keptMails.inMemory.map(({ message }) => PostalMime.parse(message)));
 }
@@ -16,7 +16,7 @@ export function secretIn({ text }: Pick<Email, 'text'>): string {
 
 /** The secret in the newest of them. */
 export async function newestSecret(fixture: Fixture): Promise<string> {
-  const mail = (await keptMails(fixture)).at(-1);
+  const mail = (await sentMails(fixture)).at(-1);
   if (!mail) throw new Error('There is no mail.');
   return secretIn(mail);
 }
