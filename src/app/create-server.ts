@@ -149,22 +149,9 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   if (follower) shutdown.add(() => follower.close());
   const stage = new Stage(await (follower ? follower.openFirst(openCopy) : open()));
   shutdown.add((graceMs) => stage.close(graceMs));
-  if (follower) {
-    follower.start({
-      get app() {
-        return stage.engine.app;
-      },
-      replace: async (copy) => {
-        const engine = await openCopy(copy);
-        await stage.replace(async () => engine);
-      },
-    });
-    shutdown.add(() => follower.stop());
-  }
+  if (follower) startFollower(follower, stage, openCopy, shutdown);
   const { initialPassword } = stage.engine;
-  const fence = folder === undefined || follower ? undefined : new Fence(stage.engine);
-  if (fence) shutdown.add(() => fence.close());
-  await fence?.start();
+  const fence = folder === undefined || follower ? undefined : await startFence(stage.engine, shutdown);
 
   let admin: AdminAccess | undefined;
   // Closes after the listener, so that operators can watch the shutdown.
@@ -238,6 +225,32 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     close: shutdown.close,
     closed: shutdown.closed,
   };
+}
+
+/** Replaces the copy that a follower serves with newer ones. */
+function startFollower(
+  follower: Follower,
+  stage: Stage,
+  openCopy: (copy: string) => Promise<Engine>,
+  shutdown: Shutdown,
+): void {
+  follower.start({
+    get app() {
+      return stage.engine.app;
+    },
+    replace: async (copy) => {
+      const engine = await openCopy(copy);
+      await stage.replace(async () => engine);
+    },
+  });
+  shutdown.add(() => follower.stop());
+}
+
+async function startFence(engine: Engine, shutdown: Shutdown): Promise<Fence> {
+  const fence = new Fence(engine);
+  shutdown.add(() => fence.close());
+  await fence.start();
+  return fence;
 }
 
 /** Creates the initial data. Returns the objects of a seed by name. */

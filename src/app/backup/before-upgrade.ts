@@ -37,7 +37,7 @@ export const backupFolder = (folder: string): string => join(folder, 'backups');
 
 /**
  * Backs up a data folder whose database has an older schema than this version, and removes the oldest of these backups. Returns
- * the file; undefined if the database needs no upgrade, or the setting turns these backups off. Rejects with a sentence if the
+ * the file; undefined if the database needs no upgrade, or the setting switches these backups off. Rejects with a sentence if the
  * backup fails; the caller then does not upgrade.
  */
 export async function backUpBeforeUpgrade(config: Config, folder: string): Promise<string | undefined> {

@@ -149,7 +149,7 @@ async function unpack(stream: Readable, copy: string, addon: Addon | undefined):
     }
   };
   await pipeline(stream, count, gunzip, limitToSize, createWriteStream(copy, { mode: 0o600 }));
-  // Gunzip also reads a second stream, whose last bytes are only the length of its own content (RFC 1952).
+  // Gunzip also reads a second stream, whose last bytes count only the content of that stream (RFC 1952).
   const isOneStream = tail.readUInt32LE(0) === statSync(copy).size % 2 ** 32;
   if (gunzip.bytesWritten < inputBytes || !isOneStream) throw new Error(trailingData);
   rejectForeignSchema(copy, addon);
