@@ -155,7 +155,7 @@ test('what runs in browsers takes of the program no more than types that its Ope
   const taken = [...texts]
     .filter(([file]) => layerOf(file) === pages)
     .flatMap(([file, text]) =>
-      [...text.matchAll(/^import (.*) from '([^.][^']*)';$/gm)].map((found) => [file, ...found]),
+      [...text.matchAll(/^import (.*) from '([^.][^']*)';$/gm)].map((matches) => [file, ...matches]),
     )
     .filter(([, , names, from = '']) => !packages.has(from) && !(from === 'tenantry' && names?.startsWith('type ')));
   assert.equal(

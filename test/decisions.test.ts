@@ -16,8 +16,8 @@ const decisions = suite('decisions');
 decisions('every page has the same sections in the same order', () => {
   const headings = ['# ', '## Problem', '## Decision', '## Figures', '## Alternatives', '## When to delete'];
   for (const page of pages) {
-    const found = textOf(page).match(/^#+ .*$/gm) ?? [];
-    assert.equal([found[0]?.slice(0, 2), ...found.slice(1)], headings, page);
+    const matches = textOf(page).match(/^#+ .*$/gm) ?? [];
+    assert.equal([matches[0]?.slice(0, 2), ...matches.slice(1)], headings, page);
   }
 });
 

@@ -81,7 +81,7 @@ function stopShard(shard: ChildProcess): void {
 /** Runs one file in the shard; `alive` is whether the shard can take another one. */
 function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResult; output: string; alive: boolean }> {
   const started = performance.now();
-  return new Promise((answer) => {
+  return new Promise((response) => {
     let output = '';
     let watchdog: NodeJS.Timeout | undefined;
     /** What runs, and how many tests have passed before it. */
@@ -95,7 +95,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
       clearTimeout(watchdog);
       listen('off');
       if (!alive) stopShard(shard);
-      answer({ result, output, alive });
+      response({ result, output, alive });
     };
     const fail = (report: string) => {
       const counts = { passed: present.passed, failed: 1, skipped: 0 };

@@ -48,8 +48,8 @@ function isOther(document: string): boolean {
 const specification = suite('specification');
 
 specification('every document has sections, each number once and in order', () => {
-  for (const [name, found] of sections) {
-    const numbers = found.map(({ number }) => number);
+  for (const [name, matches] of sections) {
+    const numbers = matches.map(({ number }) => number);
     assert.equal(numbers.length > 5, true, name);
     const ordered = [...new Set(numbers)].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
     assert.equal(numbers, ordered, name);

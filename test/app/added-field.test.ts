@@ -48,9 +48,9 @@ async function send(method: string, path: string, body: Json): Promise<Json> {
     headers: { Authorization: `Token ${server.token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const answer = await response.json();
-  assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`);
-  return answer;
+  const reply = await response.json();
+  assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(reply)}`);
+  return reply;
 }
 
 test.before(async () => {
@@ -73,35 +73,35 @@ function addColumn(table: string): void {
 }
 
 test('is stored by creation and change in every collection', async () => {
-  const made: Record<string, Json> = {};
+  const created: Record<string, Json> = {};
   const bodies: Record<string, () => Json> = {
     'service-certifications': () => ({ name: 'ISO 27001' }),
     customers: () => ({ name: 'Alice' }),
-    projects: () => ({ name: 'Website', customer: made.customers.url }),
+    projects: () => ({ name: 'Website', customer: created.customers.url }),
     users: () => ({ username: 'carol' }),
     keys: () => ({ public_key: publicKeys.ed25519 }),
-    'customer-permissions': () => ({ user: made.users.url, customer: made.customers.url, role: 'owner' }),
-    'project-permissions': () => ({ user: made.users.url, project: made.projects.url, role: 'admin' }),
+    'customer-permissions': () => ({ user: created.users.url, customer: created.customers.url, role: 'owner' }),
+    'project-permissions': () => ({ user: created.users.url, project: created.projects.url, role: 'admin' }),
     'user-invitations': () => ({
       link_template: 'https://app.example.com/{uuid}/',
       email: 'dave@example.com',
-      project: made.projects.url,
+      project: created.projects.url,
       project_role: 'admin',
     }),
     'hooks-web': () => ({ destination_url: 'https://hooks.test/', event_groups: ['users'] }),
-    'service-settings': () => ({ name: 'Cloud', type: 'GitLab', customer: made.customers.url }),
-    digitalocean: () => ({ name: 'Droplets', customer: made.customers.url, token: 'token' }),
-    'digitalocean-service-project-link': () => ({ project: made.projects.url, service: made.digitalocean.url }),
+    'service-settings': () => ({ name: 'Cloud', type: 'GitLab', customer: created.customers.url }),
+    digitalocean: () => ({ name: 'Droplets', customer: created.customers.url, token: 'token' }),
+    'digitalocean-service-project-link': () => ({ project: created.projects.url, service: created.digitalocean.url }),
   };
   const stored = (table: string): unknown =>
     server.app.db.value(raw(`SELECT motto FROM ${table} WHERE motto <> '' ORDER BY id DESC LIMIT 1`));
   for (const [path, table] of tables) {
-    const body = bodies[path]?.() ?? (await groupBody(made));
-    made[path] = await send('POST', `/api/${path}/`, { ...body, motto: `new ${path}` });
+    const body = bodies[path]?.() ?? (await groupBody(created));
+    created[path] = await send('POST', `/api/${path}/`, { ...body, motto: `new ${path}` });
     assert.is(stored(table), `new ${path}`, path);
     const detail = endpoints.find((endpoint) => endpoint.path === `/api/${path}/:key/`);
     if (!detail?.operations.PATCH || path === 'gitlab-groups') continue;
-    await send('PATCH', made[path].url, { motto: `changed ${path}` });
+    await send('PATCH', created[path].url, { motto: `changed ${path}` });
     assert.is(stored(table), `changed ${path}`, path);
   }
 });

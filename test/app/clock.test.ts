@@ -8,7 +8,7 @@ import { ProgramClock } from '../support/program-clock.ts';
 const test = suite('a machine whose clock jumps');
 const day = 86_400;
 /** Seconds after which something that does not happen is taken for lost. */
-const patience = 30;
+const timeout = 30;
 let program: Program;
 let clock: ProgramClock;
 let serving: Serving;
@@ -20,7 +20,7 @@ test.before.each(async () => {
 });
 test.after.each(() => program.end());
 
-const until = (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => eventually(what, isSo, patience);
+const until = (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => eventually(what, isSo, timeout);
 
 /** On behalf of somebody who has just logged in. */
 async function ask(method: string, path: string, body?: object): Promise<Json> {

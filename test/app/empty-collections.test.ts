@@ -9,12 +9,12 @@ const { test: absent, fixture } = suiteWithServer('absent collections');
 absent('they are empty lists for callers with a token, whatever is asked', async () => {
   for (const query of ['', '?page=7&field=x&o=name'])
     for (const name of ['project-types', 'invoices', 'applications']) {
-      const answer = await fixture.staff.get(`/api/${name}/${query}`);
+      const response = await fixture.staff.get(`/api/${name}/${query}`);
       assert.equal(
-        [answer.status, answer.body, answer.headers.get('x-result-count'), answer.headers.get('allow')],
+        [response.status, response.body, response.headers.get('x-result-count'), response.headers.get('allow')],
         [200, [], '0', 'GET, HEAD, OPTIONS'],
       );
-      assert.not.ok(answer.headers.has('x-ignored'));
+      assert.not.ok(response.headers.has('x-ignored'));
     }
   assert.is((await fixture.staff.send('HEAD', '/api/invoices/')).status, 200);
   assert.is((await fixture.anonymous.get('/api/invoices/')).status, 401);
@@ -38,17 +38,17 @@ absent('a name that is there is refused at start', async () => {
 });
 
 absent('the address itself tells what this is, and gives browsers the console', async () => {
-  const told = await fixture.anonymous.get('/');
+  const reports = await fixture.anonymous.get('/');
   assert.equal(
-    [told.status, told.body, told.headers.get('allow')],
+    [reports.status, reports.body, reports.headers.get('allow')],
     [
       200,
       { name: 'Tenantry', version, api: `${fixture.url}/api/`, docs: `${fixture.url}/docs/` },
       'GET, HEAD, OPTIONS',
     ],
   );
-  const shown = await fixture.anonymous.get('/', { Accept: 'text/html,*/*' });
-  assert.equal([shown.status, shown.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  const displayed = await fixture.anonymous.get('/', { Accept: 'text/html,*/*' });
+  assert.equal([displayed.status, displayed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
 });
 
 absent('Bearer is accepted as Token is', async () => {

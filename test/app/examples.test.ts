@@ -111,8 +111,8 @@ test('dashboard and alerts name metrics that the server has, with labels that it
     [...new Set(named)].filter((name) => !known.has(name)),
     [],
   );
-  const shown = new Set(named);
-  const notShown = [...known].filter((name) => name !== undefined && !shown.has(name));
+  const displayed = new Set(named);
+  const notShown = [...known].filter((name) => name !== undefined && !displayed.has(name));
   assert.equal(notShown, ['tenantry_build_info', 'process_start_time_seconds']);
   assert.is(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
 });
@@ -135,10 +135,10 @@ test('Prometheus reads where the operator is listened to; nowhere is an error, a
 
 test('Litestream copies the database of the data folder, and is told what the server needs where that is not set', async () => {
   const database = join(program.folder, 'my "data"/tenantry.db');
-  const told = await example('litestream', '--data', 'my "data"');
-  assert.match(told, `  - path: ${JSON.stringify(database)}\n`);
-  assert.match(told, `-o /new/folder/tenantry.db ${database}\n`);
-  assert.match(told, 'replicated=true');
+  const reports = await example('litestream', '--data', 'my "data"');
+  assert.match(reports, `  - path: ${JSON.stringify(database)}\n`);
+  assert.match(reports, `-o /new/folder/tenantry.db ${database}\n`);
+  assert.match(reports, 'replicated=true');
   assert.not.match(await example('litestream', '--replicated'), 'replicated=true');
 });
 

@@ -91,13 +91,13 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
 /** Creates provider settings, and waits until the log has a line about them. */
 async function linesOfSettings(fields: Record<string, unknown>, message: string): Promise<[Json, Json[]]> {
   const serving = await program.serve(['--ephemeral']);
-  const made = await fetch(`${serving.url}/api/service-settings/`, {
+  const creation = await fetch(`${serving.url}/api/service-settings/`, {
     method: 'POST',
     headers: { Authorization: `Token ${serving.startup.token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ name: 'Ocean', type: 'DigitalOcean', ...fields }),
   });
-  const body = (await made.json()) as Json;
-  assert.is(made.status, 201, JSON.stringify(body));
+  const body = (await creation.json()) as Json;
+  assert.is(creation.status, 201, JSON.stringify(body));
   await eventually(message, () => serving.errors().includes(message));
   assert.is(await serving.stop(), 0);
   return [body, linesOf(serving).map(({ time: _, ...line }) => line)];

@@ -39,10 +39,10 @@ const isOfVendor = (target: string): boolean =>
 /** Calls `between` once, when the thread has answered and the request has not been looked at anew. */
 function afterReading(between: () => Promise<unknown>): void {
   const reading = thread();
-  const answer = reading.answer.bind(reading);
-  reading.answer = async (...asked) => {
-    reading.answer = answer;
-    await answer(...asked);
+  const response = reading.answer.bind(reading);
+  reading.answer = async (...requests) => {
+    reading.answer = response;
+    await response(...requests);
     await between();
   };
 }
@@ -51,8 +51,8 @@ const namesIn = ({ body }: { readonly body: Json }): string[] => body.map(({ nam
 
 /** What the list of customers shows for a name. */
 const named = async (client: Client, name: string): Promise<[total: string | null, names: string[]]> => {
-  const answer = await client.get(`/api/customers/?name=${name}`);
-  return [answer.headers.get('X-Result-Count'), namesIn(answer)];
+  const response = await client.get(`/api/customers/?name=${name}`);
+  return [response.headers.get('X-Result-Count'), namesIn(response)];
 };
 
 test('every list, filter and order is answered the same by the thread as without it', async () => {
@@ -60,12 +60,12 @@ test('every list, filter and order is answered the same by the thread as without
     raw(`SELECT u.username FROM customer_role r JOIN user u ON u.id = r.user_id
       WHERE r.role = 'owner' AND NOT u.is_staff GROUP BY u.id ORDER BY count(*) DESC, u.id LIMIT 1`),
   );
-  let asked = 0;
+  let requests = 0;
   const reading = thread();
-  const answer = reading.answer.bind(reading);
+  const response = reading.answer.bind(reading);
   reading.answer = (...queries) => {
-    asked++;
-    return answer(...queries);
+    requests++;
+    return response(...queries);
   };
   const people = await Promise.all(
     ['admin', user].map(async (username) => {
@@ -74,33 +74,33 @@ test('every list, filter and order is answered the same by the thread as without
     }),
   );
   const all = async (): Promise<string[]> => {
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (const { targets, token } of people)
       for (const target of targets) {
-        const told = await fetch(fixture.url + target, { headers: { Authorization: `Token ${token}` } });
-        const pages = ['X-Result-Count', 'Link'].map((name) => told.headers.get(name));
-        answers.push(`${target} ${told.status} ${pages.join(' ')} ${await told.text()}`);
+        const reports = await fetch(fixture.url + target, { headers: { Authorization: `Token ${token}` } });
+        const pages = ['X-Result-Count', 'Link'].map((name) => reports.headers.get(name));
+        responses.push(`${target} ${reports.status} ${pages.join(' ')} ${await reports.text()}`);
       }
-    return answers;
+    return responses;
   };
   const plain = await all();
-  assert.is(asked, 0);
+  assert.is(requests, 0);
   largeAbove(0);
   const read = await all();
-  reading.answer = answer;
+  reading.answer = response;
   assert.equal(
     read.filter((text, i) => text !== plain[i]),
     [],
   );
-  assert.ok(plain.length > 500 && asked > 300, `${plain.length} answers, ${asked} reads`);
+  assert.ok(plain.length > 500 && requests > 300, `${plain.length} answers, ${requests} reads`);
 });
 
 test('others are answered while the thread reads, and what is written then is not forgotten', async () => {
   largeAbove(0);
   let first: string[] = [];
   afterReading(async () => {
-    const made = await fixture.customer('Long and new');
-    first = [...first, (await fixture.staff.get(made.url)).body.name];
+    const created = await fixture.customer('Long and new');
+    first = [...first, (await fixture.staff.get(created.url)).body.name];
   });
   // As of the moment at which the thread read it.
   assert.equal(await named(fixture.staff, 'Long'), ['0', []]);
@@ -119,9 +119,9 @@ test('a write is seen by whoever asks after it was acknowledged', async () => {
 });
 
 test('what is deleted while the thread reads is left out', async () => {
-  const made = [await fixture.customer('Gone 1'), await fixture.customer('Gone 2')];
+  const created = [await fixture.customer('Gone 1'), await fixture.customer('Gone 2')];
   largeAbove(0);
-  afterReading(() => fixture.staff.delete(made[0].url));
+  afterReading(() => fixture.staff.delete(created[0].url));
   assert.equal(namesIn(await fixture.staff.get('/api/customers/?name=Gone')), ['Gone 2']);
 });
 
@@ -157,19 +157,19 @@ test('a token that is revoked while the thread reads is not served', async () =>
 
 /** Runs work, and answers the queries that the thread was asked meanwhile. */
 async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
-  const asked: string[][] = [];
+  const requests: string[][] = [];
   const reading = thread();
-  const answer = reading.answer.bind(reading);
+  const response = reading.answer.bind(reading);
   reading.answer = (reads, queries, isGone) => {
-    asked.push(queries.map(({ text }) => text));
-    return answer(reads, queries, isGone);
+    requests.push(queries.map(({ text }) => text));
+    return response(reads, queries, isGone);
   };
   try {
     await work();
   } finally {
-    reading.answer = answer;
+    reading.answer = response;
   }
-  return asked;
+  return requests;
 }
 
 test('a search that first enters the words of new events is read by the thread as well', async () => {
@@ -177,8 +177,8 @@ test('a search that first enters the words of new events is read by the thread a
   await fixture.customer('Zirconium');
   const search = async (): Promise<void> =>
     assert.is((await fixture.staff.get('/api/events/?search=Zirconium')).headers.get('X-Result-Count'), '1');
-  const asked = await askedDuring(search);
-  assert.ok(asked.flat().some((text) => text.includes('event_words MATCH')));
+  const requests = await askedDuring(search);
+  assert.ok(requests.flat().some((text) => text.includes('event_words MATCH')));
 });
 
 test('short reads of a large table go to the thread together when there are many of them', async () => {
@@ -220,13 +220,13 @@ test('rows are counted once, whatever comes and goes while the thread counts', a
   largeAbove(1e9);
   const before = await total();
   largeAbove(0);
-  let made: Json;
+  let created: Json;
   afterReading(async () => {
-    made = await fixture.customer('Counted');
+    created = await fixture.customer('Counted');
   });
   assert.is(await total(), before + 1);
   largeAbove(0);
-  afterReading(() => fixture.staff.delete(made.url));
+  afterReading(() => fixture.staff.delete(created.url));
   // One of both moments, and afterwards the number of now.
   assert.ok([before, before + 1].includes(await total()));
   assert.is(await total(), before);
@@ -250,16 +250,16 @@ test('more reads than may wait are refused, and nothing is read for clients that
     fetch(`${fixture.url}/api/customers/?name=wait${i}`, { headers, signal: leaving.signal });
   const waiting = Array.from({ length: 64 }, (_, i) => ask(i).catch(() => undefined));
   // The one of whoever waits for most is refused: it is all the same person.
-  const refused = await Promise.race([...waiting, ...[64, 65].map((i) => ask(i))]);
-  assert.is(refused?.status, 503);
-  assert.is(refused?.headers.get('Retry-After'), '1');
-  assert.equal(await refused?.json(), { detail: 'Too many long lists are being read at once. Try again.' });
+  const rejection = await Promise.race([...waiting, ...[64, 65].map((i) => ask(i))]);
+  assert.is(rejection?.status, 503);
+  assert.is(rejection?.headers.get('Retry-After'), '1');
+  assert.equal(await rejection?.json(), { detail: 'Too many long lists are being read at once. Try again.' });
   leaving.abort();
   let read = 0;
   const took = db.tookInThread.bind(db);
-  db.tookInThread = (...told) => {
+  db.tookInThread = (...reports) => {
     read++;
-    took(...told);
+    took(...reports);
   };
   await Promise.all([working, ...waiting]);
   await thread().answer(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);

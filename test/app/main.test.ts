@@ -34,7 +34,7 @@ cli.before.each(() => {
 });
 cli.after.each(() => program.end());
 
-const run: Program['run'] = (...given) => program.run(...given);
+const run: Program['run'] = (...passed) => program.run(...passed);
 const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);
 
 const madeIn = (name: string): string => `tenantry: created a new database in ${join(folder, name)}\n`;
@@ -478,9 +478,9 @@ cli('serve tells where the initial password is, at every start until it is chang
     assert.is(first_login, `${server.url}/#/first/${secret}`);
     assert.not(server.errors().includes(secret), 'it is not logged');
     assert.is(await server.stop(), 0);
-    const { time: _, ...told } = JSON.parse(server.errors());
+    const { time: _, ...reports } = JSON.parse(server.errors());
     assert.equal(
-      told,
+      reports,
       {
         level: 40,
         file,
@@ -531,9 +531,9 @@ cli('serve --ephemeral and --demo let hooks call the loopback, unless the settin
   const status = async (words: readonly string[]): Promise<number> => {
     const server = await serve([...words, '--ephemeral']);
     const headers = { Authorization: `Token ${server.startup.token}` };
-    const answer = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
+    const reply = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
     await server.stop();
-    return answer.status;
+    return reply.status;
   };
   assert.equal(
     [await status([]), await status(['--demo']), await status(['--hooks-allowed-networks', '10.0.0.0/8'])],
@@ -609,11 +609,11 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
   copyFileSync(builtProgram, copy);
   const unprivileged = ['--bounding-set=-all', '--inh-caps=-all', process.execPath, copy, 'doctor'];
   const child = spawn('setpriv', unprivileged, { cwd: folder, env: { PATH: process.env.PATH } });
-  let told = '';
-  child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  let reports = '';
+  child.stderr.on('data', (chunk: Buffer) => (reports += chunk.toString()));
   assert.equal(await once(child, 'close'), [1, null]);
   const data = join(folder, 'data');
-  assert.is(told, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
+  assert.is(reports, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
 });
 
 cli('a database of another program is refused and stays as it is', async () => {

@@ -48,15 +48,15 @@ sample('name_exact of every list finds the objects with exactly this name', asyn
         .slice(0, 2),
     )) {
       const [whole, part] = [encodeURIComponent(name), encodeURIComponent(name.slice(0, -1))];
-      const found = await namesFound(`name_exact=${whole}`);
+      const matches = await namesFound(`name_exact=${whole}`);
       const what = `${path} ${name}`;
-      assert.ok(found.length > 0 && found.every((names) => names.includes(name)), what);
-      assert.equal(await namesFound(`name=${whole}&name_exact=${whole}`), found, what);
+      assert.ok(matches.length > 0 && matches.every((names) => names.includes(name)), what);
+      assert.equal(await namesFound(`name=${whole}&name_exact=${whole}`), matches, what);
       assert.ok(
         (await namesFound(`name_exact=${part}`)).every((names) => names.includes(name.slice(0, -1))),
         what,
       );
-      assert.ok((await namesFound(`name=${part}`)).length >= found.length, what);
+      assert.ok((await namesFound(`name=${part}`)).length >= matches.length, what);
     }
   }
   // Neither identity providers nor floating IPs are part of the sample data.
@@ -76,23 +76,23 @@ const make: Readonly<Record<string, (name: string) => Promise<Json>>> = {
 };
 
 async function created(path: string, body: Json): Promise<Json> {
-  const { body: made, status } = await fixture.staff.post(path, body);
-  assert.is(status, 201, JSON.stringify(made));
-  return made;
+  const { body: creation, status } = await fixture.staff.post(path, body);
+  assert.is(status, 201, JSON.stringify(creation));
+  return creation;
 }
 
-const found = async (path: string, query: string): Promise<string[]> =>
+const matches = async (path: string, query: string): Promise<string[]> =>
   (await fixture.staff.get(`${path}?${query}`)).body.map(({ name }: Json) => name);
 
 for (const [path, makeOne] of Object.entries(make))
   test(`${path}: name_exact finds the name that is the same`, async () => {
     await makeOne('Website');
     await makeOne('Website two');
-    assert.equal(await found(path, 'name_exact=Website'), ['Website']);
-    assert.equal(await found(path, 'name=website&name_exact=Website'), ['Website']);
-    assert.equal(await found(path, 'name=two&name_exact=Website'), []);
-    assert.equal(await found(path, 'name_exact=website'), []);
-    assert.is((await found(path, 'name=website')).length, 2);
+    assert.equal(await matches(path, 'name_exact=Website'), ['Website']);
+    assert.equal(await matches(path, 'name=website&name_exact=Website'), ['Website']);
+    assert.equal(await matches(path, 'name=two&name_exact=Website'), []);
+    assert.equal(await matches(path, 'name_exact=website'), []);
+    assert.is((await matches(path, 'name=website')).length, 2);
   });
 
 test('a part is found in compatible letters, also when it is plain ASCII', async () => {
@@ -109,7 +109,7 @@ test('a part is found in compatible letters, also when it is plain ASCII', async
     ['f_nance', []],
   ] as const)
     assert.equal(
-      (await found('/api/customers/', `name=${encodeURIComponent(part)}`)).sort(),
+      (await matches('/api/customers/', `name=${encodeURIComponent(part)}`)).sort(),
       [...expected].sort(),
       part,
     );

@@ -48,9 +48,9 @@ people('users are listed with their rights, and shown with their roles, beside a
   );
   assert.equal(await messages(1), ['User carol has gained role of Owner in customer Alpha Ltd.']);
   const { stdout } = await run('user', 'show', 'carol', '--json');
-  const { joined, ...shown } = JSON.parse(stdout);
+  const { joined, ...displayed } = JSON.parse(stdout);
   assert.match(joined, /^\d{4}-\d\d-\d\dT/);
-  assert.equal(shown, {
+  assert.equal(displayed, {
     username: 'carol',
     full_name: '',
     email: 'carol@example.com',
@@ -120,7 +120,7 @@ people('what cannot be granted is one line that names the rule, and changes noth
   await json('POST', '/api/customers/', { name: 'Twins' });
   await json('POST', '/api/customers/', { name: 'Twins' });
   const grant = (...words: string[]): ReturnType<typeof run> => run('user', 'grant', 'carol', ...words);
-  const refusals: [string[], string, number?][] = [
+  const rejections: [string[], string, number?][] = [
     [['owner'], 'owner is a role in a customer or project: name one with --customer or --project'],
     [['boss', '--customer', 'Twins'], 'the roles in a customer are owner, support; not boss'],
     [['owner', '--customer', 'Twins'], 'several customers have the name "Twins": give a uuid'],
@@ -133,7 +133,7 @@ people('what cannot be granted is one line that names the rule, and changes noth
     [['staff', '--until', '30d'], '--until is for roles in a customer or project'],
     [['owner', '--customer', 'a', '--project', 'b'], '--customer and --project cannot be combined', 2],
   ];
-  for (const [words, line, code] of refusals) assert.equal(await grant(...words), failed(line, code));
+  for (const [words, line, code] of rejections) assert.equal(await grant(...words), failed(line, code));
   assert.equal(await run('user', 'show', 'nobody'), failed('there is no user "nobody"'));
   assert.equal((await grant('owner', '--customer', 'Alpha Ltd')).code, 0);
   assert.equal(

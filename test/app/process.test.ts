@@ -67,15 +67,15 @@ const post = (path: string, body: string, ...lines: readonly string[]): string[]
 
 async function logIn(): Promise<{ token: string; password: string }> {
   const password = readFileSync(join(data, 'initial-password'), 'utf8').trim();
-  const answer = await sendOverWire(
+  const reply = await sendOverWire(
     started.url,
     ...post('/api-auth/password/', JSON.stringify({ username: 'admin', password })),
   );
-  return { token: JSON.parse(answer.body).token, password };
+  return { token: JSON.parse(reply.body).token, password };
 }
 
 /** Waits until connections are refused. */
-async function refused(url: string): Promise<void> {
+async function rejection(url: string): Promise<void> {
   for (;;) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) =>
@@ -89,15 +89,15 @@ async function refused(url: string): Promise<void> {
 program('a request has one JSON log line with its id, method, route, status, milliseconds and caller', async () => {
   const { token } = await logIn();
   const authorized = `Authorization: Token ${token}`;
-  const answers = [
+  const responses = [
     await sendOverWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
     await sendOverWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
     await sendOverWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
     await sendOverWire(started.url, 'NONSENSE', ''),
   ];
-  const [me] = JSON.parse(answers[0]?.body ?? '');
-  const created = JSON.parse(answers[1]?.body ?? '');
-  answers.push(
+  const [me] = JSON.parse(responses[0]?.body ?? '');
+  const created = JSON.parse(responses[1]?.body ?? '');
+  responses.push(
     await sendOverWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''),
   );
   assert.is(await stop(started), 0);
@@ -106,20 +106,20 @@ program('a request has one JSON log line with its id, method, route, status, mil
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
-  const found = answers.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
+  const matches = responses.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
   assert.equal(
-    found.map(({ length }) => length),
+    matches.map(({ length }) => length),
     [1, 1, 1, 1, 1],
   );
-  const shown = found.map(([line]) => [line.method, line.route, line.status, line.user]);
-  assert.equal(shown, [
+  const displayed = matches.map(([line]) => [line.method, line.route, line.status, line.user]);
+  assert.equal(displayed, [
     ['GET', '/api/users/', 200, me.uuid],
     ['POST', '/api/customers/', 201, me.uuid],
     ['GET', '', 401, undefined],
     [undefined, '', 400, undefined],
     ['PATCH', '/api/customers/:key/', 200, me.uuid],
   ]);
-  for (const line of found.flat()) {
+  for (const line of matches.flat()) {
     assert.match(line.time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     if (line.method) assert.ok(line.ms >= 0 && line.ms < 60_000);
   }
@@ -178,10 +178,10 @@ program(
     );
     assert.is((await wire.response()).status, 100);
     const ended = stop(started);
-    await refused(started.url);
+    await rejection(started.url);
     assert.equal([await idle.closed(), await silent.closed()], ['', '']);
-    const answer = await wire.bytes('{"name":"Last"}').response();
-    assert.equal([answer.status, answer.headers.connection], [201, 'close']);
+    const reply = await wire.bytes('{"name":"Last"}').response();
+    assert.equal([reply.status, reply.headers.connection], [201, 'close']);
     assert.is(await ended, 0);
     await wire.closed();
     assert.equal(

@@ -32,9 +32,9 @@ progress('one line is written over, ten times a second at most, and goes when th
 });
 
 progress('work that tells nothing is measured, in bytes where nobody knows of how many', async () => {
-  let told: (text: string) => void = () => undefined;
-  const line = new Promise<string>((resolve) => (told = resolve));
-  await showingProgress({ isTTY: true, write: told }, () =>
+  let reports: (text: string) => void = () => undefined;
+  const line = new Promise<string>((resolve) => (reports = resolve));
+  await showingProgress({ isTTY: true, write: reports }, () =>
     measuringProgress(
       'reading',
       () => [2_500_000, undefined],

@@ -55,12 +55,12 @@ test('it is in the metadata, in /api/, in the scope types and in the documentati
 
 test('its settings, services and resources live like those of every type', async () => {
   const { customer, project: rocket } = people;
-  const refused = await fixture.staff.post('/api/lighthouse/', {
+  const rejection = await fixture.staff.post('/api/lighthouse/', {
     name: 'Light',
     customer: customer.url,
     backend_url: 'https://light.example.com',
   });
-  assert.equal([refused.status, refused.body], [400, { token: ['This field is required.'] }]);
+  assert.equal([rejection.status, rejection.body], [400, { token: ['This field is required.'] }]);
   const silent = await fixture.staff.post('/api/lighthouse/', {
     name: 'Light',
     customer: customer.url,
@@ -68,7 +68,7 @@ test('its settings, services and resources live like those of every type', async
     token: 'x',
   });
   assert.equal([silent.status, Object.keys(silent.body)], [400, ['non_field_errors']]);
-  const made = await fixture.staff.post('/api/lighthouse/', {
+  const created = await fixture.staff.post('/api/lighthouse/', {
     name: 'Light',
     customer: customer.url,
     project: rocket.url,
@@ -76,9 +76,9 @@ test('its settings, services and resources live like those of every type', async
     simulator_latency: '0',
     simulator_inventory: 1,
   });
-  assert.is(made.status, 201);
+  assert.is(created.status, 201);
   await work();
-  const settings = (await fixture.staff.get(made.body.settings)).body;
+  const settings = (await fixture.staff.get(created.body.settings)).body;
   assert.equal([settings.type, settings.state, settings.keeper], ['Lighthouse', 'In Sync', 'Joe']);
   const link = (await fixture.staff.get('/api/lighthouse-service-project-link/')).body[0];
   const coasts = (await fixture.staff.get('/api/lighthouse-coasts/?o=-depth')).body;
@@ -122,7 +122,7 @@ test('its settings, services and resources live like those of every type', async
   );
   assert.is((await fixture.staff.get('/api/resources/count/')).body['Lighthouse.Lamp'], 1);
   assert.equal(
-    (await fixture.staff.get(`${made.body.url}link/`)).body.map(({ name, watts }: Json) => [name, watts]),
+    (await fixture.staff.get(`${created.body.url}link/`)).body.map(({ name, watts }: Json) => [name, watts]),
     [['unmanaged-lamp-1', 40]],
   );
   const quotas = Object.fromEntries(
@@ -132,8 +132,8 @@ test('its settings, services and resources live like those of every type', async
   );
   assert.equal(quotas, { nc_resource_count: 1, nc_service_project_link_count: 1, nc_vm_count: 1 });
 
-  const kept = await fixture.staff.delete(rocket.url);
-  assert.equal([kept.status, kept.body], [409, { detail: 'Cannot delete project with existing lamps' }]);
+  const stored = await fixture.staff.delete(rocket.url);
+  assert.equal([stored.status, stored.body], [409, { detail: 'Cannot delete project with existing lamps' }]);
   assert.is((await fixture.staff.delete(lamp.url)).status, 202);
   await work();
   assert.equal(
@@ -158,12 +158,12 @@ test('data with settings of a type that is not served is not opened', async () =
   try {
     const first = await Fixture.start({ ...options, providers: [lighthouse] });
     const forgetFirst = await checkByOwnDocument(first.url);
-    const made = await first.staff.post('/api/service-settings/', {
+    const created = await first.staff.post('/api/service-settings/', {
       name: 'Light',
       type: 'Lighthouse',
       customer: (await first.customer('Alice')).url,
     });
-    assert.is(made.status, 201);
+    assert.is(created.status, 201);
     forgetFirst();
     await first.close();
     const error = await Fixture.start(options).then(
@@ -182,7 +182,7 @@ test('data with settings of a type that is not served is not opened', async () =
 });
 
 test('a list without types, or with two of one name or path, is refused', () => {
-  const refusal = (...types: readonly ProviderType[]): string => {
+  const denial = (...types: readonly ProviderType[]): string => {
     try {
       new Catalogue(types);
     } catch (error) {
@@ -190,10 +190,10 @@ test('a list without types, or with two of one name or path, is refused', () => 
     }
     return '';
   };
-  assert.is(refusal(), 'At least one provider type is needed');
-  assert.is(refusal(lighthouse, lighthouse), 'Two provider types declare "Lighthouse"');
-  assert.is(refusal(lighthouse, { ...lighthouse, name: 'Beacon' }), 'Two provider types declare "lighthouse"');
-  assert.is(refusal(...providerTypes, lighthouse), '');
+  assert.is(denial(), 'At least one provider type is needed');
+  assert.is(denial(lighthouse, lighthouse), 'Two provider types declare "Lighthouse"');
+  assert.is(denial(lighthouse, { ...lighthouse, name: 'Beacon' }), 'Two provider types declare "lighthouse"');
+  assert.is(denial(...providerTypes, lighthouse), '');
 });
 
 test.run();

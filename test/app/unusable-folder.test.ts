@@ -45,8 +45,8 @@ async function each(
     const [name = ''] = command;
     if (!included(command.join(' '))) continue;
     const source = { restore: ['backup'], import: ['export'], promote: ['--follow', 'source'] }[name];
-    const given = source ? [name, ...source] : command;
-    const ended = await program.run([...given, ...options(command), '--data', folder], { input: 'correct-horse-7\n' });
+    const values = source ? [name, ...source] : command;
+    const ended = await program.run([...values, ...options(command), '--data', folder], { input: 'correct-horse-7\n' });
     assert.equal(ended, failed(expected(command.join(' '))), command.join(' '));
   }
 }

@@ -63,8 +63,8 @@ const secrets = /^(password|token|webhook_secret)$/;
 
 /** A value for a field; each round another one. */
 function valueFor(collection: string, name: string, field: Field, round: number): Json {
-  const given = special[`${collection}.${name}`] ?? special[name];
-  if (given) return given(round);
+  const passed = special[`${collection}.${name}`] ?? special[name];
+  if (passed) return passed(round);
   const { choices, max_length: max = 100, min_value: min = 0 } = field.constraints as Json;
   const values: readonly string[] = (choices ?? [])
     .map(({ value }: Json) => value)
@@ -132,20 +132,20 @@ async function writeAndRead(method: Method, url: string, body: Body, collection:
   const about: Json = typeOf.has(collection)
     ? { ...(await staff.get(object.settings)).body, project: object.projects[0]?.url, ...object }
     : object;
-  const shown: Body = {};
+  const displayed: Body = {};
   const expected: Body = {};
   for (const [name, value] of Object.entries(body)) {
     if (`${collection}.${name}` in unseen) continue;
     const label = namedBy[name] ?? `${name}_name`;
     if (!(name in about) && label in about) {
       expected[label] = (await staff.get(pathOf(value))).body.name;
-      shown[label] = about[label];
+      displayed[label] = about[label];
       continue;
     }
     expected[name] = secrets.test(name) && collection !== 'hooks-push' ? '********' : plain(value);
-    shown[name] = plain(about[name]);
+    displayed[name] = plain(about[name]);
   }
-  assert.equal(shown, expected, `${method} ${collection}`);
+  assert.equal(displayed, expected, `${method} ${collection}`);
   return written.body.url;
 }
 

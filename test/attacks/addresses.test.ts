@@ -6,18 +6,18 @@ import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('client addresses in events', { hooks_allowed_networks: ['127.0.0.1'] });
-let world: Personas;
+let setup: Personas;
 let receiver: Receiver;
 
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
   receiver = await Receiver.start();
 });
 test.after(() => receiver.close());
 
 /** Who reads the latest event of a type, and with which address; all else in it is the same for all. */
 async function addresses(type: string): Promise<Record<string, string | undefined>> {
-  const read = await asEachPersona(world, async (client) => {
+  const read = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/?event_type=${type}&page_size=1`);
     return body[0] as Json;
   });
@@ -34,7 +34,7 @@ async function addresses(type: string): Promise<Record<string, string | undefine
 }
 
 test('people of a project do not read from where others changed it, owners and supporters of its customer do', async () => {
-  await fixture.staff.patch(world.project.url, { description: 'by staff' });
+  await fixture.staff.patch(setup.project.url, { description: 'by staff' });
   assert.equal(await addresses('project_update_succeeded'), {
     staff: '127.0.0.1',
     support: '127.0.0.1',
@@ -47,8 +47,8 @@ test('people of a project do not read from where others changed it, owners and s
 });
 
 test('whoever acts reads his own address, whom it affects does not', async () => {
-  const { observer, stranger } = world.users;
-  await world.clients.stranger.patch(stranger.url, { agree_with_policy: true, job_title: 'Loner' });
+  const { observer, stranger } = setup.users;
+  await setup.clients.stranger.patch(stranger.url, { agree_with_policy: true, job_title: 'Loner' });
   assert.equal(await addresses('user_update_succeeded'), {
     staff: '127.0.0.1',
     support: '127.0.0.1',
@@ -64,29 +64,29 @@ test('whoever acts reads his own address, whom it affects does not', async () =>
 
 test('an event without an address is the same for all', async () => {
   await fixture.staff.delete(
-    (await fixture.staff.get(`/api/project-permissions/?user=${world.users.observer.uuid}`)).body[0].url,
+    (await fixture.staff.get(`/api/project-permissions/?user=${setup.users.observer.uuid}`)).body[0].url,
   );
-  await fixture.grant(world.project, world.users.observer, 'support', '2018-01-05T04:48:04Z');
+  await fixture.grant(setup.project, setup.users.observer, 'support', '2018-01-05T04:48:04Z');
   await fixture.later(61);
   assert.equal(Object.values(await addresses('role_revoked')).filter(Boolean), []);
 });
 
 test('a hook gets the address where its author reads it', async () => {
   for (const part of ['staff', 'owner', 'manager', 'stranger'] as const) {
-    const { status } = await world.clients[part].post('/api/hooks-web/', {
+    const { status } = await setup.clients[part].post('/api/hooks-web/', {
       destination_url: `${receiver.url}/${part}`,
       event_types: ['project_update_succeeded'],
     });
     assert.is(status, 201);
   }
-  await fixture.staff.patch(world.project.url, { description: 'told to hooks' });
+  await fixture.staff.patch(setup.project.url, { description: 'told to hooks' });
   await fixture.server.settled();
-  const told = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
-  const whole = told.find(([path]) => path === '/staff')?.[1];
+  const reports = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
+  const whole = reports.find(([path]) => path === '/staff')?.[1];
   const { ip_address: address, ...others } = whole.context;
   assert.is(address, '127.0.0.1');
   assert.equal(
-    told.sort(([a], [b]) => a.localeCompare(b)),
+    reports.sort(([a], [b]) => a.localeCompare(b)),
     [
       ['/manager', { ...whole, context: others }],
       ['/owner', whole],

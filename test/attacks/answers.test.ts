@@ -4,26 +4,26 @@ import { CompressedForms } from '../../src/kernel/http/encoding.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-const { test: answers, fixture } = suiteWithServer('answers');
+const { test: responses, fixture } = suiteWithServer('answers');
 
-const kept = ({ headers }: ApiResponse<Json>) => [headers.get('cache-control'), headers.has('etag')];
+const stored = ({ headers }: ApiResponse<Json>) => [headers.get('cache-control'), headers.has('etag')];
 const none = ['no-store', false];
 const known = ['private, no-cache', true];
 
-answers('an answer that holds a token is kept nowhere', async () => {
+responses('an answer that holds a token is kept nowhere', async () => {
   const { staff } = fixture;
   const me = (await staff.get('/api/users/?current')).body[0];
   const other = await fixture.user('other');
   for (const path of [me.url, '/api/users/?current', '/api/users/?current=true&username=admin'])
-    assert.equal([path, ...kept(await staff.get(path))], [path, ...none]);
+    assert.equal([path, ...stored(await staff.get(path))], [path, ...none]);
   for (const path of [other.url, '/api/users/', '/api/users/?current=false'])
-    assert.equal([path, ...kept(await staff.get(path))], [path, ...known]);
+    assert.equal([path, ...stored(await staff.get(path))], [path, ...known]);
   assert.is((await staff.get('/api/users/?current')).headers.get('x-result-count'), '1');
   const head = await staff.send('HEAD', me.url);
-  assert.equal(kept(head), none);
+  assert.equal(stored(head), none);
 });
 
-answers('a form is made once, also for those who ask while it is made, and its bytes are told', async () => {
+responses('a form is made once, also for those who ask while it is made, and its bytes are told', async () => {
   const bytes: number[] = [];
   const forms = new CompressedForms('once', (count) => bytes.push(count));
   const ask = () => new Promise<Uint8Array>((resolve) => forms.get('br', 'x'.repeat(5000), resolve));
@@ -33,4 +33,4 @@ answers('a form is made once, also for those who ask while it is made, and its b
   assert.equal(bytes, [first.length]);
 });
 
-answers.run();
+responses.run();

@@ -4,7 +4,7 @@ import { publicKeys } from '../support/public-keys.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: controls, fixture } = suiteWithServer('control characters');
-const refused = 'Enter a valid text without control characters.';
+const rejection = 'Enter a valid text without control characters.';
 
 controls('names have none of them, and are trimmed first', async () => {
   const { staff } = fixture;
@@ -15,12 +15,12 @@ controls('names have none of them, and are trimmed first', async () => {
       ['/api/users/', 'full_name', { username: 'x' }],
     ] as const) {
       const multiple = field === 'contact_details' && /^[\r\n]+$/.test(odd);
-      const answer = await staff.post(path, { ...rest, [field]: `a${odd}b` });
-      if (multiple) assert.equal([answer.status, answer.body[field]], [201, 'a\nb']);
+      const response = await staff.post(path, { ...rest, [field]: `a${odd}b` });
+      if (multiple) assert.equal([response.status, response.body[field]], [201, 'a\nb']);
       else
         assert.equal(
-          [JSON.stringify(odd), answer.status, answer.body],
-          [JSON.stringify(odd), 400, { [field]: [refused] }],
+          [JSON.stringify(odd), response.status, response.body],
+          [JSON.stringify(odd), 400, { [field]: [rejection] }],
         );
     }
   }
@@ -36,9 +36,9 @@ controls('texts inside of lists and objects have none of them either, whoever wo
   const customer = await fixture.customer('Nested');
   const hook = { destination_url: 'https://hooks.example.com/', event_types: ['project_creation_succeeded'] };
   for (const [text, message] of [
-    ['a\u001bb', refused],
-    ['a\nb', refused],
-    ['a\u202eb', refused],
+    ['a\u001bb', rejection],
+    ['a\nb', rejection],
+    ['a\u202eb', rejection],
     ['a\0b', 'Null characters are not allowed.'],
     ['a\ud800b', 'Not a valid string.'],
   ] as const) {
@@ -57,10 +57,10 @@ controls('texts inside of lists and objects have none of them either, whoever wo
     }
   }
   const form = new URLSearchParams({ ...hook, event_types: JSON.stringify(['a\u0007']) }).toString();
-  const told = await staff.send('POST', '/api/hooks-web/', form, {
+  const reports = await staff.send('POST', '/api/hooks-web/', form, {
     'Content-Type': 'application/x-www-form-urlencoded',
   });
-  assert.equal([told.status, told.body], [400, { event_types: [refused] }]);
+  assert.equal([reports.status, reports.body], [400, { event_types: [rejection] }]);
   // Blanks around a text are cut off first, as everywhere.
   const blank = await staff.post('/api/hooks-web/', { ...hook, event_groups: ['users'], event_types: [' \n'] });
   assert.equal(blank.body.event_types, ['" \n" is not a valid choice.']);
@@ -69,10 +69,10 @@ controls('texts inside of lists and objects have none of them either, whoever wo
 controls('the comment of a key and the name of a file have none of them', async () => {
   for (const odd of ['\x07', '\v', '\x1b', '\x9b', '\u202e', '\u2066']) {
     for (const name of [undefined, 'laptop']) {
-      const answer = await fixture.staff.post('/api/keys/', { name, public_key: `${publicKeys.rsa} a${odd}b` });
+      const response = await fixture.staff.post('/api/keys/', { name, public_key: `${publicKeys.rsa} a${odd}b` });
       assert.equal(
-        [JSON.stringify(odd), answer.status, answer.body],
-        [JSON.stringify(odd), 400, { public_key: [refused] }],
+        [JSON.stringify(odd), response.status, response.body],
+        [JSON.stringify(odd), 400, { public_key: [rejection] }],
       );
     }
     const form = new FormData();
@@ -80,7 +80,7 @@ controls('the comment of a key and the name of a file have none of them', async 
     form.append('type', 'OpenStack');
     form.append('certificate', new File(['x'], `a${odd}b.pem`, { type: 'text/plain' }));
     const { body } = await fixture.staff.send('POST', '/api/service-settings/', form);
-    assert.equal([JSON.stringify(odd), body.certificate], [JSON.stringify(odd), [refused]]);
+    assert.equal([JSON.stringify(odd), body.certificate], [JSON.stringify(odd), [rejection]]);
   }
   assert.equal((await fixture.staff.get('/api/keys/')).body, []);
 });
@@ -106,8 +106,11 @@ controls('passwords are what they are', async () => {
 
 controls('a text that is too long is not looked at for its format', async () => {
   const email = `${'x'.repeat(1_000_000)}@`;
-  const answer = await fixture.staff.post('/api/users/', { username: 'long', email });
-  assert.equal([answer.status, answer.body], [400, { email: ['Ensure this field has no more than 254 characters.'] }]);
+  const response = await fixture.staff.post('/api/users/', { username: 'long', email });
+  assert.equal(
+    [response.status, response.body],
+    [400, { email: ['Ensure this field has no more than 254 characters.'] }],
+  );
 });
 
 controls.run();

@@ -23,9 +23,9 @@ let owner: Client;
 let receiver: Receiver;
 
 test.before(async () => {
-  const world = await createPersonas(fixture);
-  customer = world.customer;
-  owner = world.clients.owner;
+  const setup = await createPersonas(fixture);
+  customer = setup.customer;
+  owner = setup.clients.owner;
   receiver = await Receiver.start();
 });
 test.after(() => receiver.close());
@@ -157,8 +157,8 @@ test('a name that leads inside is not called', async () => {
     ['unspecified.example', '::'],
   ] as const) {
     names.set(name, address);
-    const made = await account(owner, `http://${name}:${receiver.port}/`);
-    assert.equal([name, made.status, made.body], [name, 400, unreachable]);
+    const created = await account(owner, `http://${name}:${receiver.port}/`);
+    assert.equal([name, created.status, created.body], [name, 400, unreachable]);
     const { body } = await hook(owner, `http://${name}:${receiver.port}/`);
     assert.is((await owner.post(`${body.url}test/`)).status, 202);
     await fixture.server.settled();
@@ -184,13 +184,13 @@ test('a vendor that answers with an address inside is not followed there', async
   const target = await Receiver.start();
   for (const status of [301, 302, 303, 307, 308]) {
     receiver.behaviour = { status, headers: { Location: `${target.url}/v2/account` } };
-    const { status: told } = await open.staff.post('/api/digitalocean/', {
+    const { status: reports } = await open.staff.post('/api/digitalocean/', {
       name: 'Led astray',
       customer: alice.url,
       token: 'token-of-the-account',
       backend_url: receiver.url,
     });
-    assert.is(told, 400);
+    assert.is(reports, 400);
     assert.ok(receiver.take().length > 0, 'it was asked');
     assert.equal(target.take(), [], String(status));
   }

@@ -6,18 +6,18 @@ import { asEachPersona, createPersonas, type Personas } from '../support/persona
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('the directory of connected users', { users_visible: 'connected' });
-let world: Personas;
+let setup: Personas;
 let hidden: Json;
 
 const secrets = { phone_number: '+372 600 0001', organization: 'ALC' };
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
   hidden = await fixture.user('Hidden', { email: 'Hidden@example.com', full_name: 'Hidden Person', ...secrets });
   await fixture.user('gone', { is_active: false, email: 'gone@example.com' });
   await fixture.grant(await fixture.customer('Elsewhere', { abbreviation: 'ALC' }), hidden, 'owner');
 });
 
-const found = async (query: string, client = world.clients.stranger): Promise<string[]> =>
+const matches = async (query: string, client = setup.clients.stranger): Promise<string[]> =>
   (await client.get(`/api/users/?page_size=100&${query}`)).body.map((user: Json) => user.username);
 
 const connected = ['admin.of.project', 'helper', 'manager', 'observer', 'owner'];
@@ -26,7 +26,7 @@ const all = ['admin', ...connected, 'gone', 'Hidden', 'stranger', 'support'].sor
 );
 
 test('others than staff and support see themselves and the people of their customers and projects', async () => {
-  const seen = await asEachPersona(world, (client) => found('', client));
+  const seen = await asEachPersona(setup, (client) => matches('', client));
   assert.equal(seen, {
     staff: all,
     support: all,
@@ -37,7 +37,7 @@ test('others than staff and support see themselves and the people of their custo
     observer: connected,
     stranger: ['stranger'],
   });
-  const details = await asEachPersona(world, async (client) => (await client.get(world.users.owner.url)).status);
+  const details = await asEachPersona(setup, async (client) => (await client.get(setup.users.owner.url)).status);
   assert.equal(details, {
     staff: 200,
     support: 200,
@@ -63,9 +63,9 @@ test('nobody is found by a part of a name, of an email or of anything else', asy
     'username_exact=gone',
     'email_exact=gone@example.com',
     'username_exact=admin',
-    `customer_uuid=${world.customer.uuid}`,
+    `customer_uuid=${setup.customer.uuid}`,
   ])
-    assert.equal(await found(query, world.clients.stranger), [], query);
+    assert.equal(await matches(query, setup.clients.stranger), [], query);
 });
 
 test('somebody known by name is found by it, without phone number and organization, and not as a detail', async () => {
@@ -74,15 +74,15 @@ test('somebody known by name is found by it, without phone number and organizati
     'email_exact=hidden@EXAMPLE.com',
     'username_exact=hidden&full_name=per',
   ]) {
-    const { body, headers } = await world.clients.stranger.get(`/api/users/?${query}`);
+    const { body, headers } = await setup.clients.stranger.get(`/api/users/?${query}`);
     assert.is(headers.get('X-Result-Count'), '1', query);
-    const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...shown } = hidden;
-    const { description, is_active, is_staff, token_lifetime, ...expected } = shown;
+    const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...displayed } = hidden;
+    const { description, is_active, is_staff, token_lifetime, ...expected } = displayed;
     assert.equal([description, is_active, is_staff, token_lifetime], ['', true, false, null]);
     assert.equal(body, [expected], query);
   }
-  assert.is((await world.clients.stranger.get(hidden.url)).status, 404);
-  const { body } = await world.clients.owner.get('/api/users/?username_exact=manager');
+  assert.is((await setup.clients.stranger.get(hidden.url)).status, 404);
+  const { body } = await setup.clients.owner.get('/api/users/?username_exact=manager');
   assert.equal([body[0].phone_number, body[0].organization, body[0].organization_approved], ['', '', false]);
 });
 
@@ -94,14 +94,14 @@ test('what is not shown of somebody known by name is not found out by filters ei
     'potential&potential_organization=ALC',
     'organization_approved=false',
     'civil_number=1',
-    `customer_uuid=${world.customer.uuid}`,
+    `customer_uuid=${setup.customer.uuid}`,
   ])
-    assert.equal(await found(`username_exact=hidden&${query}`), [], query);
+    assert.equal(await matches(`username_exact=hidden&${query}`), [], query);
 });
 
 test('a link to somebody hidden leads where one to nobody does', async () => {
-  const nobody = hidden.url.replace(hidden.uuid, 'f'.repeat(32));
-  const told = async (path: string, { url }: Json, client = world.clients.stranger) => {
+  const none = hidden.url.replace(hidden.uuid, 'f'.repeat(32));
+  const reports = async (path: string, { url }: Json, client = setup.clients.stranger) => {
     const { body, headers, status } = await client.get(path.replace('?', `?page_size=100&`) + encodeURIComponent(url));
     return [status, headers.get('x-result-count'), JSON.stringify(body).replace(url, '…')];
   };
@@ -115,25 +115,25 @@ test('a link to somebody hidden leads where one to nobody does', async () => {
     '/api/service-settings/?scope=',
   ])
     for (const part of ['stranger', 'owner'] as const) {
-      const client = world.clients[part];
-      assert.equal(await told(path, hidden, client), await told(path, { url: nobody }, client), path);
+      const client = setup.clients[part];
+      assert.equal(await reports(path, hidden, client), await reports(path, { url: none }, client), path);
     }
-  const [status] = await told('/api/events/?scope=', world.users.owner, world.clients.manager);
+  const [status] = await reports('/api/events/?scope=', setup.users.owner, setup.clients.manager);
   assert.is(status, 200, 'somebody connected is found');
-  assert.is((await told('/api/events/?scope=', hidden, fixture.staff))[0], 200);
+  assert.is((await reports('/api/events/?scope=', hidden, fixture.staff))[0], 200);
 });
 
 test('a role is granted to somebody known by name, who is connected from then on', async () => {
-  const { owner } = world.clients;
-  const answer = await owner.post('/api/project-permissions/', {
-    project: world.project.url,
+  const { owner } = setup.clients;
+  const response = await owner.post('/api/project-permissions/', {
+    project: setup.project.url,
     user: hidden.url,
     role: 'support',
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  assert.is(response.status, 201, JSON.stringify(response.body));
   const { body } = await owner.get(hidden.url);
   assert.equal([body.phone_number, body.organization], [secrets.phone_number, secrets.organization]);
-  assert.is((await fixture.staff.delete(answer.body.url)).status, 204);
+  assert.is((await fixture.staff.delete(response.body.url)).status, 204);
   assert.is((await owner.get(hidden.url)).status, 404);
 });
 

@@ -59,9 +59,9 @@ const asBrowser = { Accept: 'text/html,application/xhtml+xml' };
 
 test('a hook to an address that is not known to be its author’s sends nothing until its owner confirms', async () => {
   await begin();
-  const made = await hook(mallory);
-  assert.is(made.status, 201);
-  assert.equal(Object.entries(made.body).slice(-2), [
+  const created = await hook(mallory);
+  assert.is(created.status, 201);
+  assert.equal(Object.entries(created.body).slice(-2), [
     ['email', stranger],
     ['is_confirmed', false],
   ]);
@@ -75,10 +75,10 @@ test('a hook to an address that is not known to be its author’s sends nothing 
   assert.equal([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
   assert.equal([page.body.match(/<form/g).length, page.body.match(/<button/g).length], [1, 1]);
   assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-  assert.is((await mallory.get(made.body.url)).body.is_confirmed, false, 'looking at the page confirms nothing');
+  assert.is((await mallory.get(created.body.url)).body.is_confirmed, false, 'looking at the page confirms nothing');
   const confirmed = await fixture.anonymous.send('POST', link, undefined, asBrowser);
   assert.equal([confirmed.status, confirmed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-  assert.is((await mallory.get(made.body.url)).body.is_confirmed, true);
+  assert.is((await mallory.get(created.body.url)).body.is_confirmed, true);
   assert.equal(subjects(await mails()), [[stranger, notification]]);
   const again = await fixture.anonymous.post(link);
   assert.equal([again.status, again.body], [404, { detail: 'Not found.' }], 'a link works once');
@@ -89,8 +89,8 @@ test('links that are unknown, older than 7 days, or of another address than the 
   for (const path of ['/hooks/confirm/', '/hooks/unsubscribe/'])
     for (const secret of ['0'.repeat(32), 'x', '0'.repeat(64), '%00'])
       for (const method of ['GET', 'POST']) {
-        const answer = await fixture.anonymous.send(method, `${path}${secret}/`);
-        assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }], `${method} ${path}${secret}`);
+        const reply = await fixture.anonymous.send(method, `${path}${secret}/`);
+        assert.equal([reply.status, reply.body], [404, { detail: 'Not found.' }], `${method} ${path}${secret}`);
         assert.is((await fixture.anonymous.send(method, `${path}${secret}/`, undefined, asBrowser)).status, 404);
       }
   const first = (await hook(mallory)).body;
@@ -152,9 +152,9 @@ test('an address is asked once a day, whoever wants to write to it; after that a
 test('a user causes at most 10 such mails an hour; beyond that the hook is refused, and nothing is stored', async () => {
   await begin();
   for (let i = 0; i < 10; i++) assert.is((await hook(mallory, `${i}@example.org`)).status, 201);
-  const refused = await hook(mallory, 'eleventh@example.org');
-  assert.equal([refused.status, refused.body], [429, { detail: 'Too many mails. Try again later.' }]);
-  assert.is(refused.headers.get('Retry-After'), '3600');
+  const denial = await hook(mallory, 'eleventh@example.org');
+  assert.equal([denial.status, denial.body], [429, { detail: 'Too many mails. Try again later.' }]);
+  assert.is(denial.headers.get('Retry-After'), '3600');
   assert.is((await hook(mallory, '1@example.org')).status, 201, 'an address that is not asked again costs nothing');
   const present = (await mallory.get('/api/hooks-email/?page_size=50')).body as Json[];
   assert.is(present.length, 11);
@@ -186,10 +186,10 @@ test('without base_url the setting email_hook_confirmation_url names the page; w
 
 test('the secret of a link stands in its mail and nowhere else', async () => {
   await begin();
-  const made = await hook(mallory);
+  const created = await hook(mallory);
   const [asking] = await mails();
   const secret = linkIn(asking).split('/').at(-2) as string;
-  assert.not.match(JSON.stringify([made.body, (await fixture.staff.get('/api/hooks/')).body]), new RegExp(secret));
+  assert.not.match(JSON.stringify([created.body, (await fixture.staff.get('/api/hooks/')).body]), new RegExp(secret));
   assert.is(fixture.server.app.db.serialize().indexOf(secret), -1);
 });
 
@@ -207,9 +207,9 @@ test('every mail of a hook names an address at which one click unsubscribes (RFC
   assert.equal([page.status, page.body.match(/<form/g).length], [200, 1]);
   assert.is((await mallory.get(url)).body.is_active, true, 'looking at the page ends nothing');
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const answer = await fixture.anonymous.send('POST', path, 'List-Unsubscribe=One-Click', form);
+  const reply = await fixture.anonymous.send('POST', path, 'List-Unsubscribe=One-Click', form);
   assert.equal(
-    [answer.status, answer.body],
+    [reply.status, reply.body],
     [200, { detail: 'These notifications will no longer be sent to your email address.' }],
   );
   const { is_active, is_confirmed } = (await mallory.get(url)).body;
@@ -276,7 +276,7 @@ test('a gathered mail names 100 events and counts the rest', async () => {
 
 test('names in mails are cut and lead nowhere, one by one and gathered; what staff post stays as it is', async () => {
   const name = `Your account is locked, go to https://evil.example/login and ${'hurry '.repeat(15)}`.trim();
-  const shown = 'Your account is locked, go to [link] and hurry hurry hurry h';
+  const displayed = 'Your account is locked, go to [link] and hurry hurry hurry h';
   for (const limit of [10, 0]) {
     await begin({ base_url: base, hook_mail_limit: limit });
     const customer = await fixture.customer('Alice');
@@ -288,17 +288,17 @@ test('names in mails are cut and lead nowhere, one by one and gathered; what sta
     const project = await fixture.project(name, customer);
     await fixture.staff.patch(project.url, { description: 'See www.evil.example' });
     await fixture.later(3600);
-    const told = mailbox.take();
-    const texts = told.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
+    const reports = mailbox.take();
+    const texts = reports.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
     assert.equal(texts.split('\n').sort(), [
-      `Project ${shown} has been created.`,
-      `Project ${shown} has been updated. Description has been changed from '' to 'See [link]`,
+      `Project ${displayed} has been created.`,
+      `Project ${displayed} has been updated. Description has been changed from '' to 'See [link]`,
     ]);
-    for (const { html = '', subject } of told) {
+    for (const { html = '', subject } of reports) {
       assert.is(subject, notification);
       assert.not.match(html, /evil/);
     }
-    assert.is(told.length, limit === 0 ? 1 : 2);
+    assert.is(reports.length, limit === 0 ? 1 : 2);
   }
   await begin({ base_url: base });
   await fixture.staff.post('/api/hooks-email/', { email: 'admin@example.com', event_types: ['custom_notification'] });

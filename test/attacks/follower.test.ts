@@ -135,8 +135,8 @@ test('the primary hears its own host, and of the client what counts at the follo
   );
   assert.is(response.body, 'from the primary');
   const { headers } = received[0] as IncomingMessage;
-  const told = Object.entries(headers).filter(([name]) => /^(forwarded|host|x-.*)$/.test(name));
-  const { 'x-tenantry-epoch': epoch, ...others } = Object.fromEntries(told);
+  const reports = Object.entries(headers).filter(([name]) => /^(forwarded|host|x-.*)$/.test(name));
+  const { 'x-tenantry-epoch': epoch, ...others } = Object.fromEntries(reports);
   assert.equal(others, {
     host: authority,
     'x-forwarded-for': '127.0.0.1',

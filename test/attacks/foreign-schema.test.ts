@@ -65,9 +65,9 @@ test('doctor reports what is foreign, missing or different, and repairs nothing 
     'schema: index token_user is missing',
     'quota nc_global_customer_count of global 0: usage 7, counted 0',
   ];
-  const told = { code: 1, stdout: `${lines.join('\n')}\n`, stderr: '' };
-  assert.equal(await program.run(['doctor', '--data', 'data']), told);
-  assert.equal(await program.run(['doctor', '--repair', '--data', 'data']), told);
+  const reports = { code: 1, stdout: `${lines.join('\n')}\n`, stderr: '' };
+  assert.equal(await program.run(['doctor', '--data', 'data']), reports);
+  assert.equal(await program.run(['doctor', '--repair', '--data', 'data']), reports);
   change(at('data/tenantry.db'), 'DROP TRIGGER make_staff; CREATE INDEX token_user ON token (user_id)');
   assert.is((await program.run(['doctor', '--data', 'data'])).code, 1, 'a column too many is left');
 });

@@ -13,11 +13,11 @@ test('every operation answers what its description says, to everybody, with what
   await demo(fixture.server.app);
   const target = { url: fixture.url, token: fixture.server.issueToken() };
   // Tests share the machine with others: how long answers take is measured by the long form.
-  const { answers, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });
+  const { responses, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });
   assert.equal(faults, []);
   // Otherwise nothing would have been tried.
   for (const status of ['200', '201', '202', '204', '400', '401', '403', '404', '405', '409'])
-    assert.ok((answers[status] ?? 0) > 0, `no answer with ${status}`);
+    assert.ok((responses[status] ?? 0) > 0, `no answer with ${status}`);
 });
 
 test.run();

@@ -46,14 +46,14 @@ async function failureAt(address: string): Promise<string> {
   );
 }
 
-const answering = (status: number, body: string): Promise<string> =>
+const response = (status: number, body: string): Promise<string> =>
   listen(createHttpServer((_, outgoing) => outgoing.writeHead(status).end(body)));
 
 test('a connection that is dropped without an answer ends with 1 and a line', async () => {
   const address = await listen(createTcpServer((socket) => socket.end()));
-  const told = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
+  const reports = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
   const line = `tenantry: no response from http://${address}/readyz: socket hang up\n`;
-  assert.equal(told, { code: 1, stdout: '', stderr: line });
+  assert.equal(reports, { code: 1, stdout: '', stderr: line });
 });
 
 test('whatever is no answer of the server of this data folder is none', async () => {
@@ -92,10 +92,10 @@ test('whatever is no answer of the server of this data folder is none', async ()
     [302, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz responds with 302'],
     [200, { status: 'ready', instance: own, checks }, 'ready'],
   ];
-  for (const [status, body, told] of cases)
+  for (const [status, body, reports] of cases)
     assert.is(
-      await failureAt(await answering(status, typeof body === 'string' ? body : JSON.stringify(body))),
-      told,
+      await failureAt(await response(status, typeof body === 'string' ? body : JSON.stringify(body))),
+      reports,
       JSON.stringify(body),
     );
 });
@@ -118,10 +118,10 @@ test('an answer that breaks off, does not end or does not begin is none', async 
 });
 
 test('a data folder that is missing is named', async () => {
-  const told = await program.run(['healthcheck', '--data', 'nowhere']);
+  const reports = await program.run(['healthcheck', '--data', 'nowhere']);
   const nowhere = join(program.folder, 'nowhere');
   const line = `tenantry: cannot read the data folder ${nowhere}: no such file or directory; name it with --data\n`;
-  assert.equal(told, { code: 1, stdout: '', stderr: line });
+  assert.equal(reports, { code: 1, stdout: '', stderr: line });
 });
 
 test('the server of another folder with the same path, and one in memory, are told apart', async () => {

@@ -18,12 +18,12 @@ test('a user has at most so many hooks as hooks_per_user says, all kinds counted
   const push = { type: 'Android', event_types: ['user_update_succeeded'] };
   assert.is((await mallory.post('/api/hooks-push/', push)).status, 201);
   const email = { email: 'stranger@example.org', event_types: ['user_update_succeeded'] };
-  for (const answer of [
+  for (const response of [
     await web(mallory),
     await mallory.post('/api/hooks-push/', push),
     await mallory.post('/api/hooks-email/', email),
   ])
-    assert.equal([answer.status, answer.body], [409, { detail: 'A user may have at most 3 hooks.' }]);
+    assert.equal([response.status, response.body], [409, { detail: 'A user may have at most 3 hooks.' }]);
   assert.equal((await mallory.post('/api/hooks-email/', {})).status, 400, 'what is wrong with the body is told first');
   assert.is((await mallory.get('/api/hooks/')).body.length, 3);
   assert.is((await mallory.delete(first.body.url)).status, 204);
@@ -35,15 +35,15 @@ test('by default a user has at most 50 hooks', async () => {
   await fixture.user('mallory');
   const mallory = fixture.as('mallory');
   for (let i = 0; i < 50; i++) assert.is((await web(mallory)).status, 201);
-  const refused = await web(mallory);
-  assert.equal([refused.status, refused.body], [409, { detail: 'A user may have at most 50 hooks.' }]);
+  const rejection = await web(mallory);
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'A user may have at most 50 hooks.' }]);
 });
 
 /** Names that are being resolved, and what ends it: they have no address. */
-const asked: { readonly name: string; readonly end: () => void }[] = [];
+const requests: { readonly name: string; readonly end: () => void }[] = [];
 const resolve: NonNullable<ServerOptions['resolve']> = (name, callback) => {
   const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
-  asked.push({ name, end: () => callback(error, []) });
+  requests.push({ name, end: () => callback(error, []) });
 };
 
 const turns = async (count: number): Promise<void> => {
@@ -52,23 +52,23 @@ const turns = async (count: number): Promise<void> => {
 
 test('at most 20 deliveries are under way to one host at a time, whoever the hooks are of; other hosts do not wait for it', async () => {
   await fixture.open({ resolve });
-  asked.length = 0;
+  requests.length = 0;
   for (let i = 0; i < 30; i++)
     await web(fixture.staff, `http${i % 2 ? 's' : ''}://${i % 3 ? 'victim' : 'VICTIM'}.example.org:${8000 + i}/`);
   await web(fixture.staff, 'https://other.example.org/');
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await turns(200);
-  const underWay = (name: string): number => asked.filter((each) => each.name === name).length;
+  const underWay = (name: string): number => requests.filter((each) => each.name === name).length;
   assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [20, 1]);
-  for (const { end } of asked.slice(0, 5)) end();
+  for (const { end } of requests.slice(0, 5)) end();
   await turns(200);
-  assert.is(asked.length, 26);
-  while (asked.length < 31) {
-    for (const { end } of asked) end();
+  assert.is(requests.length, 26);
+  while (requests.length < 31) {
+    for (const { end } of requests) end();
     await turns(50);
   }
-  for (const { end } of asked) end();
+  for (const { end } of requests) end();
   await fixture.server.settled();
   assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [30, 1]);
 });
@@ -93,18 +93,18 @@ test('in any second at most 200 deliveries to one host begin', async () => {
 
 test('a hook that waits for a host is sent to although those that waited before it were deleted', async () => {
   await fixture.open({ resolve });
-  asked.length = 0;
+  requests.length = 0;
   const hooks: string[] = [];
   for (let i = 0; i < 41; i++) hooks.push((await web(fixture.staff)).body.url);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await turns(200);
-  assert.is(asked.length, 20);
+  assert.is(requests.length, 20);
   for (const hook of hooks.slice(20, 40)) assert.is((await fixture.staff.delete(hook)).status, 204);
-  for (const { end } of asked) end();
+  for (const { end } of requests) end();
   await turns(200);
-  assert.is(asked.length, 21);
-  for (const { end } of asked) end();
+  assert.is(requests.length, 21);
+  for (const { end } of requests) end();
   await fixture.server.settled();
   const [last] = (await fixture.staff.get(`${hooks[40]}deliveries/`)).body;
   assert.is(last.attempts, 1);

@@ -7,7 +7,7 @@ import { sendOverWire } from '../support/wire.ts';
 const { test: hosts, fixture } = suiteWithServer('hosts');
 
 const invalid = [400, { detail: 'Invalid Host header.' }];
-const told = async (server: Fixture, target: string, ...lines: readonly string[]) => {
+const reports = async (server: Fixture, target: string, ...lines: readonly string[]) => {
   const { status, body } = await sendOverWire(server.url, `GET ${target} HTTP/1.1`, ...lines, '');
   return [status, JSON.parse(body)];
 };
@@ -23,23 +23,23 @@ hosts('a Host that is not the host of a URL is 400 wherever links are read or wr
       '/docs/',
     ])
       assert.equal(
-        [host, target, ...(await told(fixture, target, `Host: ${host}`, token))],
+        [host, target, ...(await reports(fixture, target, `Host: ${host}`, token))],
         [host, target, ...invalid],
       );
 });
 
 hosts('several Host headers are 400', async () => {
-  assert.equal(await told(fixture, '/api/version/', 'Host: a', 'Host: a'), invalid);
-  assert.equal(await told(fixture, '/api/version/', 'Host: a', 'hOsT: b'), invalid);
-  assert.equal(await told(fixture, 'http://c/api/version/', 'Host: a', 'Host: b'), invalid);
+  assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'Host: a'), invalid);
+  assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'hOsT: b'), invalid);
+  assert.equal(await reports(fixture, 'http://c/api/version/', 'Host: a', 'Host: b'), invalid);
 });
 
 hosts('the rule holds with base_url, and for what a trusted proxy forwards', async () => {
   const proxied = await Fixture.start({ base_url: 'https://cloud.example.com', trusted_proxies: ['127.0.0.1'] });
-  assert.equal(await told(proxied, '/api/version/', 'Host: 1.2.3.999'), invalid);
-  assert.equal(await told(proxied, '/api/version/', 'X-Forwarded-Host: good'), invalid);
-  assert.equal(await told(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: xn--a'), invalid);
-  assert.is((await told(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: fine'))[0], 200);
+  assert.equal(await reports(proxied, '/api/version/', 'Host: 1.2.3.999'), invalid);
+  assert.equal(await reports(proxied, '/api/version/', 'X-Forwarded-Host: good'), invalid);
+  assert.equal(await reports(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: xn--a'), invalid);
+  assert.is((await reports(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: fine'))[0], 200);
   await proxied.close();
 });
 

@@ -45,8 +45,8 @@ const toCustomer = (): Json => ({
   customer_role: 'owner',
 });
 const act = async (client: Client, key: string, action: string, body?: unknown): Promise<[number, Json]> => {
-  const answer = await client.post(`/api/user-invitations/${key}/${action}/`, body);
-  return [answer.status, answer.body];
+  const response = await client.post(`/api/user-invitations/${key}/${action}/`, body);
+  return [response.status, response.body];
 };
 const newcomer = (): Client => fixture.as('newcomer');
 const rolesOf = async (username: string): Promise<Json[]> => {
@@ -67,9 +67,9 @@ test('an invitation is listed and shown only to those who may send it: global su
     const seen = part === 'staff' ? [project, customer] : part === 'owner' ? [project] : [];
     assert.equal(await listed(client), seen.map(({ uuid }) => uuid).sort(), part);
     for (const invitation of [project, customer]) {
-      const answer = await client.get(invitation.url);
+      const response = await client.get(invitation.url);
       const isSeen = seen.includes(invitation);
-      assert.equal([answer.status, answer.body], isSeen ? [200, invitation] : gone, part);
+      assert.equal([response.status, response.body], isSeen ? [200, invitation] : gone, part);
       if (isSeen) continue;
       for (const action of ['cancel', 'send']) assert.equal(await act(client, invitation.uuid, action), gone, part);
     }
@@ -101,7 +101,7 @@ test('the secret stands in the mail and nowhere else: not in answers, lists, eve
   const secret = /app\.example\.com\/([0-9a-f]{32})\//.exec(mail)?.[1] as string;
   assert.not(mail.includes(invitation.uuid));
   assert.match(secret, /^[0-9a-f]{32}$/);
-  const answers = [
+  const responses = [
     invitation,
     (await fixture.staff.get(invitation.url)).body,
     (await fixture.staff.get('/api/user-invitations/')).body,
@@ -109,7 +109,7 @@ test('the secret stands in the mail and nowhere else: not in answers, lists, eve
     fixture.server.app.db.all(raw('SELECT hex(secret), hex(secret_digest) FROM invitation_mail, invitation')),
     lines,
   ];
-  assert.not(JSON.stringify(answers).toLowerCase().includes(secret));
+  assert.not(JSON.stringify(responses).toLowerCase().includes(secret));
   for (const file of ['tenantry.db', 'tenantry.db-wal'])
     if (existsSync(join(data, file))) assert.not(readFileSync(join(data, file), 'latin1').includes(secret), file);
   await fixture.close();

@@ -18,7 +18,7 @@ const forbidden = { detail: 'You do not have permission to perform this action.'
 
 /** An issue, a comment and an attachment of somebody. */
 async function written(client: Client): Promise<Json[]> {
-  const made = await client.post('/api/jira-issues/', {
+  const created = await client.post('/api/jira-issues/', {
     jira_project: jira.web.url,
     type: await jira.type('Task'),
     priority: await jira.priority('Medium'),
@@ -26,11 +26,11 @@ async function written(client: Client): Promise<Json[]> {
   });
   await work(fixture);
   const form = new FormData();
-  form.append('issue', made.body.url);
+  form.append('issue', created.body.url);
   form.append('file', new Blob(['1234']), 'safe.txt');
   const objects = [
-    made,
-    await client.post('/api/jira-comments/', { issue: made.body.url, message: 'It is 1234' }),
+    created,
+    await client.post('/api/jira-comments/', { issue: created.body.url, message: 'It is 1234' }),
     await client.send('POST', '/api/jira-attachments/', form),
   ];
   assert.equal(

@@ -34,33 +34,33 @@ const attempt = (address: string, username: string, tried = 'wrong'): Promise<Ap
   });
 
 /** The answers' bodies, those of the same text counted. */
-const tally = (answers: readonly ApiResponse<Json>[]): Record<string, number> => {
+const tally = (responses: readonly ApiResponse<Json>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const { body } of answers) counts[body.detail ?? 'token'] = (counts[body.detail ?? 'token'] ?? 0) + 1;
+  for (const { body } of responses) counts[body.detail ?? 'token'] = (counts[body.detail ?? 'token'] ?? 0) + 1;
   return counts;
 };
 
 test('the addresses of one /64 together get four tries at a username', async () => {
-  const answers: ApiResponse<Json>[] = [];
-  for (let i = 1; i <= 20; i++) answers.push(await attempt(`2001:db8:1:2::${i.toString(16)}`, 'alice'));
-  assert.equal(tally(answers), { [wrong.detail]: 4, [locked.detail]: 16 });
+  const responses: ApiResponse<Json>[] = [];
+  for (let i = 1; i <= 20; i++) responses.push(await attempt(`2001:db8:1:2::${i.toString(16)}`, 'alice'));
+  assert.equal(tally(responses), { [wrong.detail]: 4, [locked.detail]: 16 });
   assert.equal((await attempt('2001:db8:1:2:ffff::1', 'alice', password)).body, locked);
   assert.is((await attempt('2001:db8:1:3::1', 'alice', password)).status, 200);
   assert.is(fixture.events().filter(({ type }) => type === 'auth_login_failed_with_username').length, 4);
 });
 
 test('the addresses of one /64 together get fifty tries at all usernames', async () => {
-  const answers: ApiResponse<Json>[] = [];
-  for (let i = 1; i <= 60; i++) answers.push(await attempt(`2001:db8:2:2::${i.toString(16)}`, `guess${i}`));
-  assert.equal(tally(answers), { [wrong.detail]: 50, [locked.detail]: 10 });
+  const responses: ApiResponse<Json>[] = [];
+  for (let i = 1; i <= 60; i++) responses.push(await attempt(`2001:db8:2:2::${i.toString(16)}`, `guess${i}`));
+  assert.equal(tally(responses), { [wrong.detail]: 50, [locked.detail]: 10 });
   assert.equal((await attempt('2001:db8:2:2::1', 'alice', password)).body, locked);
   assert.is((await attempt('2001:db8:2:3::1', 'alice', password)).status, 200);
 });
 
 test('the networks of one /48 together get forty tries at a username', async () => {
-  const answers: ApiResponse<Json>[] = [];
-  for (let i = 1; i <= 50; i++) answers.push(await attempt(`2001:db8:3:${i.toString(16)}::1`, 'alice'));
-  assert.equal(tally(answers), { [wrong.detail]: 40, [locked.detail]: 10 });
+  const responses: ApiResponse<Json>[] = [];
+  for (let i = 1; i <= 50; i++) responses.push(await attempt(`2001:db8:3:${i.toString(16)}::1`, 'alice'));
+  assert.equal(tally(responses), { [wrong.detail]: 40, [locked.detail]: 10 });
   assert.equal((await attempt('2001:db8:3:ffff::1', 'alice', password)).body, locked);
   assert.is((await attempt('2001:db8:4:1::1', 'alice', password)).status, 200);
 });
@@ -106,9 +106,9 @@ test('ninety attempts of one network at once cost nobody else his login', async 
   const attacks = Array.from({ length: 90 }, (_, i) => attempt(`2001:db8:7:1::${i.toString(16)}`, `guess${i}`));
   const logins = Array.from({ length: 18 }, (_, i) => attempt(`192.0.2.${20 + i}`, 'bob', password));
   assert.equal(tally(await Promise.all(logins)), { token: 18 });
-  const refused = (await Promise.all(attacks)).filter(({ status }) => status === 503);
-  assert.ok(refused.length > 0);
-  for (const { body, headers } of refused)
+  const rejection = (await Promise.all(attacks)).filter(({ status }) => status === 503);
+  assert.ok(rejection.length > 0);
+  for (const { body, headers } of rejection)
     assert.equal([body, headers.get('Retry-After')], [{ detail: 'Too many logins at once. Try again.' }, '1']);
 });
 
@@ -120,29 +120,29 @@ test('a failed login does the same whoever it is about: one hash, one event, the
   const { passwords } = fixture.server.app;
   const { matches } = passwords;
   let hashes = 0;
-  passwords.matches = (...given) => {
+  passwords.matches = (...input) => {
     hashes++;
-    return matches.apply(passwords, given);
+    return matches.apply(passwords, input);
   };
   fixture.events();
-  const told = [];
+  const reports = [];
   for (const name of ['alice', 'nobody', 'gone', 'without.password', `${'x'.repeat(4096)}`]) {
     const before = hashes;
     const { body, headers, status } = await attempt('2001:db8:77::1', name);
-    const { 'x-request-id': _, date: __, ...shown } = Object.fromEntries(headers);
+    const { 'x-request-id': _, date: __, ...displayed } = Object.fromEntries(headers);
     const written = fixture.events().map(({ type }) => type);
-    told.push([status, body, shown, hashes - before, written]);
+    reports.push([status, body, displayed, hashes - before, written]);
   }
   passwords.matches = matches;
-  assert.equal(told[0]?.slice(3), [1, ['auth_login_failed_with_username']]);
-  for (const other of told) assert.equal(other, told[0]);
+  assert.equal(reports[0]?.slice(3), [1, ['auth_login_failed_with_username']]);
+  for (const other of reports) assert.equal(other, reports[0]);
 });
 
 test('of failed logins a thousand an hour leave an event, and the log counts the rest once a minute', async () => {
   const { app } = fixture.server;
-  const told: unknown[] = [];
+  const reports: unknown[] = [];
   const warn = app.log.warn.bind(app.log);
-  app.log.warn = ((...words: unknown[]) => told.push(words)) as typeof app.log.warn;
+  app.log.warn = ((...words: unknown[]) => reports.push(words)) as typeof app.log.warn;
   app.db.write(() => {
     for (let i = 0; i < 999; i++)
       recordFailedLogin({ app, actor: null, address: `192.0.2.${i % 200}`, now: app.clock.now() }, `guess${i}`);
@@ -163,7 +163,7 @@ test('of failed logins a thousand an hour leave an event, and the log counts the
   fixture.clock.advance(60);
   fixture.server.tick();
   app.log.warn = warn;
-  assert.equal(told, [[{ count: 3 }, '3 failed logins left no event: there were more than 1000 within an hour']]);
+  assert.equal(reports, [[{ count: 3 }, '3 failed logins left no event: there were more than 1000 within an hour']]);
   fixture.clock.advance(3600);
   assert.equal((await attempt('198.51.100.9', 'later')).body, wrong);
   assert.is(fixture.events().length, 1);

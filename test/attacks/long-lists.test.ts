@@ -70,52 +70,52 @@ lists('a list in a body has a thousand items at most, whatever they are and howe
   const customer = await fixture.customer('Ministry');
   const project = await fixture.project('Bridge', customer);
   const links = Array(13_000).fill({ url: link });
-  const refused = [400, { certifications: [elements] }];
-  const told = async (method: string, path: string, body: unknown, type?: string) => {
-    const answer = await staff.send(method, path, body, type ? { 'Content-Type': type } : {});
-    return [answer.status, answer.body];
+  const rejection = [400, { certifications: [elements] }];
+  const reports = async (method: string, path: string, body: unknown, type?: string) => {
+    const response = await staff.send(method, path, body, type ? { 'Content-Type': type } : {});
+    return [response.status, response.body];
   };
-  assert.equal(await told('POST', `${project.url}update_certifications/`, { certifications: links }), refused);
+  assert.equal(await reports('POST', `${project.url}update_certifications/`, { certifications: links }), rejection);
   assert.equal(
-    await told(
+    await reports(
       'POST',
       `${project.url}update_certifications/`,
       new URLSearchParams({ certifications: JSON.stringify(links.slice(0, 1001)) }),
     ),
-    refused,
+    rejection,
   );
   const hook = (event_types: unknown) => ({ destination_url: 'http://203.0.113.9/', event_types });
   const names = Array(90_000).fill('x');
-  assert.equal(await told('POST', '/api/hooks-web/', hook(names)), [400, { event_types: [elements] }]);
+  assert.equal(await reports('POST', '/api/hooks-web/', hook(names)), [400, { event_types: [elements] }]);
   assert.equal(
-    await told('POST', '/api/hooks-web/', repeated('event_types', 70_000), 'application/x-www-form-urlencoded'),
+    await reports('POST', '/api/hooks-web/', repeated('event_types', 70_000), 'application/x-www-form-urlencoded'),
     [400, { event_types: [elements] }],
   );
   const form = new FormData();
   for (let i = 0; i < 1001; i++) form.append('event_types', 'x');
-  assert.equal(await told('POST', '/api/hooks-web/', form), [400, { event_types: [elements] }]);
-  assert.equal(await told('POST', '/api/events/count/history/', { event_type: names }), [
+  assert.equal(await reports('POST', '/api/hooks-web/', form), [400, { event_types: [elements] }]);
+  assert.equal(await reports('POST', '/api/events/count/history/', { event_type: names }), [
     400,
     { event_type: [elements] },
   ]);
 });
 
 lists('bodies of more values than can be read at once are 400', async () => {
-  const told = async (body: string, type: string) => {
-    const answer = await fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': type });
-    return [answer.status, answer.body];
+  const reports = async (body: string, type: string) => {
+    const response = await fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': type });
+    return [response.status, response.body];
   };
-  assert.equal(await told(`{"name":[${Array(300_000).fill('[]').join()}]}`, 'application/json'), [
+  assert.equal(await reports(`{"name":[${Array(300_000).fill('[]').join()}]}`, 'application/json'), [
     400,
     { detail: 'JSON parse error - more than 200000 values' },
   ]);
   const fields = Array.from({ length: 10_001 }, (_, i) => `a${i}=`).join('&');
-  assert.equal(await told(fields, 'application/x-www-form-urlencoded'), [
+  assert.equal(await reports(fields, 'application/x-www-form-urlencoded'), [
     400,
     { detail: 'Form parse error - more than 10000 fields' },
   ]);
   const members = Array.from({ length: 20_001 }, (_, i) => `"a${i}":1`).join();
-  assert.equal(await told(`{${members}}`, 'application/json'), [
+  assert.equal(await reports(`{${members}}`, 'application/json'), [
     400,
     { detail: 'JSON parse error - more than 20000 members of objects' },
   ]);
@@ -140,11 +140,11 @@ lists('a multipart form of too many parts is 400, whatever stands before them', 
 });
 
 lists('of a multipart form that is refused the rest is not read', async () => {
-  for (const [body, answer] of [
+  for (const [body, response] of [
     [parts(2001, distinct), { detail: 'Multipart form parse error - more than 2000 fields or 10 files' }],
     [parts(1001, () => 'name'), { name: ['Ensure this field has no more than 1000 elements.'] }],
   ] as const)
-    assert.equal((await multipart(body.replace('--b--', '--b malformed'))).body, answer);
+    assert.equal((await multipart(body.replace('--b--', '--b malformed'))).body, response);
 });
 
 lists('an object where a text is expected is an invalid value', async () => {
@@ -158,10 +158,10 @@ lists('an object where a text is expected is an invalid value', async () => {
     ['/api-auth/password/', { username: odd, password: odd }],
     ['/api/alerts/', { scope: odd, alert_type: odd, severity: odd, message: odd }],
   ] as const) {
-    const answer = await staff.post(path, body);
+    const response = await staff.post(path, body);
     assert.ok(
-      answer.status === 400 || answer.status === 401,
-      `${path} ${answer.status} ${JSON.stringify(answer.body)}`,
+      response.status === 400 || response.status === 401,
+      `${path} ${response.status} ${JSON.stringify(response.body)}`,
     );
   }
 });

@@ -12,11 +12,11 @@ test('whoever owns both customers, if only for a moment, moves no project betwee
   await fixture.grant(own, owner, 'owner');
   await fixture.grant(victim, owner, 'owner', new Date(fixture.clock.now() / 1000 + 3000).toISOString());
   fixture.events();
-  for (const answer of [
+  for (const response of [
     await client.patch(project.url, { customer: own.url }),
     await client.put(project.url, { name: 'Taken', customer: own.url }),
   ])
-    assert.is(answer.status, 403);
+    assert.is(response.status, 403);
   assert.is((await fixture.staff.get(project.url)).body.customer, victim.url);
   assert.equal(fixture.events(), []);
 });

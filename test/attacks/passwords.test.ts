@@ -32,8 +32,8 @@ test.before.each(() => {
 });
 
 const set = async (body: unknown, by = client): Promise<[number, Json]> =>
-  answered(await by.post(`${alice.url}password/`, body));
-const answered = ({ body, status }: ApiResponse<Json>): [number, Json] => [status, body];
+  responded(await by.post(`${alice.url}password/`, body));
+const responded = ({ body, status }: ApiResponse<Json>): [number, Json] => [status, body];
 const logIn = async (tried: string): Promise<number> =>
   (await fixture.anonymous.post('/api-auth/password/', { username: 'alice.lebowski', password: tried })).status;
 
@@ -84,11 +84,11 @@ test('the operator meets the same rules', async () => {
     ['operator 12', `password: ${similar}`],
     ['1234567890a', `password: ${common}`],
   ] as const) {
-    const refused = await addUser(app, { username: 'operator', password: weak }).then(
+    const rejection = await addUser(app, { username: 'operator', password: weak }).then(
       () => 'added',
       (error) => error.message,
     );
-    assert.is(refused, message);
+    assert.is(rejection, message);
   }
   assert.is(app.db.value(sql`SELECT 1 FROM user WHERE username = 'operator'`), undefined);
 });
@@ -118,17 +118,17 @@ test('one changes the own password with the present one only', async () => {
 
 test('wrong present passwords lock as failed logins do, and a lock of logins counts here', async () => {
   const body = { password: 'another horse 2', current_password: 'guess' };
-  const answers = await Promise.all(Array.from({ length: 8 }, () => set(body)));
+  const responses = await Promise.all(Array.from({ length: 8 }, () => set(body)));
   assert.equal(
     [wrong, locked].map(
-      (told) =>
-        answers.filter(
+      (reports) =>
+        responses.filter(
           ([
             ,
             {
               current_password: [text],
             },
-          ]) => text === told.current_password[0],
+          ]) => text === reports.current_password[0],
         ).length,
     ),
     [4, 4],
@@ -141,7 +141,7 @@ test('wrong present passwords lock as failed logins do, and a lock of logins cou
 });
 
 test('one changes the own email with the present password only; other changes need none', async () => {
-  const change = async (body: unknown, by = client) => answered(await by.patch(alice.url, body));
+  const change = async (body: unknown, by = client) => responded(await by.patch(alice.url, body));
   const { body: before } = await client.get(alice.url);
   assert.equal(await change({ email: 'other@example.com' }), [400, required]);
   assert.equal(await change({ email: 'other@example.com', token_lifetime: 7201 }), [
@@ -161,13 +161,13 @@ test('whoever has no password yet needs none', async () => {
   const own = fixture.as('walter');
   assert.is((await own.patch(walter.url, { agree_with_policy: true, email: 'w@example.com' })).status, 200);
   assert.is((await own.post(`${walter.url}password/`, { password })).status, 200);
-  assert.equal(answered(await own.post(`${walter.url}password/`, { password })), [400, required]);
+  assert.equal(responded(await own.post(`${walter.url}password/`, { password })), [400, required]);
 });
 
 test('nobody but staff chooses a longer token lifetime than token_lifetime_max; stored ones stay', async () => {
   const most = { token_lifetime: ['Ensure this value is less than or equal to 7200.'] };
   const change = async (token_lifetime: unknown, by = client) =>
-    answered(await by.patch(alice.url, { token_lifetime }));
+    responded(await by.patch(alice.url, { token_lifetime }));
   assert.is((await change(600))[0], 200);
   for (const longer of [7201, null]) assert.equal(await change(longer), [400, most]);
   assert.equal((await client.get(alice.url)).body.token_lifetime, 600);
@@ -201,8 +201,8 @@ usual('new users get at most the setting token_lifetime_max, whoever makes them'
   const { body } = await open.staff.post('/api/users/', { username: 'bob' });
   assert.is(body.token_lifetime, 600);
   await addUser(open.server.app, { username: 'carol' });
-  const kept = open.server.app.db.values(sql`SELECT token_lifetime FROM user WHERE username = 'carol'`);
-  assert.equal(kept, [600]);
+  const saved = open.server.app.db.values(sql`SELECT token_lifetime FROM user WHERE username = 'carol'`);
+  assert.equal(saved, [600]);
   const longer = await open.staff.post('/api/users/', { username: 'dave', token_lifetime: 7200 });
   assert.is(longer.body.token_lifetime, 7200);
   await open.close();

@@ -21,7 +21,7 @@ const base_url = 'https://cloud.example.com';
 const settings_sync_interval = 365 * day;
 let folder: string;
 let copies: string;
-let world: Personas;
+let setup: Personas;
 let droplet: Json;
 let paths: readonly string[];
 
@@ -29,10 +29,10 @@ test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'remembered-'));
   copies = mkdtempSync(join(tmpdir(), 'remembered-copies-'));
   await fixture.open({ ephemeral: false, data: folder, base_url, settings_sync_interval });
-  world = await createPersonas(fixture);
-  const cloud = await dropletService(fixture, world);
+  setup = await createPersonas(fixture);
+  const cloud = await dropletService(fixture, setup);
   droplet = await cloud.make();
-  const { customer, project, users } = world;
+  const { customer, project, users } = setup;
   paths = [
     ...[customer, project, droplet, cloud.service, users.owner].map(({ url }) => new URL(url).pathname),
     ...['customers', 'projects', 'users', 'resources', 'digitalocean-droplets', 'services', 'service-settings'].map(
@@ -58,8 +58,8 @@ test.after(async () => {
 });
 
 /** All that a server answers to whoever has this token; `tags` are those of answers that were read before. */
-async function told(url: string, token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
-  const answers = new Map<string, string>();
+async function reports(url: string, token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const responses = new Map<string, string>();
   for (const path of paths) {
     const response = await fetch(url + path, {
       headers: {
@@ -68,9 +68,9 @@ async function told(url: string, token: string, tags: ReadonlyMap<string, string
       },
     });
     const { 'x-request-id': _, date: __, ...headers } = Object.fromEntries(response.headers);
-    answers.set(path, `${response.status} ${JSON.stringify(headers)} ${await response.text()}`);
+    responses.set(path, `${response.status} ${JSON.stringify(headers)} ${await response.text()}`);
   }
-  return answers;
+  return responses;
 }
 
 /** What a server that has just been started on a copy of the data tells. */
@@ -87,15 +87,15 @@ async function freshly(token: string, tags: ReadonlyMap<string, string>): Promis
     clock,
     settings_sync_interval,
   });
-  const answers = await told(server.url, token, tags);
+  const responses = await reports(server.url, token, tags);
   await server.close();
-  return answers;
+  return responses;
 }
 
-const etags = (answers: ReadonlyMap<string, string>): Map<string, string> =>
+const etags = (responses: ReadonlyMap<string, string>): Map<string, string> =>
   new Map(
-    [...answers].flatMap(([path, answer]) => {
-      const tag = /"etag":("(?:\\.|[^"\\])*")/.exec(answer)?.[1];
+    [...responses].flatMap(([path, reply]) => {
+      const tag = /"etag":("(?:\\.|[^"\\])*")/.exec(reply)?.[1];
       return tag === undefined ? [] : [[path, JSON.parse(tag) as string] as const];
     }),
   );
@@ -106,39 +106,39 @@ const permission = async (kind: string, user: Json): Promise<string> =>
 /** By name: whom it happens to, and what happens. */
 const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], change: () => Promise<unknown>]>> = {
   nothing: ['manager', async () => undefined],
-  'another role besides': ['manager', () => fixture.grant(world.customer, world.users.manager, 'support')],
+  'another role besides': ['manager', () => fixture.grant(setup.customer, setup.users.manager, 'support')],
   'one role of two ends': [
     'manager',
-    async () => fixture.staff.delete(await permission('customer', world.users.manager)),
+    async () => fixture.staff.delete(await permission('customer', setup.users.manager)),
   ],
   'the only role ends': [
     'observer',
-    async () => fixture.staff.delete(await permission('project', world.users.observer)),
+    async () => fixture.staff.delete(await permission('project', setup.users.observer)),
   ],
-  'a role is given': ['stranger', () => fixture.grant(world.project, world.users.stranger, 'admin')],
+  'a role is given': ['stranger', () => fixture.grant(setup.project, setup.users.stranger, 'admin')],
   'a role is given an end': [
     'helper',
     async () =>
-      fixture.staff.patch(await permission('customer', world.users.helper), {
+      fixture.staff.patch(await permission('customer', setup.users.helper), {
         expiration_time: '2018-01-05T06:00:00Z',
       }),
   ],
   'that end comes': ['helper', async () => fixture.clock.set('2018-01-05T06:00:00Z')],
   'sight of everything is taken': [
     'support',
-    () => fixture.staff.patch(world.users.support.url, { is_support: false }),
+    () => fixture.staff.patch(setup.users.support.url, { is_support: false }),
   ],
-  'somebody else changes a name': ['owner', () => fixture.staff.patch(world.project.url, { name: 'Renamed' })],
+  'somebody else changes a name': ['owner', () => fixture.staff.patch(setup.project.url, { name: 'Renamed' })],
   'a resource goes': ['owner', async () => fixture.staff.post(`${droplet.url}unlink/`)],
-  'the project goes': ['admin', async () => fixture.staff.delete(world.project.url)],
-  'a logout': ['owner', async () => world.clients.owner.post('/api-auth/logout/')],
-  'the account is switched off': ['manager', () => fixture.staff.patch(world.users.manager.url, { is_active: false })],
+  'the project goes': ['admin', async () => fixture.staff.delete(setup.project.url)],
+  'a logout': ['owner', async () => setup.clients.owner.post('/api-auth/logout/')],
+  'the account is switched off': ['manager', () => fixture.staff.patch(setup.users.manager.url, { is_active: false })],
   'the token comes to its end': [
     'admin',
     async () => {
-      const { admin } = world.users;
+      const { admin } = setup.users;
       await fixture.staff.patch(admin.url, { token_lifetime: 60 });
-      await told(fixture.url, world.clients.admin.token as string, new Map());
+      await reports(fixture.url, setup.clients.admin.token as string, new Map());
       fixture.clock.advance(61);
     },
   ],
@@ -146,16 +146,16 @@ const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], 
 
 for (const [name, [part, change]] of Object.entries(changes)) {
   test(`${name}: what is told is what a fresh server tells`, async () => {
-    const token = world.clients[part].token as string;
+    const token = setup.clients[part].token as string;
     // Twice: the second time all of it is remembered.
-    await told(fixture.url, token, new Map());
-    const before = await told(fixture.url, token, new Map());
+    await reports(fixture.url, token, new Map());
+    const before = await reports(fixture.url, token, new Map());
     await change();
     // What follows from it must not come between the two that are asked.
     await fixture.server.settled();
     // As clients ask that have what they read before.
     const tags = etags(before);
-    const after = await told(fixture.url, token, tags);
+    const after = await reports(fixture.url, token, tags);
     const fresh = await freshly(token, tags);
     for (const path of paths) assert.is(after.get(path), fresh.get(path), path);
     const changed = paths.filter((path) => !after.get(path)?.startsWith('304') && after.get(path) !== before.get(path));

@@ -27,15 +27,15 @@ messages.before.each(async () => {
 messages.after.each(() => saml.close());
 
 // The method is the library's own; what the thread of the service calls is called here in this one.
-const library = SignedXml.prototype as unknown as { validateReference(...given: unknown[]): unknown };
+const library = SignedXml.prototype as unknown as { validateReference(...input: unknown[]): unknown };
 
 /** How often the library canonicalises and digests what a signature is about while a task is done, and what that comes to. */
 async function digests(task: () => unknown): Promise<[count: number, error: string | undefined]> {
   const { validateReference } = library;
   let count = 0;
-  library.validateReference = function (...given) {
+  library.validateReference = function (...input) {
     count++;
-    return validateReference.apply(this, given);
+    return validateReference.apply(this, input);
   };
   try {
     await task();
@@ -48,9 +48,9 @@ async function digests(task: () => unknown): Promise<[count: number, error: stri
 }
 
 const provider = (): IdentityProvider => {
-  const found = findIdentityProvider(saml.fixture.server.app.db, saml.idp.entityId);
-  assert.ok(found);
-  return found;
+  const matches = findIdentityProvider(saml.fixture.server.app.db, saml.idp.entityId);
+  assert.ok(matches);
+  return matches;
 };
 
 /** A request to log out with so many elements, the signature left out. */
@@ -88,11 +88,11 @@ const post = (path: string, name: string, xml: string, address = '203.0.113.9'):
     { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Forwarded-For': address },
   );
 
-const refused = 'SAML response has errors. Please check the logs';
+const rejection = 'SAML response has errors. Please check the logs';
 
 messages('nothing of a message about a logout is computed that no known key has signed', async () => {
-  const answer = await post(logout, 'SAMLRequest', signed(request(250), otherKeys));
-  assert.is(answer.headers.get('location'), failedLogout(refused));
+  const reply = await post(logout, 'SAMLRequest', signed(request(250), otherKeys));
+  assert.is(reply.headers.get('location'), failedLogout(rejection));
   assert.equal(saml.reasons, ['no known key made the signature']);
   const known = await post(logout, 'SAMLRequest', signed(request(250), providerKeys));
   assert.is(known.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`);
@@ -135,7 +135,7 @@ messages('nor of a response to a login', async () => {
     );
   assert.equal(await check(Buffer.from(response).toString('base64')), [0, 'Invalid signature']);
   assert.equal(await check(form.SAMLResponse), [1, undefined]);
-  assert.is(await browser.post(Buffer.from(response).toString('base64')), failedLogin(refused));
+  assert.is(await browser.post(Buffer.from(response).toString('base64')), failedLogin(rejection));
   assert.equal(saml.reasons, ['Invalid signature']);
 });
 
@@ -165,9 +165,9 @@ messages('after sixty refused messages a minute a network is told to wait, at bo
       path,
     );
   }
-  const elsewhere = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:6::1');
-  assert.is(elsewhere.status, 302);
-  assert.is(elsewhere.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`, 'others are served');
+  const remote = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:6::1');
+  assert.is(remote.status, 302);
+  assert.is(remote.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`, 'others are served');
   saml.fixture.clock.advance(60);
   const later = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:5:5::1');
   assert.is(later.status, 302);
@@ -177,9 +177,9 @@ messages('nothing of XML is read by the thread that serves everybody', async () 
   const sent = [providerKeys, otherKeys].map((keys) => signed(request(100), keys));
   const { parseFromString } = DOMParser.prototype;
   let parsed = 0;
-  DOMParser.prototype.parseFromString = function (...given: Parameters<typeof parseFromString>) {
+  DOMParser.prototype.parseFromString = function (...input: Parameters<typeof parseFromString>) {
     parsed++;
-    return parseFromString.apply(this, given);
+    return parseFromString.apply(this, input);
   };
   try {
     assert.match(await saml.logIn({ uid: 'alice' }), /\/saml2\/$/);
@@ -215,9 +215,9 @@ function stall(milliseconds: number): TaskThread {
 messages('a message that takes too long to check is refused, and keeps nobody waiting meanwhile', async () => {
   const { samlThread } = saml.fixture.server.app;
   const stuck = stall(300);
-  const answer = post(logout, 'SAMLRequest', signed(request(20), providerKeys));
+  const reply = post(logout, 'SAMLRequest', signed(request(20), providerKeys));
   assert.is((await saml.fixture.staff.get('/api/customers/')).status, 200);
-  assert.is((await answer).headers.get('location'), failedLogout(refused));
+  assert.is((await reply).headers.get('location'), failedLogout(rejection));
   assert.equal(saml.reasons, ['it takes too long']);
   await stuck.close();
   Object.assign(saml.fixture.server.app, { samlThread });
@@ -227,14 +227,14 @@ messages('where too many messages wait one more is told to come back, and closin
   const { samlThread } = saml.fixture.server.app;
   const stuck = stall(60_000);
   const message = signed(request(20), providerKeys);
-  const answers = Array.from({ length: 66 }, () => post(logout, 'SAMLRequest', message));
-  const { body, headers, status } = await Promise.race(answers);
+  const responses = Array.from({ length: 66 }, () => post(logout, 'SAMLRequest', message));
+  const { body, headers, status } = await Promise.race(responses);
   assert.equal(
     [status, body, headers.get('retry-after')],
     [503, { detail: 'Too many logins at once. Try again.' }, '1'],
   );
   await stuck.close();
-  const statuses = (await Promise.all(answers)).map((answer) => answer.status);
+  const statuses = (await Promise.all(responses)).map((reply) => reply.status);
   assert.equal([statuses.length, statuses.filter((other) => other === 302).length], [66, 65]);
   Object.assign(saml.fixture.server.app, { samlThread });
 });

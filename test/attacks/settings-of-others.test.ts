@@ -56,8 +56,8 @@ others('stored secrets are not sent to another scheme, host or port without bein
     }
     for (const same of ['https://vendor.example.com:443/v3', 'https://VENDOR.example.com/'])
       assert.is((await client.patch(url, { backend_url: same })).status, 200, same);
-    const given = await client.patch(url, { backend_url: 'http://vendor.example.com/', token: 'known to the caller' });
-    assert.is(given.status, 200);
+    const input = await client.patch(url, { backend_url: 'http://vendor.example.com/', token: 'known to the caller' });
+    assert.is(input.status, 200);
   }
 });
 
@@ -73,27 +73,27 @@ others('nor behind a certificate that others than staff vouch for', async () => 
 });
 
 others('credentials in an address are refused, with the field they belong to', async () => {
-  const refused = { backend_url: ['Enter the credentials in their own fields.'] };
+  const rejection = { backend_url: ['Enter the credentials in their own fields.'] };
   for (const backend_url of ['https://user:password@vendor.example.com/', 'https://token@vendor.example.com/v2']) {
-    const made = await people.clients.owner.post('/api/service-settings/', {
+    const created = await people.clients.owner.post('/api/service-settings/', {
       name: 'Droplets',
       type: 'DigitalOcean',
       customer: people.customer.url,
       backend_url,
       token: 'x',
     });
-    assert.equal([made.status, made.body], [400, refused], backend_url);
+    assert.equal([created.status, created.body], [400, rejection], backend_url);
     const service = await people.clients.owner.post('/api/digitalocean/', {
       name: 'Droplets',
       customer: people.customer.url,
       backend_url,
       token: 'x',
     });
-    assert.equal([service.status, service.body], [400, refused], backend_url);
+    assert.equal([service.status, service.body], [400, rejection], backend_url);
   }
   const { url } = await account('https://vendor.example.com/v2');
   const changed = await people.clients.owner.patch(url, { backend_url: 'https://a:b@vendor.example.com/', token: 'x' });
-  assert.equal(changed.body, refused);
+  assert.equal(changed.body, rejection);
 });
 
 /** Shared OpenStack settings with a tenant in the project of the cast. */
@@ -120,13 +120,13 @@ others(
     const { url } = await shared();
     const other = await fixture.customer('Bob');
     await fixture.grant(other, await fixture.user('bob'), 'support');
-    const answers = await asEachPersona(people, async (client) => {
+    const responses = await asEachPersona(people, async (client) => {
       const { body, status } = await client.get(`${url}stats/`);
       return [status, status === 200 ? Object.values(body) : body];
     });
     const own = [200, [-1, 20, 0, -1, 51_200, 0, -1, 1_024_000, 0]];
-    const all = [200, answers.staff[1]];
-    assert.equal(answers, {
+    const all = [200, responses.staff[1]];
+    assert.equal(responses, {
       staff: all,
       support: all,
       owner: own,
@@ -136,7 +136,7 @@ others(
       observer: [403, forbidden],
       stranger: [403, forbidden],
     });
-    assert.ok((answers.staff[1] as number[])[0] !== -1, 'staff see what the provider has');
+    assert.ok((responses.staff[1] as number[])[0] !== -1, 'staff see what the provider has');
     const bobs = await fixture.as('bob').get(`${url}stats/`);
     assert.equal([bobs.status, Object.values(bobs.body)], [200, [-1, -1, 0, -1, -1, 0, -1, -1, 0]]);
   },
@@ -156,8 +156,8 @@ others(
         ['openstack_vcpu', 400],
       ],
     );
-    const answers = await asEachPersona(people, async (client) => {
-      const told = [
+    const responses = await asEachPersona(people, async (client) => {
+      const reports = [
         (await client.get(settings.url)).body.quotas,
         (await client.get('/api/service-settings/?name=Public')).body[0].quotas,
       ];
@@ -167,12 +167,12 @@ others(
         await client.get(`${quota.url}history/?point=1515127624`),
         await client.patch(quota.url, { threshold: 1 }),
       ].map(({ status }) => status);
-      return [told, listed, alone];
+      return [reports, listed, alone];
     });
     const names = quotas.map(({ name }: Json) => name);
     const all = (write: number) => [[quotas, quotas], names, [200, 200, write]];
     const none = [[[], []], [], [404, 404, 404]];
-    assert.equal(answers, {
+    assert.equal(responses, {
       staff: all(409),
       support: all(403),
       owner: none,

@@ -163,7 +163,7 @@ class Twin {
   }
 
   /** The answer to a request, with all that it says of itself. */
-  answer({ headers, method, sender, target }: FuzzRequest): Promise<string> {
+  response({ headers, method, sender, target }: FuzzRequest): Promise<string> {
     const { hostname, port } = new URL(this.fixture.url);
     return new Promise((resolve, reject) => {
       const sent = request(
@@ -174,10 +174,10 @@ class Twin {
           path: target,
           headers: { ...headers, Authorization: `Token ${this.tokens[sender]}` },
         },
-        (answer) => {
-          const { 'x-request-id': _, date: __, ...told } = answer.headers;
-          readBody(answer).then(
-            (body) => resolve(`${answer.statusCode} ${JSON.stringify(told)} ${body.toString('latin1')}`),
+        (response) => {
+          const { 'x-request-id': _, date: __, ...reports } = response.headers;
+          readBody(response).then(
+            (body) => resolve(`${response.statusCode} ${JSON.stringify(reports)} ${body.toString('latin1')}`),
             reject,
           );
         },
@@ -239,22 +239,22 @@ for (const directory of ['all', 'connected'] as const) {
     const objects = await objectsOf(document, target);
     const words = [...left.words, ...right.words, 'Alice', 'Rocket', 'Beta', 'web', 'a', 'o', 'Min', 'quar'];
     const maker = new RequestMaker(document, objects, one.tokens.length, `twins ${directory}`, new Set(), words);
-    const asked = [
+    const requests = [
       ...pointed(document, one.hiddenLinks, one.tokens.length),
-      ...Array.from({ length: random }, (_, number) => maker.make(number)).map((made) => ({
-        ...made,
+      ...Array.from({ length: random }, (_, number) => maker.make(number)).map((created) => ({
+        ...created,
         // Whatever is asked is only read.
-        method: ['GET', 'HEAD', 'OPTIONS'].includes(made.method) ? made.method : 'GET',
+        method: ['GET', 'HEAD', 'OPTIONS'].includes(created.method) ? created.method : 'GET',
       })),
     ];
-    let told = 0;
-    for (const read of asked) {
-      const [here, there] = await Promise.all([one.answer(read), other.answer(read)]);
+    let reports = 0;
+    for (const read of requests) {
+      const [here, there] = await Promise.all([one.response(read), other.response(read)]);
       assert.is(there, here, `${read.number}: ${read.sender} ${read.target}`);
-      if (here.startsWith('200') && !here.endsWith(' []')) told++;
+      if (here.startsWith('200') && !here.endsWith(' []')) reports++;
     }
-    assert.ok(asked.length > 1000, `${asked.length} requests`);
-    assert.ok(told > asked.length / 10, `only ${told} of ${asked.length} answers told anything`);
+    assert.ok(requests.length > 1000, `${requests.length} requests`);
+    assert.ok(reports > requests.length / 10, `only ${reports} of ${requests.length} answers told anything`);
     // The twins do differ.
     const [hereAll, thereAll] = await Promise.all(
       twins.map(async ({ fixture }) => (await fixture.staff.get('/api/customers/')).body.map(({ name }: Json) => name)),

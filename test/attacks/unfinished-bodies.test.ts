@@ -34,8 +34,8 @@ bodies('who has no token is told so when the headers have arrived, and the path,
     ],
   ] as const) {
     const wire = await Wire.to(fixture.url);
-    const answer = await wire.lines(...head(target, 10 * mebibyte, ...lines)).response();
-    assert.equal([answer.status, JSON.parse(answer.body)], expected, target);
+    const reply = await wire.lines(...head(target, 10 * mebibyte, ...lines)).response();
+    assert.equal([reply.status, JSON.parse(reply.body)], expected, target);
     wire.close();
   }
 });
@@ -68,10 +68,10 @@ bodies('what still comes of a refused body is read, and the connection answers t
 
 bodies('a client that asks before it sends is told to go on only where its body is taken', async () => {
   const asking = 'Expect: 100-continue';
-  const refused = await Wire.to(fixture.url);
-  const refusal = await refused.lines(...head('/api/customers/', 20, asking)).response();
-  assert.equal([refusal.status, refusal.headers.connection], [401, 'close']);
-  assert.is(await refused.closed(), '');
+  const rejection = await Wire.to(fixture.url);
+  const denial = await rejection.lines(...head('/api/customers/', 20, asking)).response();
+  assert.equal([denial.status, denial.headers.connection], [401, 'close']);
+  assert.is(await rejection.closed(), '');
   const taken = await Wire.to(fixture.url);
   taken.lines(...head('/api/customers/', 20, asking, tokenOf(fixture)));
   assert.is((await taken.response()).status, 100);
@@ -85,12 +85,12 @@ bodies('open endpoints take 64 KiB, those of SAML 512 KiB', async () => {
       'Content-Type': 'application/json',
     });
   const tooLarge = [413, { detail: 'Request body is too large.' }];
-  const told = async (path: string, bytes: number) => {
+  const reports = async (path: string, bytes: number) => {
     const { status, body } = await sized(path, bytes);
     return [status, body];
   };
   assert.is((await sized('/api-auth/password/', 65_536)).status, 401);
-  assert.equal(await told('/api-auth/password/', 65_537), tooLarge);
+  assert.equal(await reports('/api-auth/password/', 65_537), tooLarge);
   assert.is((await sized('/api-auth/saml2/login/complete/', 524_288)).status, 401);
 });
 
@@ -109,9 +109,9 @@ bodies('unfinished bodies share a budget, of which one user has half, and small 
   const first = await begin(staff, 500_000);
   await accepted.bytes(500_000);
   const beyond = await begin(staff, 50_000);
-  const answer = await beyond.response();
+  const reply = await beyond.response();
   assert.equal(
-    [answer.status, JSON.parse(answer.body), answer.headers['retry-after'], answer.headers.allow],
+    [reply.status, JSON.parse(reply.body), reply.headers['retry-after'], reply.headers.allow],
     [503, tooMany, '1', 'GET, POST, HEAD, OPTIONS'],
   );
   // Another user has the other half.

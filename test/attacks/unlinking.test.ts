@@ -33,32 +33,32 @@ unlinking('on shared settings a manager frees no quota by unlinking, nor does an
   const quotas = (await fixture.staff.get(people.project.url)).body.quotas;
   const { url } = quotas.find(({ name }: Json) => name === 'nc_vm_count');
   assert.is((await fixture.staff.patch(url, { limit: 1 })).status, 200);
-  const made = await order('manager', 'one');
-  assert.is(made.status, 201, JSON.stringify(made.body));
+  const created = await order('manager', 'one');
+  assert.is(created.status, 201, JSON.stringify(created.body));
   await work(fixture);
-  const answers = await asEachPersona(people, async (client, part) => {
+  const responses = await asEachPersona(people, async (client, part) => {
     if (part === 'staff') return [204, undefined];
-    const { body, status } = await client.post(`${made.body.url}unlink/`);
+    const { body, status } = await client.post(`${created.body.url}unlink/`);
     return [status, body];
   });
   for (const part of parts) {
     const expected = { staff: [204, undefined], stranger: [404, { detail: 'Not found.' }] }[part as 'staff'];
-    assert.equal(answers[part], expected ?? [403, forbidden], part);
+    assert.equal(responses[part], expected ?? [403, forbidden], part);
   }
   assert.is((await order('manager', 'two')).status, 409, 'the quota is still used');
-  const { actions } = (await people.clients.manager.options(made.body.url)).body;
+  const { actions } = (await people.clients.manager.options(created.body.url)).body;
   assert.equal([actions.unlink.enabled, actions.unlink.reason], [false, forbidden.detail]);
-  assert.is((await fixture.staff.post(`${made.body.url}unlink/`)).status, 204);
+  assert.is((await fixture.staff.post(`${created.body.url}unlink/`)).status, 204);
   assert.is((await usages(fixture, people.project)).nc_vm_count, undefined);
 });
 
 unlinking('on private settings staff and owners unlink, managers and administrators do not', async () => {
   const cloud: Cloud = await startCloud(fixture);
-  const answers = await asEachPersona(cloud.people, async (client) => {
+  const responses = await asEachPersona(cloud.people, async (client) => {
     const { url } = await volume(cloud);
     return (await client.post(`${url}unlink/`)).status;
   });
-  assert.equal(answers, {
+  assert.equal(responses, {
     staff: 204,
     support: 403,
     owner: 204,
@@ -76,13 +76,13 @@ unlinking(
     const cloud: Cloud = await startCloud(fixture);
     const { owner } = cloud.people.clients;
     const disk = await volume(cloud);
-    const refusal = { detail: 'Cannot delete tenant with existing volumes' };
+    const rejection = { detail: 'Cannot delete tenant with existing volumes' };
     for (const client of [owner, fixture.staff]) {
       const { body, status } = await client.post(`${cloud.tenant.url}unlink/`);
-      assert.equal([status, body], [409, refusal]);
+      assert.equal([status, body], [409, rejection]);
     }
     await owner.post(`${cloud.tenant.url}pull/`);
-    assert.equal((await owner.post(`${cloud.tenant.url}unlink/`)).body, refusal, 'while it is being pulled');
+    assert.equal((await owner.post(`${cloud.tenant.url}unlink/`)).body, rejection, 'while it is being pulled');
     await work(fixture);
     assert.is((await owner.post(`${disk.url}unlink/`)).status, 204);
     await owner.post(`${cloud.tenant.url}pull/`);

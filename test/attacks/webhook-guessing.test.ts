@@ -18,10 +18,10 @@ guessing.before.each(async () => {
 });
 
 /** A webhook with a secret, from an address. */
-const send = (given: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
+const send = (input: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send(
     'POST',
-    `${path}?secret=${encodeURIComponent(given)}`,
+    `${path}?secret=${encodeURIComponent(input)}`,
     { webhookEvent: 'jira:issue_created', issue: { key: 'WEB-1' } },
     { 'X-Forwarded-For': address, ...headers },
   );
@@ -32,9 +32,9 @@ guessing('a secret that could be guessed is refused when it is written', async (
     const { body, status } = await fixture.staff.patch(settings.url, { webhook_secret: short });
     assert.equal([status, body], [400, { webhook_secret: ['Ensure this field has at least 20 characters.'] }], short);
   }
-  for (const kept of ['', '********']) {
-    assert.is((await fixture.staff.patch(settings.url, { webhook_secret: kept })).status, 200, kept);
-    assert.is((await send(secret)).status, 201, kept);
+  for (const stored of ['', '********']) {
+    assert.is((await fixture.staff.patch(settings.url, { webhook_secret: stored })).status, 200, stored);
+    assert.is((await send(secret)).status, 201, stored);
   }
 });
 

@@ -9,7 +9,7 @@ export interface BenchRequest {
 }
 
 /** An answer as it came: headers in pairs, without those that node:http adds by itself. */
-export interface RecordedAnswer {
+export interface RecordedResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
@@ -29,7 +29,7 @@ export const headersOf = ({ token, body }: BenchRequest): Record<string, string>
 });
 
 /** Asks once. */
-export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedAnswer> {
+export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedResponse> {
   return new Promise((resolve, reject) => {
     const fresh = (text: string): string => text.replace(numberMark, String(number).padStart(numberMark.length, '0'));
     const outgoing = send(
@@ -41,7 +41,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
         message.on('error', reject);
         message.on('end', () => {
           const body = Buffer.concat(chunks).toString();
-          resolve({ status: message.statusCode as number, headers: kept(message.rawHeaders), body });
+          resolve({ status: message.statusCode as number, headers: stored(message.rawHeaders), body });
         });
       },
     );
@@ -51,20 +51,20 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
 }
 
 /** The value of a header, whatever its letters' case. */
-export const headerOf = ({ headers }: RecordedAnswer, name: string): string | undefined =>
+export const headerOf = ({ headers }: RecordedResponse, name: string): string | undefined =>
   headers.find((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name.toLowerCase());
 
-function kept(raw: readonly string[]): string[] {
+function stored(raw: readonly string[]): string[] {
   return raw.filter((_, i) => !/^(date|connection|keep-alive)$/i.test(raw[i - (i % 2)] as string));
 }
 
 /** Asks for everything, a few at a time; answers come in the order of the requests. */
-export async function askAll(url: string, requests: readonly BenchRequest[]): Promise<RecordedAnswer[]> {
-  const answers: RecordedAnswer[] = [];
+export async function askAll(url: string, requests: readonly BenchRequest[]): Promise<RecordedResponse[]> {
+  const responses: RecordedResponse[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let i = next++; i < requests.length; i = next++) answers[i] = await ask(url, requests[i] as BenchRequest, i);
+    for (let i = next++; i < requests.length; i = next++) responses[i] = await ask(url, requests[i] as BenchRequest, i);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
-  return answers;
+  return responses;
 }

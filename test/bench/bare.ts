@@ -4,21 +4,21 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { numberMark, type RecordedAnswer } from './ask.ts';
+import { numberMark, type RecordedResponse } from './ask.ts';
 
-interface Ready extends Omit<RecordedAnswer, 'body'> {
+interface Ready extends Omit<RecordedResponse, 'body'> {
   readonly body: Buffer;
 }
 
-let answers = new Map<string, Ready>();
+let responses = new Map<string, Ready>();
 
 const server = createServer((message, outgoing) => {
   const send = (): void => {
-    const asked = `${message.method} ${message.url}`;
+    const requests = `${message.method} ${message.url}`;
     const { status, headers, body } =
-      answers.get(asked) ??
-      answers.get(asked.slice(0, -numberMark.length) + numberMark) ??
-      (answers.values().next().value as Ready);
+      responses.get(requests) ??
+      responses.get(requests.slice(0, -numberMark.length) + numberMark) ??
+      (responses.values().next().value as Ready);
     outgoing.writeHead(status, headers as string[]).end(body);
   };
   if (message.method === 'GET') return send();
@@ -26,8 +26,10 @@ const server = createServer((message, outgoing) => {
   message.resume();
 });
 
-process.on('message', (recorded: readonly (readonly [asked: string, answer: RecordedAnswer])[]) => {
-  answers = new Map(recorded.map(([asked, answer]) => [asked, { ...answer, body: Buffer.from(answer.body) }]));
+process.on('message', (recorded: readonly (readonly [asked: string, answer: RecordedResponse])[]) => {
+  responses = new Map(
+    recorded.map(([requests, response]) => [requests, { ...response, body: Buffer.from(response.body) }]),
+  );
   process.send?.('ready');
 });
 process.on('disconnect', () => process.exit());

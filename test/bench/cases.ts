@@ -1,8 +1,8 @@
-import { askAll, type BenchRequest, headerOf, numberMark, type RecordedAnswer } from './ask.ts';
+import { askAll, type BenchRequest, headerOf, numberMark, type RecordedResponse } from './ask.ts';
 import { type Person, password, people, tokenOf, usernameOf } from './seed.ts';
 
 /** What the requests of a case are made from. */
-export interface World {
+export interface Setup {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
   /** Every customer. */
@@ -15,7 +15,7 @@ export interface World {
 export interface Case {
   readonly name: string;
   readonly title: string;
-  readonly requests: (world: World) => readonly BenchRequest[];
+  readonly requests: (setup: Setup) => readonly BenchRequest[];
   /** Whether each request is sent once, one after the other, which takes a large world; default: any of them at any time. */
   readonly isOnce?: boolean;
   /** Parts of the answer that differ from server to server. */
@@ -42,10 +42,10 @@ const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
     target: `${request.target}${request.target.includes('?') ? '&' : '?'}fresh=${numberMark}`,
   }));
 
-const details = ({ customers }: World): BenchRequest[] =>
+const details = ({ customers }: Setup): BenchRequest[] =>
   customers.map((uuid) => ({ method: 'GET', target: `/api/customers/${uuid}/`, token: staff }));
 
-const change = ({ projects }: World): BenchRequest[] =>
+const change = ({ projects }: Setup): BenchRequest[] =>
   projects.map((uuid) => ({
     method: 'PATCH',
     target: `/api/projects/${uuid}/`,
@@ -66,21 +66,21 @@ const creation: BenchRequest = {
     country: 'EE',
   }),
 };
-const madeAnew = /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+const recreated = /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /**
  * What a crowd reads, its own customers and the list of them, among which every so manieth request is a write by staff: a
  * project is changed, and every third time a customer created.
  */
-function mixed(world: World, share: number): BenchRequest[] {
-  const reads = world.owned.flatMap(({ customers, user }): BenchRequest[] => {
+function mixed(setup: Setup, share: number): BenchRequest[] {
+  const reads = setup.owned.flatMap(({ customers, user }): BenchRequest[] => {
     const token = tokenOf(user);
     const own = customers
       .slice(0, 4)
       .map((uuid): BenchRequest => ({ method: 'GET', target: `/api/customers/${uuid}/`, token }));
     return [...own, ...own.map((): BenchRequest => ({ method: 'GET', target: '/api/customers/', token }))];
   });
-  const changes = change(world);
+  const changes = change(setup);
   const count = Math.round((reads.length * share) / (1 - share));
   const writes = Array.from({ length: count }, (_, i) => (i % 3 === 2 ? creation : changes[i % changes.length])).filter(
     (request) => request !== undefined,
@@ -101,7 +101,7 @@ export const cases: readonly Case[] = [
   {
     name: 'one-fresh',
     title: 'GET one customer, fresh address',
-    requests: (world) => fresh(details(world)),
+    requests: (setup) => fresh(details(setup)),
     ofBare: 0.6,
     ofPeer: 3,
     ofSmaller: 0.9,
@@ -154,16 +154,16 @@ export const cases: readonly Case[] = [
   {
     name: 'mixed-99',
     title: '99 % reads by 100 owners, 1 % writes',
-    requests: (world) => mixed(world, 0.01),
-    varying: madeAnew,
+    requests: (setup) => mixed(setup, 0.01),
+    varying: recreated,
     ofPeer: 3.5,
     ofSmaller: 0.9,
   },
   {
     name: 'mixed-90',
     title: '90 % reads by 100 owners, 10 % writes',
-    requests: (world) => mixed(world, 0.1),
-    varying: madeAnew,
+    requests: (setup) => mixed(setup, 0.1),
+    varying: recreated,
     ofPeer: 2.5,
     ofSmaller: 0.9,
   },
@@ -172,7 +172,7 @@ export const cases: readonly Case[] = [
     name: 'create',
     title: 'create customer',
     requests: () => [creation],
-    varying: madeAnew,
+    varying: recreated,
     ofPeer: 3,
     ofSmaller: 0.9,
   },
@@ -201,34 +201,34 @@ export const further: readonly Case[] = [
 /** Asks both servers for everything in the case; throws unless the bodies and the headers of lists are the same. Answers what was said, by method and target. */
 export async function agreed(
   { isOnce, requests, title, varying }: Case,
-  world: World,
+  setup: Setup,
   urls: readonly [tenantry: string, peer: string],
-): Promise<Map<string, RecordedAnswer>> {
+): Promise<Map<string, RecordedResponse>> {
   // What is to be asked for the first time is not asked now, but for the very last.
-  const asked = isOnce ? requests(world).slice(-100) : requests(world);
-  const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, asked)))) as [
-    RecordedAnswer[],
-    RecordedAnswer[],
+  const received = isOnce ? requests(setup).slice(-100) : requests(setup);
+  const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, received)))) as [
+    RecordedResponse[],
+    RecordedResponse[],
   ];
-  const told = (answer: RecordedAnswer): string => {
-    const link = headerOf(answer, 'Link')
+  const reports = (response: RecordedResponse): string => {
+    const link = headerOf(response, 'Link')
       ?.replaceAll(/[?&]fresh=\d+/g, '')
       .replaceAll('/&', '/?');
     return [
-      answer.status,
-      headerOf(answer, 'X-Result-Count'),
+      response.status,
+      headerOf(response, 'X-Result-Count'),
       link,
-      varying ? answer.body.replace(varying, '…') : answer.body,
+      varying ? response.body.replace(varying, '…') : response.body,
     ].join('\n');
   };
-  asked.forEach((request, i) => {
-    const [mine, other] = [told(ours[i] as RecordedAnswer), told(theirs[i] as RecordedAnswer)];
+  received.forEach((request, i) => {
+    const [mine, other] = [reports(ours[i] as RecordedResponse), reports(theirs[i] as RecordedResponse)];
     if (mine === other) return;
     const difference = [...mine].findIndex((character, at) => character !== other[at]);
-    const part = (answer: string): string => answer.slice(Math.max(0, difference - 100), difference + 200);
+    const part = (response: string): string => response.slice(Math.max(0, difference - 100), difference + 200);
     throw new Error(
       `${title}: ${request.method} ${request.target} is answered differently.\nTenantry: ${part(mine)}\nPeer: ${part(other)}`,
     );
   });
-  return new Map(asked.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedAnswer]));
+  return new Map(received.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedResponse]));
 }

@@ -31,18 +31,18 @@ const waited = (page: Page, act: string, isThere: string): Promise<number> =>
 
 /** First paints of browsers that have never been there. */
 async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object, url: string): Promise<number[]> {
-  const found: number[] = [];
+  const matches: number[] = [];
   for (let i = 0; i < openings; i++) {
     const visitor = await Console.open(browser, `${url}/`);
     await visitor.page.getByLabel('Username').waitFor();
-    found.push(
+    matches.push(
       await visitor.page.evaluate<number>(
         "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now()",
       ),
     );
     await visitor.close();
   }
-  return found;
+  return matches;
 }
 
 /** Runs the console; where no browser runs there is nothing to tell. */
@@ -64,12 +64,12 @@ export async function run(folder: string, bundle: string): Promise<string> {
       "[...document.querySelectorAll('#places a')].map((link) => link.getAttribute('href'))",
     );
     const heading = "document.querySelector('main h1')?.textContent";
-    const [shown, whole]: [number[], number[]] = [[], []];
+    const [displayed, whole]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++)
       for (const link of links.slice(round === 0 ? 1 : 0)) {
         const go = `const was = ${heading}; document.querySelector('#places a[href="${link}"]').click()`;
         const isShown = `${heading} !== undefined && ${heading} !== was`;
-        shown.push(await waited(page, go, isShown));
+        displayed.push(await waited(page, go, isShown));
         await visitor.settled();
         await page.evaluate('history.back()');
         await visitor.settled();
@@ -77,12 +77,12 @@ export async function run(folder: string, bundle: string): Promise<string> {
         await visitor.settled();
       }
     const key = "dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))";
-    const [opened, found]: [number[], number[]] = [[], []];
+    const [opened, matches]: [number[], number[]] = [[], []];
     for (let round = 0; round < openings; round++) {
       opened.push(await waited(page, key, "document.querySelector('dialog[open] [role=combobox]')"));
       const typed =
         "const field = document.querySelector('[role=combobox]'); field.value = 'stat'; field.dispatchEvent(new Event('input', { bubbles: true }))";
-      found.push(await waited(page, typed, "document.querySelector('[role=option]')?.textContent.includes('Stat')"));
+      matches.push(await waited(page, typed, "document.querySelector('[role=option]')?.textContent.includes('Stat')"));
       await visitor.settled();
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
@@ -94,10 +94,10 @@ export async function run(folder: string, bundle: string): Promise<string> {
     ];
     return footprintTable([
       ...figure('Console: first paint in a new browser', first, 300),
-      ...figure('Page shown after a click', shown, 100),
+      ...figure('Page shown after a click', displayed, 100),
       ...figure('Page with all of its data', whole, 100),
       ...figure('Palette open after its key', opened, 100),
-      ...figure('Palette with what was typed for', found, 100),
+      ...figure('Palette with what was typed for', matches, 100),
     ]);
   } finally {
     await browser.close();

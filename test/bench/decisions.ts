@@ -8,7 +8,7 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { answers } from './decisions/answers.ts';
+import { responses } from './decisions/answers.ts';
 import { comparisonTable, type Measure } from './decisions/comparison.ts';
 import { lines } from './decisions/lines.ts';
 import { log } from './decisions/log.ts';
@@ -17,16 +17,16 @@ import { start } from './decisions/start.ts';
 import { storage } from './decisions/storage.ts';
 
 /** By the name of their files. */
-export const measures: Readonly<Record<string, Measure>> = { storage, log, answers, lines, start, network };
+export const measures: Readonly<Record<string, Measure>> = { storage, log, answers: responses, lines, start, network };
 
 /** Makes the comparisons of these files inside `folder`. */
-export async function run(folder: string, names: readonly string[], tell: (text: string) => void): Promise<string> {
+export async function run(folder: string, names: readonly string[], report: (text: string) => void): Promise<string> {
   const comparisons = [];
   for (const name of names) {
     const own = join(folder, `decisions-${name}`);
     rmSync(own, { recursive: true, force: true });
     mkdirSync(own, { recursive: true });
-    tell(`Decisions: ${name} …`);
+    report(`Decisions: ${name} …`);
     comparisons.push(...(await (measures[name] as Measure)(own)));
     rmSync(own, { recursive: true });
   }

@@ -28,13 +28,13 @@ export function logFile(folder: string, count = events): string {
 export async function seedLog(file: string, count = events): Promise<void> {
   if (existsSync(file)) return;
   mkdirSync(dirname(file), { recursive: true });
-  const world = `${file}.world`;
+  const setup = `${file}.world`;
   const partial = `${file}.partial`;
-  for (const path of [world, partial])
+  for (const path of [setup, partial])
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
-  await seed(world, size);
-  copyFileSync(world, partial);
-  rmSync(world);
+  await seed(setup, size);
+  copyFileSync(setup, partial);
+  rmSync(setup);
   const db = SqliteDatabase.open(partial);
   db.define('country_name', countryName);
   // Nobody needs a half-written log: it is renamed when it is whole.
@@ -49,7 +49,7 @@ const uuid =
   "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
 
 /** Types and what their messages tell, each as often as the others; half of them are about a project. */
-const told = [
+const reports = [
   ['customer_update_succeeded', 'Customer %s has been updated.'],
   ['project_creation_succeeded', 'Project %s has been created.'],
   ['role_granted', 'User has gained role of Owner in customer %s.'],
@@ -58,7 +58,7 @@ const told = [
   ['project_deletion_succeeded', 'Project %s has been deleted.'],
 ] as const;
 const ofType = (part: 0 | 1): string =>
-  `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
+  `CASE i % ${reports.length} ${reports.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
 /** Events a second apart, of all customers and users in turn, with the rows that recording writes. A merge patch drops what is null. */
 const script = (count: number): string => `BEGIN;

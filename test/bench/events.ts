@@ -48,9 +48,9 @@ const questions: readonly Question[] = [
 ];
 
 /** Measures everything on a copy of the log inside `folder`. */
-export async function run(folder: string, tell: (text: string) => void, count = events): Promise<string> {
+export async function run(folder: string, report: (text: string) => void, count = events): Promise<string> {
   const log = logFile(folder, count);
-  tell(`The log of ${count.toLocaleString('en')} events of ${size.name} customers …`);
+  report(`The log of ${count.toLocaleString('en')} events of ${size.name} customers …`);
   await seedLog(log, count);
   const data = join(folder, 'events');
   rmSync(data, { recursive: true, force: true });
@@ -60,14 +60,14 @@ export async function run(folder: string, tell: (text: string) => void, count = 
   try {
     const figures = [];
     for (const person of ['staff', 'owner'] as const) {
-      for (const question of questions) figures.push(await asked(server.url, server.app, question, person));
+      for (const question of questions) figures.push(await requests(server.url, server.app, question, person));
     }
-    tell('Recording …');
+    report('Recording …');
     figures.push(...(await recording(server.app)));
     figures.push(...(await indexing(server.app)));
-    tell('Streaming …');
+    report('Streaming …');
     figures.push(...(await streaming(server)));
-    tell('Removing …');
+    report('Removing …');
     figures.push(...(await removing(server.app)));
     return table(figures);
   } finally {
@@ -87,7 +87,7 @@ function copyToDisk(from: string, to: string): void {
 }
 
 /** The 99th percentile of a question's answers. */
-async function asked(url: string, app: App, { atMost, target, what }: Question, person: Person): Promise<Figure> {
+async function requests(url: string, app: App, { atMost, target, what }: Question, person: Person): Promise<Figure> {
   const rounds = 200;
   const milliseconds: number[] = [];
   for (let i = 0; i < rounds; i++) {
@@ -108,7 +108,7 @@ async function asked(url: string, app: App, { atMost, target, what }: Question, 
 }
 
 /** Updates customers, and records it if so told. */
-function happen(app: App, times: number, isTold = true): void {
+function happen(app: App, times: number, isReported = true): void {
   const { db } = app;
   for (let i = 0; i < times; i++) {
     happened += 7919;
@@ -118,7 +118,7 @@ function happen(app: App, times: number, isTold = true): void {
     );
     db.write(() => {
       db.update('customer', id, { phone_number: String(happened) });
-      if (customer && isTold) record(systemContext(app), 'customer_update_succeeded', customerContext(customer));
+      if (customer && isReported) record(systemContext(app), 'customer_update_succeeded', customerContext(customer));
     });
   }
 }
@@ -128,9 +128,9 @@ let happened = 0;
 async function recording(app: App): Promise<Figure[]> {
   const together = 16;
   const rounds = 400;
-  const spent = async (isTold: boolean): Promise<{ work: number; commit: number }> => {
+  const spent = async (isReported: boolean): Promise<{ work: number; commit: number }> => {
     const started = performance.now();
-    happen(app, together, isTold);
+    happen(app, together, isReported);
     const worked = performance.now();
     app.db.commit();
     const committed = performance.now();
@@ -143,7 +143,7 @@ async function recording(app: App): Promise<Figure[]> {
   const microseconds = (of: 'work' | 'commit'): number =>
     (1000 / together) *
     (quantile(
-      pairs.map(({ told }) => told[of]),
+      pairs.map(({ told: reports }) => reports[of]),
       0.5,
     ) -
       quantile(

@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Case, cases, further, type World } from './cases.ts';
+import { type Case, cases, further, type Setup } from './cases.ts';
 import { dataFolder, type Load, type Running, startLoad, startTenantry } from './processes.ts';
-import { judged, median, row } from './report.ts';
+import { checked, median, row } from './report.ts';
 import { huge, medium, type Size, small } from './seed.ts';
-import { readWorld, seeded, settleCrowd } from './worlds.ts';
+import { readSetup, seeded, settleCrowd } from './worlds.ts';
 
 const sizes = [small, medium, huge];
 /** The same number of objects in every world: how many people work does not grow with what is there. */
-const asked = 100;
+const received = 100;
 /**
  * Many short ones: what else the machine does comes and goes within seconds, and a pair of rounds differs from the next by up to a
  * third.
@@ -20,7 +20,7 @@ const warming = 2;
 
 interface Grown {
   readonly size: Size;
-  readonly world: World;
+  readonly world: Setup;
   readonly server: Running;
   /** Where what is asked for once goes on. */
   sent: number;
@@ -35,24 +35,24 @@ export async function run(
   copies: string,
   bundle: string,
   program: (name: string) => string,
-  tell: (text: string) => void,
+  report: (text: string) => void,
 ): Promise<string> {
-  const worlds: Grown[] = [];
+  const setups: Grown[] = [];
   const load = startLoad(program('load'));
   const data = ({ customers }: Size): string => join(copies, `growth-${customers}`);
   try {
     for (const size of sizes) {
-      const database = await seeded(folder, size, tell);
-      const folderOfWorld = dataFolder(data(size), database);
-      const copy = join(folderOfWorld, 'tenantry.db');
+      const database = await seeded(folder, size, report);
+      const folderOfSetup = dataFolder(data(size), database);
+      const copy = join(folderOfSetup, 'tenantry.db');
       settleCrowd(copy);
-      const world = readWorld(copy, asked);
-      worlds.push({ size, world, server: await startTenantry(bundle, folderOfWorld), sent: 0 });
+      const setup = readSetup(copy, received);
+      setups.push({ size, world: setup, server: await startTenantry(bundle, folderOfSetup), sent: 0 });
     }
     const lines: string[] = [];
     for (const of of [...cases.filter(({ ofSmaller }) => ofSmaller !== undefined), ...further]) {
-      tell(`${of.title} …`);
-      lines.push(await line(of, worlds, load));
+      report(`${of.title} …`);
+      lines.push(await line(of, setups, load));
     }
     const head = [
       'Requests a second',
@@ -62,20 +62,20 @@ export async function run(
     ];
     return [row(head), row(head.map((_, i) => (i === 0 ? ':--' : '--:'))), ...lines].join('\n');
   } finally {
-    await Promise.all([load.stop(), ...worlds.map(({ server }) => server.stop())]);
+    await Promise.all([load.stop(), ...setups.map(({ server }) => server.stop())]);
     for (const size of sizes) rmSync(data(size), { recursive: true, force: true });
   }
 }
 
-async function line(of: Case, worlds: readonly Grown[], load: Load): Promise<string> {
-  const speeds: number[][] = worlds.map(() => []);
+async function line(of: Case, setups: readonly Grown[], load: Load): Promise<string> {
+  const speeds: number[][] = setups.map(() => []);
   for (let round = 0; round < warming + rounds; round++) {
-    const inTurn = [...worlds.entries()];
+    const inTurn = [...setups.entries()];
     // Whoever is asked first in a round is so in every second one.
-    for (const [i, { server, world }] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
+    for (const [i, { server, world: setup }] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,
-        requests: of.requests(world),
+        requests: of.requests(setup),
         connections: 64,
         milliseconds,
       });
@@ -90,7 +90,7 @@ async function line(of: Case, worlds: readonly Grown[], load: Load): Promise<str
     of.title,
     ...speeds.map((these) => Math.round(median(these)).toLocaleString('en')),
     ratios.map((ratio) => ratio.toFixed(2)).join(', '),
-    ofSmaller === 0 ? '' : judged({ text: `≥ ${ofSmaller}`, met }),
+    ofSmaller === 0 ? '' : checked({ text: `≥ ${ofSmaller}`, met }),
   ]);
 }
 

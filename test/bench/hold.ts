@@ -17,7 +17,7 @@ import { targetsOf } from '../support/targets.ts';
 import { ask } from './ask.ts';
 import { logFile, rareWord, seedLog } from './events-seed.ts';
 import { dataFolder } from './processes.ts';
-import { judged, median, row } from './report.ts';
+import { checked, median, row } from './report.ts';
 import { fill, size as placesOfResources } from './resources.ts';
 import { huge, type Person, seed, seedDigest, tokenOf } from './seed.ts';
 import { seeded } from './worlds.ts';
@@ -35,7 +35,7 @@ const resources = 200_000;
 interface Figure {
   readonly what: string;
   /** Milliseconds until the answer. */
-  readonly answers: readonly number[];
+  readonly responses: readonly number[];
   /** Milliseconds for which the event loop was held. */
   readonly held: readonly number[];
   /** The same of what held it for too long, asked again of other servers: the median, of several requests the largest. */
@@ -47,12 +47,12 @@ interface Figure {
 /** Requests by what they are, as these people. */
 interface Questions {
   readonly people: readonly Person[];
-  readonly asked: readonly (readonly [what: string, target: string])[];
+  readonly requests: readonly (readonly [what: string, target: string])[];
 }
 
 const ofCustomers: Questions = {
   people: ['staff', 'owner'],
-  asked: [
+  requests: [
     ['Customers, first page', '/api/customers/'],
     ['Customers, page of 300', '/api/customers/?page_size=300'],
     ['Customers, page 5,000', '/api/customers/?page=5000'],
@@ -67,7 +67,7 @@ const ofCustomers: Questions = {
 };
 const ofEvents: Questions = {
   people: ['staff', 'owner'],
-  asked: [
+  requests: [
     ['Events, first page', '/api/events/'],
     ['Events, page of 300', '/api/events/?page_size=300'],
     ['Events, page 5,000', '/api/events/?page=5000'],
@@ -88,7 +88,7 @@ const ofEvents: Questions = {
 };
 const ofResources: Questions = {
   people: ['staff', 'owner'],
-  asked: [
+  requests: [
     ['Resources, first page', '/api/resources/'],
     ['Resources, page of 300', '/api/resources/?page_size=300'],
     ['Resources, page 5,000', '/api/resources/?page=5000'],
@@ -104,7 +104,7 @@ export async function run(
   folder: string,
   copies: string,
   bundle: string,
-  tell: (text: string) => void,
+  report: (text: string) => void,
   events = usualLog,
 ): Promise<string> {
   const figures: Figure[] = [];
@@ -113,18 +113,18 @@ export async function run(
     // What opens the secrets of a world that has some.
     if (existsSync(keyOf(database))) copyFileSync(keyOf(database), join(data, 'secret.key'));
     try {
-      figures.push(...(await measured(data, bundle, questions, tell)));
+      figures.push(...(await measured(data, bundle, questions, report)));
     } finally {
       rmSync(data, { recursive: true });
     }
   };
-  tell('A million customers …');
-  await measure(await seeded(folder, huge, tell), ofCustomers);
-  tell(`${events.toLocaleString('en')} events …`);
+  report('A million customers …');
+  await measure(await seeded(folder, huge, report), ofCustomers);
+  report(`${events.toLocaleString('en')} events …`);
   const log = logFile(folder, events);
   await seedLog(log, events);
   await measure(log, ofEvents);
-  tell(`${resources.toLocaleString('en')} resources …`);
+  report(`${resources.toLocaleString('en')} resources …`);
   await measure(await resourcesFile(folder), ofResources);
   return table(figures);
 }
@@ -151,7 +151,7 @@ async function resourcesFile(folder: string): Promise<string> {
 interface Asked {
   readonly path: string;
   readonly person: Person;
-  readonly answers: number[];
+  readonly responses: number[];
   readonly held: number[];
 }
 
@@ -163,10 +163,10 @@ interface Asked {
 export async function measured(
   data: string,
   bundle: string,
-  { asked, people }: Questions,
-  tell: (text: string) => void,
+  { requests, people }: Questions,
+  report: (text: string) => void,
 ): Promise<Figure[]> {
-  const questions = asked.flatMap(([what, path]) =>
+  const questions = requests.flatMap(([what, path]) =>
     people.map((person) => ({ what: `${what}, as ${person}`, ...newly({ path, person }) })),
   );
   const walked: Asked[] = [];
@@ -181,7 +181,7 @@ export async function measured(
         const one = newly({ path, person });
         await once_(server, one);
         walked.push(one);
-        if (isHeld(one)) tell(told(one));
+        if (isHeld(one)) report(reports(one));
       }
   });
   const heldAsked = (all: readonly Asked[]): Asked[] => all.filter(isHeld).map(newly);
@@ -193,30 +193,30 @@ export async function measured(
       for (const one of walkedAgain) await once_(server, one);
     });
   for (const { held, path, person } of walkedAgain)
-    tell(`again: ${path} as ${person}: held ${held.map((each) => each.toFixed(1)).join(', ')} ms`);
+    report(`again: ${path} as ${person}: held ${held.map((each) => each.toFixed(1)).join(', ')} ms`);
   const worst = walked.reduce((a, b) => (worstOf(b) > worstOf(a) ? b : a));
   return [
-    { what: `Nothing for ${rest / 1000} s`, answers: [], held: [idle], isControl: true },
+    { what: `Nothing for ${rest / 1000} s`, responses: [], held: [idle], isControl: true },
     ...questions.map((question) => {
       const again = questionsAgain.find(({ path, person }) => path === question.path && person === question.person);
       return { ...question, again: again && median(again.held) };
     }),
     {
       what: `Every list there, by each filter and order: ${walked.length} requests; the worst: ${worst.path} as ${worst.person}`,
-      answers: walked.flatMap(({ answers }) => answers),
+      responses: walked.flatMap(({ responses }) => responses),
       held: walked.flatMap(({ held }) => held),
       again: walkedAgain.length === 0 ? undefined : Math.max(...walkedAgain.map(({ held }) => median(held))),
     },
   ];
 }
 
-const newly = ({ path, person }: Pick<Asked, 'path' | 'person'>): Asked => ({ path, person, answers: [], held: [] });
+const newly = ({ path, person }: Pick<Asked, 'path' | 'person'>): Asked => ({ path, person, responses: [], held: [] });
 
 const worstOf = ({ held }: Pick<Figure, 'held'>): number => Math.max(...held);
-const isHeld = (asked: Asked): boolean => worstOf(asked) > target;
+const isHeld = (requests: Asked): boolean => worstOf(requests) > target;
 
-const told = ({ answers, held, path, person }: Asked): string =>
-  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, answered in ${Math.max(...answers).toFixed(0)} ms`;
+const reports = ({ responses, held, path, person }: Asked): string =>
+  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, answered in ${Math.max(...responses).toFixed(0)} ms`;
 
 /** Serves this data with the built program for as long as something is asked. */
 async function serving(data: string, bundle: string, work: (server: Metered) => Promise<void>): Promise<void> {
@@ -256,11 +256,11 @@ async function heldBy({ process: child }: Metered): Promise<number> {
 }
 
 /** Asks once, at another path where that says so, and notes what came of it. */
-async function once_(server: Metered, { answers, held, path, person }: Asked, target = path): Promise<void> {
+async function once_(server: Metered, { responses, held, path, person }: Asked, target = path): Promise<void> {
   await heldBy(server);
   const started = performance.now();
   const { body, status } = await ask(server.url, { method: 'GET', target, token: tokenOf(person) });
-  answers.push(performance.now() - started);
+  responses.push(performance.now() - started);
   if (status >= 500 && status !== 503) throw new Error(`${target} was answered ${status}: ${body}`);
   held.push(await heldBy(server));
 }
@@ -277,13 +277,13 @@ async function write(server: Metered, round: number): Promise<void> {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ again, answers, held, isControl, what }) =>
+  const rows = figures.map(({ again, responses, held, isControl, what }) =>
     row([
       what,
-      isControl ? '' : `${median(answers).toFixed(1)} / ${Math.max(...answers).toFixed(1)} ms`,
+      isControl ? '' : `${median(responses).toFixed(1)} / ${Math.max(...responses).toFixed(1)} ms`,
       `${worstOf({ held }).toFixed(1)} ms`,
       again === undefined ? '' : `${again.toFixed(1)} ms`,
-      isControl ? '' : judged({ text: `≤ ${target} ms`, met: (again ?? worstOf({ held })) <= target }),
+      isControl ? '' : checked({ text: `≤ ${target} ms`, met: (again ?? worstOf({ held })) <= target }),
     ]),
   );
   const head = ['Request', 'Answered after, median / worst', 'Loop held at most', 'What was above, again', 'Target'];

@@ -20,8 +20,8 @@ const connections = 16;
 const rounds = 5;
 const roundMilliseconds = 2000;
 /** Events a second in the measurement of latency; each goes to every hook. */
-const steadyRate = 60;
-const steadySeconds = 5;
+const constantRate = 60;
+const constantSeconds = 5;
 const burst = 500;
 
 /** Where events are delivered to. */
@@ -35,7 +35,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Measures everything on a copy of the small world inside `folder`, with the built program. */
-export async function run(folder: string, bundle: string, tell: (text: string) => void): Promise<string> {
+export async function run(folder: string, bundle: string, show: (text: string) => void): Promise<string> {
   const database = join(folder, `small-${seedDigest()}.db`);
   await seed(database, small);
   const data = dataFolder(join(folder, 'hooks'), database);
@@ -43,20 +43,20 @@ export async function run(folder: string, bundle: string, tell: (text: string) =
   process.env.TENANTRY_HOOKS_ALLOWED_NETWORKS = '127.0.0.0/8';
   const server = await startTenantry(bundle, data);
   try {
-    const made = await createHooks(server, receiver.url);
-    tell(`Creating customers with and without ${hooks} hooks …`);
-    const { share, plain, hooked, delivered } = await creating(server, receiver, made);
-    tell('Latency …');
-    const steady = await steadily(server, receiver);
-    tell('A burst …');
+    const created = await createHooks(server, receiver.url);
+    show(`Creating customers with and without ${hooks} hooks …`);
+    const { share, plain, hooked, delivered } = await creating(server, receiver, created);
+    show('Latency …');
+    const constant = await steadily(server, receiver);
+    show('A burst …');
     const drained = await bursting(server, receiver);
     return [
       '| What | Measured | Wanted |',
       '|---|---|---|',
       `| Creating customers without hooks | ${plain.toFixed(0)}/s | |`,
       `| … with ${hooks} matching hooks, while ${delivered.toFixed(0)} deliveries/s are made | ${hooked.toFixed(0)}/s, ${(100 * share).toFixed(0)} % | ≥ 50 % |`,
-      `| Commit to first attempt at ${(steady.count / steady.seconds).toFixed(0)} deliveries/s, p50 | ${steady.p50.toFixed(0)} ms | |`,
-      `| … p95 | ${steady.p95.toFixed(0)} ms | ≤ 250 ms |`,
+      `| Commit to first attempt at ${(constant.count / constant.seconds).toFixed(0)} deliveries/s, p50 | ${constant.p50.toFixed(0)} ms | |`,
+      `| … p95 | ${constant.p95.toFixed(0)} ms | ≤ 250 ms |`,
       `| Deliveries of ${burst} events to ${hooks} hooks | ${(drained.count / drained.seconds).toFixed(0)}/s | ≥ 1,000/s |`,
     ].join('\n');
   } finally {
@@ -91,17 +91,17 @@ async function createHooks({ url }: Running, destination: string): Promise<strin
     event_types: ['custom_notification'],
     is_active: false,
   });
-  const made: string[] = [];
+  const created: string[] = [];
   for (let i = 0; i < hooks; i++) {
-    const answer = await ask(url, { method: 'POST', target: '/api/hooks-web/', token: staff, body });
-    if (answer.status !== 201) throw new Error(`A hook was answered ${answer.status}: ${answer.body}`);
-    made.push(`/api/hooks-web/${(JSON.parse(answer.body) as { uuid: string }).uuid}/`);
+    const response = await ask(url, { method: 'POST', target: '/api/hooks-web/', token: staff, body });
+    if (response.status !== 201) throw new Error(`A hook was answered ${response.status}: ${response.body}`);
+    created.push(`/api/hooks-web/${(JSON.parse(response.body) as { uuid: string }).uuid}/`);
   }
-  return made;
+  return created;
 }
 
-async function setActive({ url }: Running, made: readonly string[], is_active: boolean): Promise<void> {
-  for (const target of made)
+async function setActive({ url }: Running, created: readonly string[], is_active: boolean): Promise<void> {
+  for (const target of created)
     await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
 }
 
@@ -109,7 +109,7 @@ async function setActive({ url }: Running, made: readonly string[], is_active: b
 async function creating(
   server: Running,
   receiver: Receiver,
-  made: readonly string[],
+  created: readonly string[],
 ): Promise<{ plain: number; hooked: number; delivered: number; share: number }> {
   const load = startLoad(here('load.ts'));
   const requests = [
@@ -121,7 +121,7 @@ async function creating(
     },
   ];
   const measure = async (isHooked: boolean): Promise<number> => {
-    await setActive(server, made, isHooked);
+    await setActive(server, created, isHooked);
     return (await load.run({ url: server.url, requests, connections, milliseconds: roundMilliseconds })).perSecond;
   };
   await measure(false);
@@ -137,8 +137,8 @@ async function creating(
   }
   await load.stop();
   // What is left is canceled, so that the next measurement starts with an empty outbox.
-  await setActive(server, made, false);
-  await setActive(server, made, true);
+  await setActive(server, created, false);
+  await setActive(server, created, true);
   await pause(500);
   await receiver.report();
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -161,8 +161,8 @@ const notify = ({ url }: Running): Promise<unknown> =>
 /** Events at a steady rate, somewhat above a thousand deliveries a second. */
 async function steadily(server: Running, receiver: Receiver): Promise<Deliveries> {
   const started = performance.now();
-  for (let i = 0; i < steadyRate * steadySeconds; i++) {
-    await pause(Math.max(0, started + (i * 1000) / steadyRate - performance.now()));
+  for (let i = 0; i < constantRate * constantSeconds; i++) {
+    await pause(Math.max(0, started + (i * 1000) / constantRate - performance.now()));
     void notify(server);
   }
   await pause(1000);

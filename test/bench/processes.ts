@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, readdirSync, r
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { ask, type RecordedAnswer } from './ask.ts';
+import { ask, type RecordedResponse } from './ask.ts';
 import type { Burst, Measured } from './load.ts';
 
 /** A server under measurement. */
@@ -48,14 +48,14 @@ async function startProgram(words: readonly string[], env?: Readonly<Record<stri
 
 /** The server that knows nothing but answers; `teach` gives it those of a case by method and target. */
 export interface Bare extends Running {
-  readonly teach: (answers: ReadonlyMap<string, RecordedAnswer>) => Promise<void>;
+  readonly teach: (responses: ReadonlyMap<string, RecordedResponse>) => Promise<void>;
 }
 
 export async function startBare(program: string): Promise<Bare> {
   const child = fork(program);
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  const teach = async (answers: ReadonlyMap<string, RecordedAnswer>): Promise<void> => {
-    child.send([...answers]);
+  const teach = async (responses: ReadonlyMap<string, RecordedResponse>): Promise<void> => {
+    child.send([...responses]);
     await once(child, 'message');
   };
   return { url, process: child, stop: () => end(child), teach };

@@ -50,7 +50,7 @@ const processor = (rounds: Rounds): string => {
 };
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 /** A target with a mark whether it is met. */
-export const judged = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
+export const checked = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
 
 /** The table of all cases as Markdown. */
 export function table(results: readonly Result[]): string {
@@ -67,7 +67,7 @@ export function table(results: readonly Result[]): string {
       percent(ratio(result.tenantry, result.bare)),
       `${ratio(result.tenantry, result.peer).toFixed(1)} ×`,
       smaller ? percent(ratio(result.tenantry, smaller.tenantry)) : '',
-      targets(result, smaller).map(judged).join('; '),
+      targets(result, smaller).map(checked).join('; '),
     ]);
   });
   const head = [
@@ -135,7 +135,7 @@ export function footprintTable(
       : row([
           what,
           `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`,
-          atMost === undefined ? '' : judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost }),
+          atMost === undefined ? '' : checked({ text: `≤ ${atMost} ${unit}`, met: value <= atMost }),
         ]),
   );
   return [row(['Figure', 'Measured', 'Target']), row([':--', '--:', ':--']), ...lines].join('\n');

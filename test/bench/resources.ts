@@ -37,23 +37,23 @@ const questions: readonly { readonly what: string; readonly target: string; read
 ];
 
 /** Measures everything on a copy of the world inside `folder`. */
-export async function run(folder: string, tell: (text: string) => void, count = usual): Promise<string> {
-  const world = join(folder, `resources-${seedDigest()}.db`);
-  tell(`A world of ${size.name} customers …`);
-  await seed(world, size);
+export async function run(folder: string, report: (text: string) => void, count = usual): Promise<string> {
+  const setup = join(folder, `resources-${seedDigest()}.db`);
+  report(`A world of ${size.name} customers …`);
+  await seed(setup, size);
   const data = join(folder, 'resources');
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
-  copyFileSync(world, join(data, 'tenantry.db'), constants.COPYFILE_FICLONE);
+  copyFileSync(setup, join(data, 'tenantry.db'), constants.COPYFILE_FICLONE);
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   try {
-    tell(`${count.toLocaleString('en')} resources …`);
+    report(`${count.toLocaleString('en')} resources …`);
     fill(server.app, count);
     const figures: Figure[] = [];
     for (const person of ['staff', 'owner', 'member'] as const) {
-      for (const question of questions) figures.push(await asked(server, question, person));
+      for (const question of questions) figures.push(await requests(server, question, person));
     }
-    tell('1,000 creations …');
+    report('1,000 creations …');
     figures.push(await creations(server));
     return table(figures);
   } finally {
@@ -125,7 +125,7 @@ export function fill({ clock, db }: App, count: number): void {
 }
 
 /** The 99th percentile of a question's answers, while resources change. */
-async function asked(
+async function requests(
   server: Server,
   { atMost, target, what }: (typeof questions)[number],
   person: Person,

@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { agreed, type Case, cases, type World } from './cases.ts';
+import { agreed, type Case, cases, type Setup } from './cases.ts';
 import { run as measureConsole } from './console.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
@@ -48,7 +48,7 @@ import { footprintTable, median, type Result, type Round, shortTable, table } fr
 import { run as measureResources } from './resources.ts';
 import { large, type Size, small, tokenOf } from './seed.ts';
 import { run as measureSync } from './sync.ts';
-import { readWorld, seeded } from './worlds.ts';
+import { readSetup, seeded } from './worlds.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = join(project, 'dist/tenantry.mjs');
@@ -74,12 +74,12 @@ const pace = options.quick
   : { rounds: 5, milliseconds: 1000, warmup: 1500 };
 const sizes = options.quick ? [small] : [small, large];
 
-const tell = (text: string): void => void process.stderr.write(`${text}\n`);
+const report = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** A world with the three servers that answer from it. */
 interface Arena {
   readonly size: Size;
-  readonly world: World;
+  readonly world: Setup;
   readonly tenantry: Running;
   readonly peer: Running;
   readonly bare: Bare;
@@ -103,14 +103,14 @@ async function compile(): Promise<(name: string) => string> {
 }
 
 async function openArena(size: Size, program: (name: string) => string): Promise<Arena> {
-  const database = await seeded(folder, size, tell);
+  const database = await seeded(folder, size, report);
   const data = (server: string): string => dataFolder(join(folder, `${server}-${size.customers}`), database);
   const [tenantry, peer, bare] = await Promise.all([
     startTenantry(bundle, data('tenantry')),
     startPeer(program('peer'), data('peer')),
     startBare(program('bare')),
   ]);
-  return { size, world: readWorld(database), tenantry, peer, bare };
+  return { size, world: readSetup(database), tenantry, peer, bare };
 }
 
 /** One case in every arena: first the answers are compared, then the servers take turns. */
@@ -118,8 +118,8 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
   const runs = arenas.flatMap((arena) =>
     (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Round[], sent: 0 })),
   );
-  for (const { bare, peer, tenantry, world } of arenas)
-    await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
+  for (const { bare, peer, tenantry, world: setup } of arenas)
+    await bare.teach(await agreed(of, setup, [tenantry.url, peer.url]));
   for (let round = 0; round <= pace.rounds; round++) {
     for (const run of runs) {
       const { arena, server, rounds } = run;
@@ -140,7 +140,7 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
   }
   if (runs.length === 0) return [];
   const busiest = Math.max(...runs.flatMap(({ rounds }) => rounds.map((measured) => measured.load)));
-  tell(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
+  report(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
   return arenas.map((arena) => {
     const of3 = (name: 'tenantry' | 'peer' | 'bare'): Round[] =>
       runs.find((run) => run.arena === arena && run.server === name)?.rounds as Round[];
@@ -173,7 +173,7 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
 const startsMeasured = 25;
 
 async function measureFootprint(): Promise<string> {
-  const data = dataFolder(join(folder, 'start'), await seeded(folder, small, tell));
+  const data = dataFolder(join(folder, 'start'), await seeded(folder, small, report));
   // The first start unpacks the native modules, and keeps its code a second later.
   await measureStart(bundle, data, tokenOf('staff'));
   const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
@@ -199,7 +199,7 @@ async function measureFootprint(): Promise<string> {
 }
 
 if (options.only !== undefined && !names.includes(options.only)) {
-  tell(`Unknown case "${options.only}"; known: ${names.join(', ')}.`);
+  report(`Unknown case "${options.only}"; known: ${names.join(', ')}.`);
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
@@ -216,14 +216,14 @@ if (chosen.length > 0) {
   print(table(results));
   print(`For the manual:\n\n${shortTable(results)}`);
 }
-if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
+if (isAsked('hooks')) print(await measureHooks(folder, bundle, report));
 const count = options.size === undefined ? undefined : Number(options.size);
-if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
-if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell, count));
-if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, tell));
+if (isAsked('events') && !options.quick) print(await measureEvents(folder, report, count));
+if (isAsked('resources') && !options.quick) print(await measureResources(folder, report, count));
+if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, report));
 if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
 // It takes too long and too much room for a benchmark of everything.
-if (options.only === 'growth') print(await measureGrowth(folder, options.copies, bundle, await compile(), tell));
-if (options.only === 'hold') print(await measureHold(folder, options.copies, bundle, tell, count));
+if (options.only === 'growth') print(await measureGrowth(folder, options.copies, bundle, await compile(), report));
+if (options.only === 'hold') print(await measureHold(folder, options.copies, bundle, report, count));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));
-if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, tell));
+if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, report));

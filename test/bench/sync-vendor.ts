@@ -8,29 +8,29 @@ const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({
 
 async function amazon(): Promise<[StandIn, object]> {
   const vendor = await Amazon.start();
-  const { world } = vendor;
+  const { world: setup } = vendor;
   const region = 'eu-central-1';
-  for (let n = 0; n < machines; n++) world.launch(region, `machine-${n}`);
+  for (let n = 0; n < machines; n++) setup.launch(region, `machine-${n}`);
   for (let n = 0; n < otherVolumes; n++)
-    world.addVolume({ region, zone: `${region}a`, size: 8, type: 'gp2', tags: new Map(), attachment: undefined });
-  const image = world.images.find((one) => one.region === region);
+    setup.addVolume({ region, zone: `${region}a`, size: 8, type: 'gp2', tags: new Map(), attachment: undefined });
+  const image = setup.images.find((one) => one.region === region);
   if (!image) throw new Error('The stand-in has no image');
   const named = (n: number) => ({ ...image, id: `ami-${String(n).padStart(17, '0')}`, name: `image-${n}` });
-  world.images.push(...numbered(ownImages, named));
+  setup.images.push(...numbered(ownImages, named));
   const [[username, { secret: token }] = ['', { secret: '' }]] = vendor.accessKeys;
   return [vendor, { username, token }];
 }
 
 async function openstack(): Promise<[StandIn, object]> {
   const vendor = await OpenStack.start();
-  const { world } = vendor;
+  const { world: setup } = vendor;
   const tenants = numbered(projects, (n) =>
-    world.put('identity/projects', { name: `project-${n}`, domain_id: 'default' }),
+    setup.put('identity/projects', { name: `project-${n}`, domain_id: 'default' }),
   );
   const owner = (n: number): string => tenants[n % projects]?.id;
-  const subnet = world.put('network/subnets', { network_id: 'public-net', cidr: '10.0.0.0/8', gateway_ip: '10.0.0.1' });
+  const subnet = setup.put('network/subnets', { network_id: 'public-net', cidr: '10.0.0.0/8', gateway_ip: '10.0.0.1' });
   const volume = (n: number, server?: string): void =>
-    void world.put('volume/volumes', {
+    void setup.put('volume/volumes', {
       name: `volume-${n}`,
       project_id: owner(n),
       'os-vol-tenant-attr:tenant_id': owner(n),
@@ -48,7 +48,7 @@ async function openstack(): Promise<[StandIn, object]> {
       attachments: server ? [{ server_id: server, device: '/dev/vda' }] : [],
     });
   for (let n = 0; n < machines; n++) {
-    const { id } = world.put('compute/servers', {
+    const { id } = setup.put('compute/servers', {
       name: `machine-${n}`,
       status: 'ACTIVE',
       project_id: owner(n),
@@ -58,7 +58,7 @@ async function openstack(): Promise<[StandIn, object]> {
       'OS-EXT-STS:task_state': null,
     });
     volume(n, id);
-    world.put('network/ports', {
+    setup.put('network/ports', {
       network_id: 'public-net',
       project_id: owner(n),
       device_id: id,
@@ -70,7 +70,7 @@ async function openstack(): Promise<[StandIn, object]> {
   }
   for (let n = 0; n < otherVolumes; n++) volume(machines + n);
   for (let n = 0; n < ownImages; n++)
-    world.put('image/images', { name: `image-${n}`, visibility: 'public', status: 'active', min_disk: 1, min_ram: 64 });
+    setup.put('image/images', { name: `image-${n}`, visibility: 'public', status: 'active', min_disk: 1, min_ram: 64 });
   return [vendor, { username: 'admin', password: vendor.password }];
 }
 

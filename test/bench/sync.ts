@@ -31,13 +31,13 @@ const vendors = { amazon: ['Amazon', 'aws'], openstack: ['OpenStack', 'openstack
 type Vendor = keyof typeof vendors;
 
 /** Measures the first synchronisation of an account at each vendor, in which everything is new, and the next, in which nothing is. */
-export async function run(folder: string, bundle: string, tell: (text: string) => void): Promise<string> {
-  const seed = await seeded(folder, small, tell);
+export async function run(folder: string, bundle: string, report: (text: string) => void): Promise<string> {
+  const seed = await seeded(folder, small, report);
   const rows: Figure[] = [];
   for (const vendor of Object.keys(vendors) as Vendor[]) {
     const data = dataFolder(join(folder, 'sync'), seed);
     try {
-      tell(
+      report(
         `An account of ${machines} machines, ${machines + otherVolumes} volumes and ${ownImages} images: ${vendor} …`,
       );
       rows.push(...(await measured(vendor, data, bundle)));
@@ -68,9 +68,9 @@ async function measured(name: Vendor, data: string, bundle: string): Promise<Fig
     const idle = await metered(server, 'begin');
     const first = await timed(async () => {
       const body = { name: 'Large', customer: customer.url, ...credentials };
-      const made = (await api.post(`/api/${prefix}/`, body)) as { settings: string };
-      await api.inSync(made.settings);
-      return made.settings;
+      const created = (await api.post(`/api/${prefix}/`, body)) as { settings: string };
+      await api.inSync(created.settings);
+      return created.settings;
     });
     const one = await metered(server, 'begin');
     const second = await timed(async () => {

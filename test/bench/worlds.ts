@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import type { World } from './cases.ts';
+import type { Setup } from './cases.ts';
 import { crowd, people, type Size, seed, seedDigest } from './seed.ts';
 
 /** The database of a world of this size inside `folder`, made where it is not there. */
-export async function seeded(folder: string, size: Size, tell: (text: string) => void): Promise<string> {
+export async function seeded(folder: string, size: Size, report: (text: string) => void): Promise<string> {
   const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
-  if (!existsSync(file)) tell(`Making the world of ${size.name} customers …`);
+  if (!existsSync(file)) report(`Making the world of ${size.name} customers …`);
   await seed(file, size);
   return file;
 }
@@ -41,7 +41,7 @@ export function settleCrowd(database: string): void {
 }
 
 /** Some objects of a world, at most so many of a kind, spread over all of it. */
-export function readWorld(database: string, most = 2000): World {
+export function readSetup(database: string, most = 2000): Setup {
   const db = new SQLite(database, { readonly: true });
   const uuids = (name: string): string[] => {
     let every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / most);
@@ -59,7 +59,7 @@ export function readWorld(database: string, most = 2000): World {
     const user = people.length + 1 + i;
     return { user, customers: ownedBy.all(user) as string[] };
   });
-  const world = { customers: uuids('customer'), projects: uuids('project'), all, owned };
+  const setup = { customers: uuids('customer'), projects: uuids('project'), all, owned };
   db.close();
-  return world;
+  return setup;
 }

@@ -7,19 +7,19 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('the page of the documentation in a browser');
 const browser = chromium ? tests : tests.skip;
-const patience = { timeout: 60_000 };
+const timeLimit = { timeout: 60_000 };
 let page: Page;
-const asked: string[] = [];
+const requests: string[] = [];
 const complaints: string[] = [];
 
 tests.before(async () => {
   if (!chromium) return;
   page = await chromium.newPage({ viewport: { width: 1300, height: 900 } });
-  page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
+  page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(`${fixture.url}/docs/`, patience);
-  await page.locator('rapi-doc .nav-bar-path').first().waitFor(patience);
+  await page.goto(`${fixture.url}/docs/`, timeLimit);
+  await page.locator('rapi-doc .nav-bar-path').first().waitFor(timeLimit);
 });
 tests.after(() => chromium?.close());
 
@@ -32,7 +32,7 @@ browser('lists every operation', async () => {
 });
 
 browser('one page was asked for, nothing else, and the browser complained of nothing', () => {
-  assert.equal(asked, [`GET ${fixture.url}/docs/`]);
+  assert.equal(requests, [`GET ${fixture.url}/docs/`]);
   assert.equal(complaints, []);
 });
 
@@ -41,8 +41,8 @@ browser('the page is ready within two seconds, however many operations there are
   const session = await other.context().newCDPSession(other);
   // Time that the page had the processor: what else this machine does meanwhile is not the page's.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await other.goto(`${fixture.url}/docs/`, patience);
-  await other.locator('rapi-doc .nav-bar-path').first().waitFor(patience);
+  await other.goto(`${fixture.url}/docs/`, timeLimit);
+  await other.locator('rapi-doc .nav-bar-path').first().waitFor(timeLimit);
   const { metrics } = await session.send('Performance.getMetrics');
   const seconds = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
   await other.close();
@@ -52,14 +52,14 @@ browser('the page is ready within two seconds, however many operations there are
 browser('a bare token is typed into its field', async () => {
   await page.evaluate("location.hash = '#auth'");
   const field = page.locator('rapi-doc input.api-key-input');
-  await field.fill(fixture.server.issueToken(), patience);
-  await page.locator('rapi-doc tr#security-scheme-token button').first().click(patience);
+  await field.fill(fixture.server.issueToken(), timeLimit);
+  await page.locator('rapi-doc tr#security-scheme-token button').first().click(timeLimit);
   await page.evaluate("location.hash = '#get-/api/user-counters/'");
   const operation = page.locator('rapi-doc #get-\\/api\\/user-counters\\/');
-  await operation.waitFor(patience);
-  const answered = page.waitForResponse((response) => response.url().includes('/api/user-counters/'), patience);
+  await operation.waitFor(timeLimit);
+  const responded = page.waitForResponse((response) => response.url().includes('/api/user-counters/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  assert.is((await answered).status(), 200);
+  assert.is((await responded).status(), 200);
 });
 
 browser('the example of a body stands there to be sent, and is accepted', async () => {
@@ -67,35 +67,35 @@ browser('the example of a body stands there to be sent, and is accepted', async 
     `document.querySelector('rapi-doc').setApiKey('token', '${fixture.server.issueToken()}'); location.hash = '#post-/api/customers/'`,
   );
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
-  await operation.locator('textarea').first().waitFor(patience);
-  const answered = page.waitForResponse((response) => response.url().includes('/api/customers/'), patience);
+  await operation.locator('textarea').first().waitFor(timeLimit);
+  const responded = page.waitForResponse((response) => response.url().includes('/api/customers/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  const response = await answered;
+  const response = await responded;
   const { email, name } = await response.json();
   assert.equal([response.status(), name, email], [201, 'Alice and Partners', 'office@example.com']);
   await operation.getByRole('button', { name: '409', exact: true }).click();
   await operation
     .getByText(/One or more quotas were exceeded/)
     .first()
-    .waitFor(patience);
+    .waitFor(timeLimit);
 });
 
 browser('tells of an operation who may call it, what it takes and what it answers', async () => {
   await page.evaluate("location.hash = '#post-/api/customers/'");
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
-  await operation.waitFor(patience);
+  await operation.waitFor(timeLimit);
   for (const words of ['Creates a customer.', 'Who may call it: Staff.', '201', '409'])
-    await operation.getByText(words, { exact: true }).first().waitFor(patience);
+    await operation.getByText(words, { exact: true }).first().waitFor(timeLimit);
   await operation.locator('button', { hasText: 'SCHEMA' }).first().click();
   for (const words of ['native_name', 'contact_details'])
-    await operation.getByText(words, { exact: true }).first().waitFor(patience);
+    await operation.getByText(words, { exact: true }).first().waitFor(timeLimit);
 });
 
 browser('on a narrow screen the operations are listed and can be tried, too', async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.locator('rapi-doc .nav-bar-path', { hasText: '/api/alerts/' }).first().click();
   const button = page.locator('rapi-doc').getByRole('button', { name: 'TRY' }).first();
-  await button.waitFor(patience);
+  await button.waitFor(timeLimit);
   const { width, x } = (await button.boundingBox()) as { width: number; x: number };
   assert.ok(x >= 0 && x + width <= 390, `${x} + ${width}`);
   await page.setViewportSize({ width: 1300, height: 900 });
@@ -106,10 +106,10 @@ browser('a request can be tried with a token', async () => {
     `document.querySelector('rapi-doc').setApiKey('token', '${fixture.server.issueToken()}'); location.hash = '#get-/api/users/'`,
   );
   const operation = page.locator('rapi-doc #get-\\/api\\/users\\/');
-  await operation.waitFor(patience);
-  const answered = page.waitForResponse((response) => response.url().includes('/api/users/'), patience);
+  await operation.waitFor(timeLimit);
+  const responded = page.waitForResponse((response) => response.url().includes('/api/users/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  const response = await answered;
+  const response = await responded;
   assert.is(response.status(), 200);
   assert.is((await response.json())[0].username, 'admin');
   assert.equal(complaints, []);

@@ -6,7 +6,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { nativeCache, Program, type Serving } from '../support/program.ts';
 import type { Part } from './part.ts';
-import { requireEnded, Witness } from './witness.ts';
+import { Observer, requireEnded } from './witness.ts';
 
 /** The files that are changed; a backup lies beside the folder. */
 const files = ['tenantry.db', 'tenantry.db-wal', 'secret.key', 'serve.lock', 'backup'] as const;
@@ -33,13 +33,13 @@ export async function changeBytes(rounds: number): Promise<ByteFigures> {
   const program = new Program(nativeCache);
   const figures = { changes: 0, refused: 0, told: 0, harmless: 0, shortened: 0, unnoticed: 0 };
   try {
-    const witness = await prepare(program);
+    const observer = await prepare(program);
     for (let round = 0; round < rounds; round++) {
       const file = files[round % files.length] as File;
       const place = join(program.folder, 'work');
       cpSync(join(program.folder, 'base'), place, { recursive: true });
       const what = change(join(place, file));
-      const outcome = await judge(program, witness, file).catch((error: Error) => {
+      const outcome = await check(program, observer, file).catch((error: Error) => {
         throw new Error(`After ${what} of ${file}: ${error.message}`, { cause: error });
       });
       figures.changes++;
@@ -54,23 +54,23 @@ export async function changeBytes(rounds: number): Promise<ByteFigures> {
 }
 
 /** Makes a folder that a killed server has left, with its log, a secret and a backup in it. */
-async function prepare(program: Program): Promise<Witness> {
+async function prepare(program: Program): Promise<Observer> {
   const words = ['--data', 'base'];
   const server = await program.serve(words);
-  const witness = await Witness.of(program, 'base');
-  const headers = { Authorization: `Token ${witness.token}`, 'Content-Type': 'application/json' };
+  const observer = await Observer.of(program, 'base');
+  const headers = { Authorization: `Token ${observer.token}`, 'Content-Type': 'application/json' };
   const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });
   await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
-  for (let i = 0; i < customers / 2; i++) await witness.write(server.url);
+  for (let i = 0; i < customers / 2; i++) await observer.write(server.url);
   // The last of a clean end moves the log into the file.
   await server.stop();
   const second = await program.serve(words);
-  for (let i = 0; i < customers / 2; i++) await witness.write(second.url);
+  for (let i = 0; i < customers / 2; i++) await observer.write(second.url);
   requireEnded(await program.run(['backup', 'base/backup', ...words]), ['backup']);
   await second.kill();
   // It is of this memory of the machine alone.
   rmSync(join(program.folder, 'base/tenantry.db-shm'), { force: true });
-  return witness;
+  return observer;
 }
 
 const random = (below: number): number => Math.floor(below * Math.random());
@@ -98,9 +98,9 @@ function change(file: string): string {
 
 type Outcome = Exclude<keyof ByteFigures, 'changes'>;
 
-async function judge(program: Program, witness: Witness, file: File): Promise<Outcome> {
+async function check(program: Program, observer: Observer, file: File): Promise<Outcome> {
   let folder = 'work';
-  let isTold = false;
+  let isReported = false;
   if (file === 'backup') {
     folder = 'restored';
     const { code, stderr } = await program.run(['restore', 'work/backup', '--data', folder]);
@@ -113,7 +113,7 @@ async function judge(program: Program, witness: Witness, file: File): Promise<Ou
     // Of a copy: whoever is the last to close moves the log into the file.
     cpSync(join(program.folder, 'work'), join(program.folder, 'restored'), { recursive: true });
     const { code, stderr, stdout } = await program.run(['doctor', '--data', 'restored']);
-    isTold = code !== 0 || stderr !== '';
+    isReported = code !== 0 || stderr !== '';
     if (code !== 0 && stdout === '') requireLine(code, stderr);
   }
   const server = await program.serve(['--data', folder]).catch((error: Error) => error);
@@ -121,15 +121,15 @@ async function judge(program: Program, witness: Witness, file: File): Promise<Ou
     requireLine(1, server.message.replace('the server did not listen: ', ''));
     return 'refused';
   }
-  const found = await compare(server, witness);
+  const matches = await compare(server, observer);
   const ended = await server.stop();
   if (ended !== 0 && !/could not be saved/.test(server.errors())) throw new Error(`The server ended with ${ended}`);
-  isTold ||= / breaks off: /.test(server.errors());
-  if (isTold) return 'told';
-  if (found === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
-  if (found === 'lost' || found === 'shortened' || (found === 'changed' && file !== 'tenantry.db'))
-    throw new Error(`What is answered is ${found}`);
-  return found === 'changed' ? 'unnoticed' : found === 'refused' ? 'told' : 'harmless';
+  isReported ||= / breaks off: /.test(server.errors());
+  if (isReported) return 'told';
+  if (matches === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
+  if (matches === 'lost' || matches === 'shortened' || (matches === 'changed' && file !== 'tenantry.db'))
+    throw new Error(`What is answered is ${matches}`);
+  return matches === 'changed' ? 'unnoticed' : matches === 'refused' ? 'told' : 'harmless';
 }
 
 /** Throws unless a command has ended with 1 and one line. */
@@ -141,21 +141,21 @@ function requireLine(code: number | null, stderr: string): void {
 /** Asks for every customer that was acknowledged, in their order. An answer of 5xx is no wrong one. */
 async function compare(
   { url }: Serving,
-  witness: Witness,
+  observer: Observer,
 ): Promise<'right' | 'changed' | 'lost' | 'shortened' | 'refused'> {
-  const answers: string[] = [];
-  for (const [uuid, name] of witness.acknowledged) {
-    const response = await witness.get(`${url}/api/customers/${uuid}/`);
+  const responses: string[] = [];
+  for (const [uuid, name] of observer.acknowledged) {
+    const response = await observer.get(`${url}/api/customers/${uuid}/`);
     if (response.status === 401) return 'lost';
-    if (response.status !== 200) answers.push(response.status === 404 ? 'lost' : 'refused');
-    else answers.push(((await response.json()) as { name: string }).name === name ? 'right' : 'changed');
+    if (response.status !== 200) responses.push(response.status === 404 ? 'lost' : 'refused');
+    else responses.push(((await response.json()) as { name: string }).name === name ? 'right' : 'changed');
   }
-  const lost = answers.indexOf('lost');
+  const lost = responses.indexOf('lost');
   if (lost >= 0)
-    return lost >= Math.floor(customers / 2) && answers.slice(lost).every((answer) => answer === 'lost')
+    return lost >= Math.floor(customers / 2) && responses.slice(lost).every((reply) => reply === 'lost')
       ? 'shortened'
       : 'lost';
-  return answers.includes('changed') ? 'changed' : answers.includes('refused') ? 'refused' : 'right';
+  return responses.includes('changed') ? 'changed' : responses.includes('refused') ? 'refused' : 'right';
 }
 
 /** The part of `npm run chaos`. */

@@ -26,7 +26,7 @@ interface Command {
   readonly before: 'new' | 'used' | 'old';
   readonly words: readonly string[];
   /** What the database has, by a query, when the command has done it. */
-  readonly made: string;
+  readonly created: string;
   /** Where that is, if not in `data`. */
   readonly data?: string;
 }
@@ -34,30 +34,30 @@ interface Command {
 const bob = "SELECT 1 FROM user WHERE username = 'bob'";
 
 const commands: readonly Command[] = [
-  { before: 'new', words: ['user', 'add', 'bob', '--data', 'data'], made: bob },
-  { before: 'used', words: ['user', 'add', 'bob'], made: bob },
-  { before: 'old', words: ['user', 'add', 'bob'], made: bob },
-  { before: 'used', words: ['token', 'ann'], made: 'SELECT 1 FROM token' },
-  { before: 'used', words: ['user', 'disable', 'ann'], made: 'SELECT 1 FROM user WHERE NOT is_active' },
-  { before: 'used', words: ['rotate-key', '--prune'], made: 'SELECT 1' },
-  { before: 'used', words: ['backup', 'copy'], made: 'SELECT 1' },
+  { before: 'new', words: ['user', 'add', 'bob', '--data', 'data'], created: bob },
+  { before: 'used', words: ['user', 'add', 'bob'], created: bob },
+  { before: 'old', words: ['user', 'add', 'bob'], created: bob },
+  { before: 'used', words: ['token', 'ann'], created: 'SELECT 1 FROM token' },
+  { before: 'used', words: ['user', 'disable', 'ann'], created: 'SELECT 1 FROM user WHERE NOT is_active' },
+  { before: 'used', words: ['rotate-key', '--prune'], created: 'SELECT 1' },
+  { before: 'used', words: ['backup', 'copy'], created: 'SELECT 1' },
   {
     before: 'used',
     words: ['restore', 'saved', '--data', 'restored'],
-    made: bob.replace('bob', 'ann'),
+    created: bob.replace('bob', 'ann'),
     data: 'restored',
   },
 ];
 
 /** Tells what is not as it must be. */
-type Tell = (text: string) => void;
+type Report = (text: string) => void;
 
 /** Every `step`-th sync of each command is the first of as many to fail as `counts` say. */
 export function failCommands(
   program: readonly string[],
   counts: readonly number[],
   step: number,
-  tell: Tell,
+  report: Report,
 ): CommandFigures {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-commands-'));
   const disk = new FaultyDisk();
@@ -85,7 +85,7 @@ export function failCommands(
           figures.runs++;
           figures[ended.status === 0 ? 'done' : 'refused']++;
           const say = (text: string): void =>
-            tell(
+            report(
               `${command.words.join(' ')} (${command.before}), ${count} syncs from ${first} on, ended with ${ended.status}: ${text}`,
             );
           if (ended.status !== 0 && !/^tenantry: [^\n]+\n$/m.test(ended.stderr)) say(ended.stderr);
@@ -151,7 +151,7 @@ function missing(
   if (command.words[0] === 'backup') return problemOf(run(['restore', 'copy', '--data', 'again']));
   const db = new SQLite(file);
   try {
-    return db.prepare(command.made).get() === undefined ? 'it is not done' : undefined;
+    return db.prepare(command.created).get() === undefined ? 'it is not done' : undefined;
   } finally {
     db.close();
   }
@@ -160,11 +160,11 @@ function missing(
 const problemOf = ({ status, stderr }: Ended): string | undefined => (status === 0 ? undefined : stderr);
 
 /** The part of `npm run chaos`. */
-export const syncsOfCommands: Part = ({ program, rounds, tell }) => {
+export const syncsOfCommands: Part = ({ program, rounds, report }) => {
   const problems: string[] = [];
   const step = Math.max(1, Math.round(100 / rounds));
   const figures = failCommands(program, [1, 3], step, (text) => {
-    tell(text);
+    report(text);
     problems.push(text);
   });
   if (problems.length > 0) throw new Error(`Commands were not as they said: ${problems.join('; ')}`);

@@ -45,8 +45,8 @@ export const marksOf = (id: number): readonly number[] => [id % marks, (7 * id +
 export const contentOf = (id: number, pages: number): string =>
   `${id} `.repeat(pages * pageBytes).slice(0, pages * 450);
 
-async function run(given: Work): Promise<void> {
-  const { folder, part } = given;
+async function run(input: Work): Promise<void> {
+  const { folder, part } = input;
   // The thread of the database keeps no process alive.
   const alive = setInterval(() => undefined, 1000);
   const file = join(folder, 'tenantry.db');
@@ -55,7 +55,7 @@ async function run(given: Work): Promise<void> {
     process.kill(process.pid, 'SIGKILL');
   }
   if (part === 'first') make(file, folder);
-  const worker = new Worker(given, SqliteDatabase.open(file));
+  const worker = new Worker(input, SqliteDatabase.open(file));
   if (part === 'first' || part === 'again') await worker.doAll();
   else await worker.writeSome();
   clearInterval(alive);
@@ -117,7 +117,7 @@ class Worker {
   /** Stores something of so many pages, after housekeeping that nobody waits for; stops as a server does when the disk has failed. */
   async #write(pages: number): Promise<void> {
     await this.#react();
-    this.#keepHouse();
+    this.#cleanUp();
     const id = this.#store(pages);
     if (id === undefined) {
       if (!hasSyncFailed()) throw new Error('It stops though no sync has failed');
@@ -149,7 +149,7 @@ class Worker {
     return id;
   }
 
-  #keepHouse(): void {
+  #cleanUp(): void {
     const { db } = this;
     try {
       db.writeRelaxed(() => db.run(sql`UPDATE housekeeping SET count = count + 1, text = ${'x'.repeat(1500)}`));
@@ -182,5 +182,5 @@ class Worker {
   }
 }
 
-const [, started, given] = process.argv;
-if (started === self) await run(JSON.parse(given ?? ''));
+const [, started, input] = process.argv;
+if (started === self) await run(JSON.parse(input ?? ''));

@@ -43,9 +43,9 @@ export interface Choice {
 const program = compiled(new URL('each-sync-work.ts', import.meta.url));
 
 /** Tells what is not as it must be. */
-type Tell = (text: string) => void;
+type Report = (text: string) => void;
 
-export function failEachSync(choice: Choice, tell: Tell): EachSyncFigures {
+export function failEachSync(choice: Choice, report: Report): EachSyncFigures {
   const disk = new FaultyDisk();
   const figures = { runs: 0, syncs: 0, acknowledged: 0, cuts: 0, losses: 0, damaged: 0 };
   try {
@@ -57,7 +57,7 @@ export function failEachSync(choice: Choice, tell: Tell): EachSyncFigures {
           disk.failSyncs(first, count);
           const { notes } = work(disk, reaction);
           const cut = cutPower(disk, notes, choice, (what) =>
-            tell(`${count} syncs from ${first} on, then ${reaction}: ${what}`),
+            report(`${count} syncs from ${first} on, then ${reaction}: ${what}`),
           );
           figures.runs++;
           figures.acknowledged += notes.length;
@@ -80,11 +80,11 @@ interface Note {
 function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; notes: readonly Note[] } {
   const file = join(disk.folder, '../notes');
   rmSync(file, { force: true });
-  const given = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
-  run(disk, { ...given, part: 'first' });
+  const input = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
+  run(disk, { ...input, part: 'first' });
   const syncs = disk.syncs;
-  if (reaction === 'backup' && existsSync(file)) run(disk, { ...given, part: 'backup', reaction: 'none' });
-  run(disk, { ...given, part: reaction === 'restart' ? 'again' : 'after', reaction: 'none' });
+  if (reaction === 'backup' && existsSync(file)) run(disk, { ...input, part: 'backup', reaction: 'none' });
+  run(disk, { ...input, part: reaction === 'restart' ? 'again' : 'after', reaction: 'none' });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return {
     syncs,
@@ -96,15 +96,15 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
 }
 
 /** Runs a process to its end. A start that is refused, for the sync that fails is one of its own, is done again. */
-function run(disk: FaultyDisk, given: Work): void {
+function run(disk: FaultyDisk, input: Work): void {
   for (let attempt = 1; ; attempt++) {
-    const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(given)], {
+    const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(input)], {
       env: { PATH: process.env.PATH, ...disk.environment },
       encoding: 'utf8',
       timeout: 60_000,
     });
     // What cannot be made on such a disk is not there.
-    if (signal === 'SIGKILL' || !existsSync(given.notes)) return;
+    if (signal === 'SIGKILL' || !existsSync(input.notes)) return;
     if (attempt === 10 || !/EIO|SQLITE_IOERR/.test(stderr)) throw new Error(`The work ended by itself: ${stderr}`);
   }
 }
@@ -113,7 +113,7 @@ function cutPower(
   disk: FaultyDisk,
   notes: readonly Note[],
   choice: Choice,
-  tell: Tell,
+  report: Report,
 ): Omit<EachSyncFigures, 'runs' | 'syncs' | 'acknowledged'> {
   const figures = { cuts: 0, losses: 0, damaged: 0 };
   const folder = join(disk.folder, '../after');
@@ -138,7 +138,7 @@ function cutPower(
       );
       if (problem === undefined) continue;
       figures[problem.isDamage ? 'damaged' : 'losses']++;
-      tell(`cut at ${cut}: ${problem.what}`);
+      report(`cut at ${cut}: ${problem.what}`);
     }
   return figures;
 }
@@ -174,9 +174,9 @@ function missing(file: string, notes: readonly Note[]): { what: string; isDamage
 }
 
 /** The part of `npm run chaos`. */
-export const syncs: Part = ({ rounds, tell }) => {
+export const syncs: Part = ({ rounds, report }) => {
   const step = Math.max(1, Math.round(100 / rounds));
-  const figures = failEachSync({ reactions, counts: [1, 3], step, tearings: 1, moments: 5 }, tell);
+  const figures = failEachSync({ reactions, counts: [1, 3], step, tearings: 1, moments: 5 }, report);
   if (figures.losses + figures.damaged > 0)
     throw new Error(`Cuts of the power after failed syncs lost acknowledged writes: ${JSON.stringify(figures)}`);
   return Promise.resolve(figures);

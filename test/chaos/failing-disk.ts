@@ -11,7 +11,7 @@ import { type Ended, nativeCache, Program } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import type { Given, Part } from './part.ts';
 import { serveOn, unlessGone } from './power.ts';
-import { requireHealthy, Witness } from './witness.ts';
+import { Observer, requireHealthy } from './witness.ts';
 
 export interface EioFigures {
   /** Times at which calls failed for a while. */
@@ -40,7 +40,7 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
   const count = { windows: 0, ended: 0, failedCommands: 0, doneCommands: 0 };
   let server = await serveOn(disk, program);
   let gone = closed(server.child);
-  const witness = new Witness(server.token);
+  const observer = new Observer(server.token);
   const restartIfEnded = async (): Promise<void> => {
     await Promise.race([pause(maxEndMs), gone]);
     if (server.child.exitCode === null) return;
@@ -53,7 +53,7 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
   try {
     for (let round = 0; round < rounds; round++) {
       const over = new AbortController();
-      const writing = Promise.all(Array.from({ length: 3 }, () => write(witness, server, over.signal)));
+      const writing = Promise.all(Array.from({ length: 3 }, () => write(observer, server, over.signal)));
       // Told when it is waited for, below.
       writing.catch(() => undefined);
       await pause(200);
@@ -64,15 +64,15 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
       await restartIfEnded();
       over.abort();
       await writing;
-      await witness.requireAll(server.url);
+      await observer.requireAll(server.url);
       await command(disk, program, round, count);
       await restartIfEnded();
     }
     server.child.kill('SIGTERM');
     await gone;
     await requireHealthy(healthy, disk.folder);
-    const refused = [...witness.refused.values()].reduce((sum, number) => sum + number, 0);
-    return { ...count, writes: witness.acknowledged.size, refused };
+    const rejection = [...observer.refused.values()].reduce((sum, number) => sum + number, 0);
+    return { ...count, writes: observer.acknowledged.size, refused: rejection };
   } finally {
     if (server.child.exitCode === null) server.child.kill('SIGKILL');
     await healthy.end();
@@ -82,9 +82,9 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
 
 type Serving = Awaited<ReturnType<typeof serveOn>>;
 
-async function write(witness: Witness, { child, url }: Serving, over: AbortSignal): Promise<void> {
+async function write(observer: Observer, { child, url }: Serving, over: AbortSignal): Promise<void> {
   while (!over.aborted && child.exitCode === null) {
-    const response = await unlessGone(witness.write(url));
+    const response = await unlessGone(observer.write(url));
     if (response && response.status !== 201 && response.status < 500)
       throw new Error(`A write on a failing disk is answered ${response.status}`);
   }

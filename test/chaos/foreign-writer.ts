@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
-import { requireHealthy, Witness } from './witness.ts';
+import { Observer, requireHealthy } from './witness.ts';
 
 export interface WriterFigures {
   /** How often the other process held the lock, and how many rows were changed past the server. */
@@ -26,7 +26,7 @@ export interface WriterFigures {
 }
 
 /** Milliseconds that a write waits, and what an answer may take besides on a busy machine. */
-const patience = 10_000;
+const timeout = 10_000;
 const allowance = 3000;
 
 const sqlite = JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'));
@@ -48,41 +48,41 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
   const others: ChildProcess[] = [];
   try {
     const server = await program.serve();
-    const witness = await Witness.of(program);
-    const first = (await (await witness.write(server.url)).json()) as { url: string };
+    const observer = await Observer.of(program);
+    const first = (await (await observer.write(server.url)).json()) as { url: string };
     const file = join(program.folder, 'data/tenantry.db');
-    const told = { holds: 0, changed: '', changes: 0 };
+    const reports = { holds: 0, changed: '', changes: 0 };
     const start = (text: string, heard: (line: string) => void, ...words: string[]): ChildProcess => {
       const child = spawn(process.execPath, ['-e', text, file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
       createInterface(child.stdout).on('line', heard);
       others.push(child);
       return child;
     };
-    const holding = start(holder, () => told.holds++, holds.join());
-    start(changer, (name) => Object.assign(told, { changed: name, changes: told.changes + 1 }));
+    const holding = start(holder, () => reports.holds++, holds.join());
+    start(changer, (name) => Object.assign(reports, { changed: name, changes: reports.changes + 1 }));
     let isOver = false;
     const ended = once(holding, 'close').then(() => (isOver = true));
     const reading = read(
-      witness,
+      observer,
       first.url,
       () => isOver,
-      () => told.changed,
+      () => reports.changed,
     );
-    const writing = Promise.all(Array.from({ length: 3 }, () => write(witness, server.url, () => isOver)));
+    const writing = Promise.all(Array.from({ length: 3 }, () => write(observer, server.url, () => isOver)));
     await Promise.race([ended, reading, writing]);
     const { reads, slowest } = await reading;
     const slowestWrite = Math.max(...(await writing));
     await ended;
-    await witness.requireAll(server.url);
+    await observer.requireAll(server.url);
     for (const other of others) other.kill('SIGKILL');
     if ((await server.stop()) !== 0) throw new Error('The server does not end with 0');
     await requireHealthy(program);
     return {
-      holds: told.holds,
-      changes: told.changes,
+      holds: reports.holds,
+      changes: reports.changes,
       reads,
-      writes: witness.acknowledged.size,
-      refused: witness.refused.get(503) ?? 0,
+      writes: observer.acknowledged.size,
+      refused: observer.refused.get(503) ?? 0,
       slowestReadMilliseconds: slowest,
       slowestWriteMilliseconds: slowestWrite,
     };
@@ -94,7 +94,7 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
 
 /** Reads one customer until it is over; every answer tells at least what was told to be committed before it was asked for. */
 async function read(
-  witness: Witness,
+  observer: Observer,
   url: string,
   isOver: () => boolean,
   changed: () => string,
@@ -104,7 +104,7 @@ async function read(
   while (!isOver()) {
     const before = changed();
     const begun = performance.now();
-    const response = await witness.get(url);
+    const response = await observer.get(url);
     slowest = Math.max(slowest, Math.round(performance.now() - begun));
     const { native_name: name } = (await response.json()) as { native_name: string };
     if (response.status !== 200) throw new Error(`A read beside another writer is answered ${response.status}`);
@@ -117,15 +117,15 @@ async function read(
 }
 
 /** Writes until it is over; answers the milliseconds that the slowest took. */
-async function write(witness: Witness, url: string, isOver: () => boolean): Promise<number> {
+async function write(observer: Observer, url: string, isOver: () => boolean): Promise<number> {
   let slowest = 0;
   while (!isOver()) {
     const begun = performance.now();
-    const { headers, status } = await witness.write(url);
+    const { headers, status } = await observer.write(url);
     slowest = Math.max(slowest, Math.round(performance.now() - begun));
     if (status !== 201 && (status !== 503 || headers.get('retry-after') === null))
       throw new Error(`A write beside another writer is answered ${status}`);
-    if (slowest > patience + allowance) throw new Error(`A write beside another writer took ${slowest} ms`);
+    if (slowest > timeout + allowance) throw new Error(`A write beside another writer took ${slowest} ms`);
     await pause(20);
   }
   return slowest;

@@ -17,7 +17,7 @@ import type { Objects } from './fuzz/values.ts';
 export interface FuzzFigures {
   readonly requests: number;
   /** Answers by their status. */
-  readonly answers: Readonly<Record<string, number>>;
+  readonly responses: Readonly<Record<string, number>>;
   /** Answers that were slow, and quick when asked for again. */
   readonly slowOnce: number;
   /** Each a line that says what was asked by whom, and what came of it. */
@@ -32,7 +32,7 @@ interface FuzzOptions {
   readonly first?: number;
   /** Milliseconds that no answer may take; default 1000. */
   readonly slow?: number;
-  readonly tell?: (text: string) => void;
+  readonly report?: (text: string) => void;
 }
 
 interface Reply {
@@ -43,7 +43,7 @@ interface Reply {
 }
 
 const atOnce = 4;
-const patience = 30_000;
+const timeLimit = 30_000;
 /** Requests after which roles are given back. */
 const repairEvery = 500;
 /** Bytes of a body from which on a server may close the connection rather than read it all. */
@@ -56,26 +56,26 @@ export async function fuzz({
   seed,
   slow = 1000,
   target,
-  tell = () => undefined,
+  report = () => undefined,
 }: FuzzOptions): Promise<FuzzFigures> {
   const document = new ApiDocument((await ask(target, 'GET', '/docs/?format=openapi')).body);
   const senders = await Senders.create(target);
   await senders.furnish();
   const objects = await objectsOf(document, target);
   const maker = new RequestMaker(document, objects, senders.count, seed, await senders.kept());
-  const run = new Run(target, senders, slow, tell);
+  const run = new Run(target, senders, slow, report);
   let next = first;
   const work = async (): Promise<void> => {
     for (let number = next++; number < first + requests; number = next++) {
       if (number % repairEvery === 0) await senders.repair();
       await run.send(maker.make(number));
-      if (number % 1000 === 999) tell(`${number + 1 - first} requests`);
+      if (number % 1000 === 999) report(`${number + 1 - first} requests`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   run.close();
-  const { answers, faults, slowOnce } = run;
-  return { requests, answers: Object.fromEntries([...answers].sort()), slowOnce, faults };
+  const { responses, faults, slowOnce } = run;
+  return { requests, responses: Object.fromEntries([...responses].sort()), slowOnce, faults };
 }
 
 /** Paths of what there is, by the path of its list, at most a hundred of each. */
@@ -95,7 +95,7 @@ export async function objectsOf(document: ApiDocument, target: Target): Promise<
 }
 
 class Run {
-  readonly answers = new Map<string, number>();
+  readonly responses = new Map<string, number>();
   readonly faults: string[] = [];
   slowOnce = 0;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: atOnce });
@@ -105,32 +105,32 @@ class Run {
     private readonly target: Target,
     private readonly senders: Senders,
     private readonly slow: number,
-    private readonly tell: (text: string) => void,
+    private readonly report: (text: string) => void,
   ) {}
 
   close = (): void => this.#agent.destroy();
 
-  async send(asked: FuzzRequest): Promise<void> {
-    const reply = await this.#reply(asked);
+  async send(received: FuzzRequest): Promise<void> {
+    const reply = await this.#reply(received);
     const kind = String(reply?.status ?? 'none');
-    this.answers.set(kind, (this.answers.get(kind) ?? 0) + 1);
+    this.responses.set(kind, (this.responses.get(kind) ?? 0) + 1);
     if (!reply) return;
-    if (reply.status === 401) this.senders.forget(asked.sender);
+    if (reply.status === 401) this.senders.forget(received.sender);
     // Too much at once is an answer: the server is busy with others of these requests.
     if (reply.status >= 500 && !(reply.status === 503 && reply.headers['retry-after'] !== undefined))
-      this.#note(asked, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
-    if (reply.milliseconds > this.slow) await this.#judgeSlow(asked, reply.milliseconds);
-    this.#compare(asked, reply);
+      this.#note(received, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
+    if (reply.milliseconds > this.slow) await this.#checkSlow(received, reply.milliseconds);
+    this.#compare(received, reply);
   }
 
   /** It is asked again: the machine may have been busy with something else. */
-  async #judgeSlow(asked: FuzzRequest, milliseconds: number): Promise<void> {
-    const again = await this.#reply(asked);
-    if (again && again.milliseconds > this.slow) this.#note(asked, `took ${Math.round(milliseconds)} ms`);
+  async #checkSlow(received: FuzzRequest, milliseconds: number): Promise<void> {
+    const again = await this.#reply(received);
+    if (again && again.milliseconds > this.slow) this.#note(received, `took ${Math.round(milliseconds)} ms`);
     else this.slowOnce++;
   }
 
-  #compare({ method, target, ...asked }: FuzzRequest, { body, headers, status }: Reply): void {
+  #compare({ method, target, ...received }: FuzzRequest, { body, headers, status }: Reply): void {
     // What is compressed says the same as what is not, and oversized headers are no concern of an operation.
     if (method === 'HEAD' || status >= 500 || status === 431 || headers['content-encoding'] !== undefined) return;
     const type = headers['content-type'] ?? '';
@@ -139,52 +139,52 @@ class Run {
       const content = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
       checkResponse(method, new URL(this.target.url + target), status, type, content);
     } catch (error) {
-      this.#note({ method, target, ...asked }, (error as Error).message);
+      this.#note({ method, target, ...received }, (error as Error).message);
     }
   }
 
   /** Of faults of one kind the first is told. */
-  #note(asked: FuzzRequest, what: string): void {
-    const kind = `${asked.method} ${asked.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
+  #note(received: FuzzRequest, what: string): void {
+    const kind = `${received.method} ${received.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
     if (this.#known.has(kind)) return;
     this.#known.add(kind);
-    const { body, headers, method, number, sender, target } = asked;
+    const { body, headers, method, number, sender, target } = received;
     const line = `request ${number} by ${this.senders.name(sender)}: ${method} ${target.slice(0, 500)} ${JSON.stringify(headers)} ${JSON.stringify(body?.subarray(0, 1000).toString('latin1') ?? null)}: ${what}`;
     this.faults.push(line);
-    this.tell(line);
+    this.report(line);
   }
 
-  async #reply(asked: FuzzRequest): Promise<Reply | undefined> {
-    const token = await this.senders.token(asked.sender);
-    const headers = { ...asked.headers, ...(token !== undefined && { Authorization: `Token ${token}` }) };
+  async #reply(received: FuzzRequest): Promise<Reply | undefined> {
+    const token = await this.senders.token(received.sender);
+    const headers = { ...received.headers, ...(token !== undefined && { Authorization: `Token ${token}` }) };
     const { hostname, port } = new URL(this.target.url);
     const started = performance.now();
     return new Promise((resolve) => {
-      let isAnswered = false;
+      let hasResponse = false;
       const lost = (error: Error): void => {
-        if (isAnswered) return;
-        if ((asked.body?.length ?? 0) < largeBody) this.#note(asked, `no answer: ${error.message}`);
+        if (hasResponse) return;
+        if ((received.body?.length ?? 0) < largeBody) this.#note(received, `no answer: ${error.message}`);
         resolve(undefined);
       };
       const sent = request({
         hostname,
         port,
-        method: asked.method,
-        path: asked.target,
+        method: received.method,
+        path: received.target,
         agent: this.#agent,
-        timeout: patience,
-        headers: { ...headers, ...(asked.body && { 'Content-Length': asked.body.length }) },
+        timeout: timeLimit,
+        headers: { ...headers, ...(received.body && { 'Content-Length': received.body.length }) },
       });
-      sent.on('response', (answer) => {
-        readBody(answer).then((body) => {
-          isAnswered = true;
-          const { headers: told, statusCode: status = 0 } = answer;
-          resolve({ status, headers: told, body, milliseconds: performance.now() - started });
+      sent.on('response', (response) => {
+        readBody(response).then((body) => {
+          hasResponse = true;
+          const { headers: reports, statusCode: status = 0 } = response;
+          resolve({ status, headers: reports, body, milliseconds: performance.now() - started });
         }, lost);
       });
-      sent.on('timeout', () => sent.destroy(new Error(`none within ${patience} ms`)));
+      sent.on('timeout', () => sent.destroy(new Error(`none within ${timeLimit} ms`)));
       sent.on('error', lost);
-      sent.end(asked.body);
+      sent.end(received.body);
     });
   }
 }

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
-import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
+import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './witness.ts';
 
 export interface BackupFigures {
   /** Commands that were killed before they were done; what had its name then. */
@@ -52,12 +52,12 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     // Beside the server it takes longer.
     const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
     const server = await program.serve();
-    const witness = await Witness.of(program);
+    const observer = await Observer.of(program);
     let isOver = false;
     const writing = Promise.all(
       Array.from({ length: 2 }, async () => {
         while (!isOver) {
-          if ((await witness.write(server.url)).status !== 201) throw new Error('A write beside a backup is refused');
+          if ((await observer.write(server.url)).status !== 201) throw new Error('A write beside a backup is refused');
           await pause(5);
         }
       }),
@@ -66,11 +66,11 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     writing.catch(() => undefined);
     const before = new Set(readdirSync(program.folder));
     for (let round = 0; round < rounds; round++) {
-      const acknowledged = new Map(witness.acknowledged);
+      const acknowledged = new Map(observer.acknowledged);
       if (await killAtRandom(program, ['backup', 'file'], longest)) kills++;
       if (existsSync(join(program.folder, 'file'))) {
         whole++;
-        await requireRestorable(program, witness.token, acknowledged);
+        await requireRestorable(program, observer.token, acknowledged);
       }
       for (const name of readdirSync(program.folder)) {
         if (before.has(name)) continue;
@@ -80,10 +80,10 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     }
     isOver = true;
     await writing;
-    await witness.requireAll(server.url);
+    await observer.requireAll(server.url);
     if ((await server.stop()) !== 0) throw new Error('The server does not end with 0');
     await requireHealthy(program);
-    return { kills, whole, writes: witness.acknowledged.size };
+    return { kills, whole, writes: observer.acknowledged.size };
   });
 
 /** Throws unless a backup holds what was acknowledged before it began. */
@@ -96,7 +96,7 @@ async function requireRestorable(
   requireEnded(await program.run(words), words);
   await requireHealthy(program, 'restored');
   const server = await program.serve(['--data', 'restored']);
-  await new Witness(token, acknowledged).requireAll(server.url);
+  await new Observer(token, acknowledged).requireAll(server.url);
   await server.stop();
   rmSync(join(program.folder, 'restored'), { recursive: true });
 }
@@ -104,10 +104,10 @@ async function requireRestorable(
 /** Kills so many restores. */
 export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreFigures> =>
   withMuch(rows, async (program) => {
-    let [kills, whole, refused] = [0, 0, 0];
+    let [kills, whole, rejection] = [0, 0, 0];
     const first = await program.serve();
-    const witness = await Witness.of(program);
-    for (let i = 0; i < 20; i++) await witness.write(first.url);
+    const observer = await Observer.of(program);
+    for (let i = 0; i < 20; i++) await observer.write(first.url);
     await first.stop();
     requireEnded(await program.run(['backup', 'file']), ['backup']);
     const words = ['restore', 'file', '--data', 'restored'];
@@ -119,26 +119,26 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
       if (await killAtRandom(program, words, longest, join(folder, 'restoring'))) kills++;
       if (existsSync(join(folder, 'tenantry.db'))) whole++;
       else {
-        await requireRefused(program);
-        refused++;
+        await requireRejected(program);
+        rejection++;
         requireEnded(await program.run(words), words);
       }
       await requireHealthy(program, 'restored');
       const server = await program.serve(['--data', 'restored']);
-      await witness.requireAll(server.url);
+      await observer.requireAll(server.url);
       await server.stop();
     }
-    return { kills, whole, refused };
+    return { kills, whole, refused: rejection };
   });
 
 /** Throws where a server serves what a killed restore has left. */
-async function requireRefused(program: Program): Promise<void> {
-  const refusal = await program.serve(['--data', 'restored']).then(
+async function requireRejected(program: Program): Promise<void> {
+  const denial = await program.serve(['--data', 'restored']).then(
     () => 'it serves',
     ({ message }: Error) => message,
   );
-  if (!/: tenantry: [^\n]+ was not finished: [^\n]+\n$/.test(refusal))
-    throw new Error(`A server on a folder in which a restore was killed: ${refusal}`);
+  if (!/: tenantry: [^\n]+ was not finished: [^\n]+\n$/.test(denial))
+    throw new Error(`A server on a folder in which a restore was killed: ${denial}`);
 }
 
 /** The parts of `npm run chaos`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { nativeCache, Program } from '../support/program.ts';
 import type { Part } from './part.ts';
-import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
+import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './witness.ts';
 
 export interface CommandFigures {
   readonly demos: number;
@@ -37,7 +37,7 @@ async function killDemos(rounds: number): Promise<number> {
       }
     }
     await program.run(['demo']);
-    await requireHealthy(program, 'data', told);
+    await requireHealthy(program, 'data', reports);
     return kills;
   } finally {
     await program.end();
@@ -46,14 +46,14 @@ async function killDemos(rounds: number): Promise<number> {
 }
 
 /** What doctor says of the demonstration world. */
-const told = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
+const reports = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
 
 async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
   let rotations = 0;
   const program = new Program(nativeCache);
   try {
     const server = await program.serve();
-    const { token } = await Witness.of(program);
+    const { token } = await Observer.of(program);
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
     for (let i = 0; i < hooks; i++) {
       const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });

@@ -111,20 +111,20 @@ const contentOf = (program: Program): Map<string, string[]> =>
     return new Map(
       tables.map((table) => {
         const stored = db.prepare(`SELECT * FROM "${table}"`).all() as Record<string, unknown>[];
-        return [table, stored.map((row) => told(table, row)).sort()];
+        return [table, stored.map((row) => reports(table, row)).sort()];
       }),
     );
   });
 
-function told(table: string, row: Record<string, unknown>): string {
+function reports(table: string, row: Record<string, unknown>): string {
   const isNew = table === 'quota' && row.scope_kind === 'global';
-  const shown = Object.entries(row).filter(([name]) => !random.includes(name) && !(isNew && name === 'uuid'));
-  return JSON.stringify(shown);
+  const displayed = Object.entries(row).filter(([name]) => !random.includes(name) && !(isNew && name === 'uuid'));
+  return JSON.stringify(displayed);
 }
 
-function compare(found: Map<string, string[]>, right: Map<string, string[]>): void {
-  for (const table of new Set([...found.keys(), ...right.keys()])) {
-    const [is, was] = [found.get(table) ?? [], right.get(table) ?? []];
+function compare(matches: Map<string, string[]>, right: Map<string, string[]>): void {
+  for (const table of new Set([...matches.keys(), ...right.keys()])) {
+    const [is, was] = [matches.get(table) ?? [], right.get(table) ?? []];
     const at = was.findIndex((row, i) => row !== is[i]);
     if (at >= 0 || is.length !== was.length)
       throw new Error(`The table ${table} is other than after an undisturbed start: ${is[at]} for ${was[at]}`);

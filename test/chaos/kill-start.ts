@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Program } from '../support/program.ts';
 import type { Part } from './part.ts';
-import { killAtRandom, requireHealthy, Witness } from './witness.ts';
+import { killAtRandom, Observer, requireHealthy } from './witness.ts';
 
 export interface StartFigures {
   /** Starts that were killed in a new folder before they were done, and in one that was left unclean. */
@@ -32,12 +32,12 @@ export async function killStarts(rounds: number): Promise<StartFigures> {
       const first = await program.serve();
       longest = 1.2 * (performance.now() - begun);
       await requirePassword(first.url, join(program.folder, 'data'));
-      const witness = await Witness.of(program);
-      await witness.writeUntilKilled(first, 500);
+      const observer = await Observer.of(program);
+      await observer.writeUntilKilled(first, 500);
       for (let i = 0; i < kills; i++) if (await killAtRandom(program, serve, longest)) uncleanFolders++;
       const last = await program.serve();
-      await witness.requireAll(last.url);
-      writes += witness.acknowledged.size;
+      await observer.requireAll(last.url);
+      writes += observer.acknowledged.size;
       await last.stop();
       await requireHealthy(program);
       requireTidy(join(program.folder, 'data'));

@@ -47,7 +47,7 @@ const searching = 0.2;
 export async function chaos(
   rounds: number,
   program: readonly string[],
-  tell: (text: string) => void = () => undefined,
+  report: (text: string) => void = () => undefined,
 ): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-chaos-'));
   const receiver = await Receiver.start();
@@ -65,7 +65,7 @@ export async function chaos(
       }
       await requirePresent(server.url, token, written.slice(-writers * 20));
       unanswered += await writeUntilKilled(server, token, written);
-      tell(`round ${round}: ${written.length} writes acknowledged, ${diary.requests} requests received`);
+      report(`round ${round}: ${written.length} writes acknowledged, ${diary.requests} requests received`);
     }
     receiver.behaviour = (received) => diary.note(received, 200);
     const { deliveries, events } = await examine(folder, diary, written);
@@ -102,7 +102,7 @@ export class Diary {
   duplicates = 0;
   readonly #seen = new Set<string>();
 
-  async note({ headers, path }: Received, answer: Behaviour | Promise<Behaviour>): Promise<Behaviour> {
+  async note({ headers, path }: Received, reply: Behaviour | Promise<Behaviour>): Promise<Behaviour> {
     const id = headers['webhook-id'] as string;
     this.requests++;
     if (!this.#seen.has(id)) {
@@ -112,7 +112,7 @@ export class Diary {
       else this.first.set(path, [id]);
     }
     if (this.accepted.has(id)) this.duplicates++;
-    const behaviour = await answer;
+    const behaviour = await reply;
     if (behaviour === 200) this.accepted.add(id);
     return behaviour;
   }
@@ -189,9 +189,9 @@ export async function requirePresent(url: string, token: string, customers: read
       (await ask(url, token, 'GET', `/api/events/count/?event_type=customer_creation_succeeded&search=${search}`))
         .body as { count: number }
     ).count;
-  const [recorded, found] = [await count(''), await count(words)];
-  if (recorded < customers.length || recorded !== found)
-    throw new Error(`Of ${recorded} events a search finds ${found} after a restart`);
+  const [recorded, matches] = [await count(''), await count(words)];
+  if (recorded < customers.length || recorded !== matches)
+    throw new Error(`Of ${recorded} events a search finds ${matches} after a restart`);
 }
 
 /** What every event of the customers says. */
@@ -265,19 +265,19 @@ function compare(
   const log = db.values<string>(
     sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`,
   );
-  const told = new Set(log);
-  if (log.length !== told.size) throw new Error(`${told.size} customers were created by ${log.length} events`);
+  const reports = new Set(log);
+  if (log.length !== reports.size) throw new Error(`${reports.size} customers were created by ${log.length} events`);
   for (const uuid of written) {
     if (!customers.has(uuid)) throw new Error(`The customer ${uuid}, which was acknowledged, is lost`);
-    if (!told.has(uuid)) throw new Error(`The customer ${uuid} has no event`);
+    if (!reports.has(uuid)) throw new Error(`The customer ${uuid} has no event`);
   }
-  if (customers.size !== told.size) throw new Error(`${customers.size} customers have ${told.size} events`);
+  if (customers.size !== reports.size) throw new Error(`${customers.size} customers have ${reports.size} events`);
   for (const [index, hook] of db.values<number>(sql`SELECT id FROM hook ORDER BY id`).entries()) {
     const queued = db.all<{ uuid: string; status: string }>(
       sql`SELECT uuid, status FROM delivery WHERE hook_id = ${hook} ORDER BY id`,
     );
-    if (queued.length !== told.size)
-      throw new Error(`${told.size} events have ${queued.length} deliveries to the hook ${index}`);
+    if (queued.length !== reports.size)
+      throw new Error(`${reports.size} events have ${queued.length} deliveries to the hook ${index}`);
     const missing = queued.find(({ status, uuid }) => status !== 'delivered' || !diary.accepted.has(uuid));
     if (missing)
       throw new Error(
@@ -288,5 +288,5 @@ function compare(
     if (astray >= 0 || came.length !== queued.length)
       throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
   }
-  return { events: told.size, deliveries: told.size * hooks };
+  return { events: reports.size, deliveries: reports.size * hooks };
 }

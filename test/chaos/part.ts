@@ -15,8 +15,8 @@ export interface Given {
   /** Of what is random in them. */
   readonly seed: string;
   /** Says how far it is. */
-  readonly tell: (text: string) => void;
+  readonly report: (text: string) => void;
 }
 
 /** Does something to the program, and answers figures. Throws with a sentence when something is not as it must be. */
-export type Part = (given: Given) => Promise<object>;
+export type Part = (input: Given) => Promise<object>;

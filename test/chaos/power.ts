@@ -100,15 +100,15 @@ interface Written {
 /** Writes until then, or until the server ends, and ends it. Returns how many writes were not acknowledged. */
 async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
   const { child, token, url } = server;
-  let refused = 0;
+  let rejection = 0;
   const write = async (): Promise<void> => {
     while (performance.now() < end && child.exitCode === null) {
-      const answer = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
+      const reply = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
       const at = disk.position;
-      if (!answer) refused++;
-      else if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
-      else if (answer.status >= 500) refused++;
-      else throw new Error(`A write was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (!reply) rejection++;
+      else if (reply.status === 201) written.push({ uuid: reply.body.uuid as string, at });
+      else if (reply.status >= 500) rejection++;
+      else throw new Error(`A write was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
     }
   };
   try {
@@ -116,7 +116,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
   } finally {
     await (Math.random() < 0.5 ? killed(server) : stopped(server));
   }
-  return refused;
+  return rejection;
 }
 
 /** Resolves to undefined where the server has ended and does not answer. */

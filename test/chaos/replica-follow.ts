@@ -9,7 +9,7 @@ import { withWorks, writers } from './replica.ts';
 import { requireEnded, requireHealthy } from './witness.ts';
 
 /** What tells servers apart. */
-const serverOf = (answer: Response): string | undefined => answer.headers.get('X-Request-Id')?.split('-')[0];
+const serverOf = (response: Response): string | undefined => response.headers.get('X-Request-Id')?.split('-')[0];
 
 /** Seconds in which clients write through the follower. */
 const lasts = 15;
@@ -29,7 +29,7 @@ export interface FollowFigures {
 
 /** Rejects with a sentence when a write was not read, is missing that should not be, or the old primary takes one more. */
 export const followAndPromote = (): Promise<FollowFigures> =>
-  withWorks('file', async ({ acknowledged, objects, program, replicating, server, witness }) => {
+  withWorks('file', async ({ acknowledged, objects, program, replicating, server, observer }) => {
     const source = `file://${objects}`;
     const words = ['--data', 'follower', '--follow', source, '--litestream-program', litestreamProgram];
     mkdirSync(join(program.folder, 'follower'));
@@ -41,14 +41,14 @@ export const followAndPromote = (): Promise<FollowFigures> =>
     const until = performance.now() + lasts * 1000;
     const client = async (): Promise<void> => {
       while (performance.now() < until) {
-        const written = await witness.write(follower.url);
+        const written = await observer.write(follower.url);
         const { url, uuid } = (await written.json()) as { url: string; uuid: string };
         if (written.status !== 201) throw new Error(`A write through the follower was answered ${written.status}`);
         acknowledged.set(uuid, performance.now());
         const begun = performance.now();
         const read = await fetch(url, {
           headers: {
-            Authorization: `Token ${witness.token}`,
+            Authorization: `Token ${observer.token}`,
             'X-Tenantry-Version': written.headers.get('X-Tenantry-Version') ?? '',
           },
         });
@@ -67,7 +67,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
     requireEnded(await program.run(promotion), promotion);
     await requireHealthy(program, 'follower');
     const promoted = await program.serve(['--data', 'follower']);
-    const present = await witness.customers(promoted.url);
+    const present = await observer.customers(promoted.url);
     const gone = [...acknowledged].filter(([uuid]) => !present.has(uuid)).map(([, instant]) => instant);
     const milliseconds = Math.round(killed - Math.min(killed, ...gone));
     if (milliseconds > mostMissing * 1000)
@@ -75,7 +75,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
         `Of the promoted copy ${gone.length} writes are missing, from ${milliseconds} ms before the kill on`,
       );
     const back = await program.serve(['--peers', promoted.url]);
-    const late = await witness.write(back.url);
+    const late = await observer.write(back.url);
     if (late.status !== 503) throw new Error(`The old primary answers a write with ${late.status}`);
     times.sort((a, b) => a - b);
     const median = Math.round(times[Math.floor(times.length / 2)] ?? 0);

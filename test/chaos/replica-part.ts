@@ -4,25 +4,25 @@ import { type DrillFigures, drill, drillLasts, replicateLong } from './replica.t
 import { followAndPromote } from './replica-follow.ts';
 
 /** The drill with both targets, that with a follower, and the long run. */
-export async function replica({ minutes, rounds, tell }: Given): Promise<Record<string, number>> {
+export async function replica({ minutes, rounds, report }: Given): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
   for (const target of ['file', 's3'] as const) {
     let worst: DrillFigures = { writes: 0, missing: 0, milliseconds: 0 };
     let writes = 0;
     for (let round = 0; round < Math.max(1, rounds / 50); round++) {
-      const found = await drill(target, drillLasts);
-      tell(
-        `${target}: of ${found.writes} acknowledged writes ${found.missing} of the last ${found.milliseconds} ms are missing`,
+      const matches = await drill(target, drillLasts);
+      report(
+        `${target}: of ${matches.writes} acknowledged writes ${matches.missing} of the last ${matches.milliseconds} ms are missing`,
       );
-      writes += found.writes;
-      if (found.milliseconds >= worst.milliseconds) worst = found;
+      writes += matches.writes;
+      if (matches.milliseconds >= worst.milliseconds) worst = matches;
     }
     figures[`${target}: writes acknowledged`] = writes;
     figures[`${target}: missing at worst`] = worst.missing;
     figures[`${target}: milliseconds before the kill of the first of them`] = worst.milliseconds;
   }
   const { median, milliseconds, missing, readHere, writes } = await followAndPromote();
-  tell(`follower: ${writes} writes, ${readHere} read there; ${missing} of the last ${milliseconds} ms are missing`);
+  report(`follower: ${writes} writes, ${readHere} read there; ${missing} of the last ${milliseconds} ms are missing`);
   figures['follower: writes, each of them read'] = writes;
   figures['follower: reads that did not go to the primary'] = readHere;
   figures['follower: median milliseconds of these'] = median;

@@ -18,7 +18,7 @@ import {
   replicate,
   serveS3,
 } from '../support/replication.ts';
-import { requireEnded, requireHealthy, Witness } from './witness.ts';
+import { Observer, requireEnded, requireHealthy } from './witness.ts';
 
 export const writers = 16;
 /** Seconds of a drill. */
@@ -36,7 +36,7 @@ interface Works {
   readonly config: string;
   /** Where the copies of the file target are. */
   readonly objects: string;
-  readonly witness: Witness;
+  readonly observer: Observer;
   /** When customers were acknowledged, in milliseconds, by uuid. */
   readonly acknowledged: Map<string, number>;
 }
@@ -59,12 +59,12 @@ export async function withWorks<T>(
     const printed = await program.run(['example', 'litestream', ...words]);
     const config = join(program.folder, 'litestream.yml');
     writeFileSync(config, configured(printed.stdout, store?.url, objects));
-    const witness = await Witness.of(program);
+    const observer = await Observer.of(program);
     const server = await program.serve(words);
     works = {
       program,
       server,
-      witness,
+      observer,
       config,
       objects,
       acknowledged: new Map(),
@@ -89,12 +89,12 @@ function configured(printed: string, store: string | undefined, objects: string)
 }
 
 /** Clients write until `until` has resolved, and then no more. */
-async function write({ acknowledged, server, witness }: Works, until: Promise<unknown>): Promise<void> {
+async function write({ acknowledged, server, observer }: Works, until: Promise<unknown>): Promise<void> {
   let isOver = false;
   const clients = Array.from({ length: writers }, async () => {
     while (!isOver) {
       try {
-        const response = await witness.write(server.url);
+        const response = await observer.write(server.url);
         const { uuid } = (await response.json()) as { uuid?: string };
         if (response.status === 201 && uuid !== undefined) acknowledged.set(uuid, performance.now());
       } catch (error) {
@@ -110,15 +110,15 @@ async function write({ acknowledged, server, witness }: Works, until: Promise<un
 
 /** Restores the copy into another folder, which must be whole; answers the customers that are missing there. */
 async function missing({ acknowledged, config, program }: Works): Promise<string[]> {
-  const elsewhere = join(program.folder, 'elsewhere');
-  mkdirSync(elsewhere);
+  const remote = join(program.folder, 'elsewhere');
+  mkdirSync(remote);
   const database = join(program.folder, 'data/tenantry.db');
-  await litestream('restore', '-no-expand-env', '-config', config, '-o', join(elsewhere, 'tenantry.db'), database);
-  copyFileSync(join(program.folder, 'data/secret.key'), join(elsewhere, 'secret.key'));
+  await litestream('restore', '-no-expand-env', '-config', config, '-o', join(remote, 'tenantry.db'), database);
+  copyFileSync(join(program.folder, 'data/secret.key'), join(remote, 'secret.key'));
   await requireHealthy(program, 'elsewhere');
-  const witness = await Witness.of(program, 'elsewhere');
+  const observer = await Observer.of(program, 'elsewhere');
   const server = await program.serve(['--data', 'elsewhere']);
-  const present = await witness.customers(server.url);
+  const present = await observer.customers(server.url);
   await server.stop();
   return [...acknowledged.keys()].filter((uuid) => !present.has(uuid));
 }
@@ -169,7 +169,7 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
   withWorks(
     target,
     async (works) => {
-      const { acknowledged, program, replicating, server, witness } = works;
+      const { acknowledged, program, replicating, server, observer } = works;
       let longestLog = 0;
       const look = setInterval(() => {
         longestLog = Math.max(longestLog, statSync(join(program.folder, 'data/tenantry.db-wal')).size);
@@ -182,8 +182,8 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       await endBy(replicating.process, 'SIGINT');
       const gone = await missing(works);
       if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
-      const refused = [...witness.refused.values()].reduce((sum, count) => sum + count, 0);
-      return { writes: acknowledged.size, refused, beginnings: beginnings(works), longestLog };
+      const rejection = [...observer.refused.values()].reduce((sum, count) => sum + count, 0);
+      return { writes: acknowledged.size, refused: rejection, beginnings: beginnings(works), longestLog };
     },
     words,
   );

@@ -28,7 +28,7 @@ import { replica } from './replica-part.ts';
 
 /** A line a part. */
 const parts: Readonly<Record<string, Part>> = {
-  kill: ({ program, rounds, tell }) => chaos(rounds, program, tell),
+  kill: ({ program, rounds, report }) => chaos(rounds, program, report),
   start,
   migration,
   backup,
@@ -42,7 +42,7 @@ const parts: Readonly<Record<string, Part>> = {
   syncs,
   'syncs-of-commands': syncsOfCommands,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
-  fuzz: ({ program: [bundle = ''], ...given }) => fuzzRounds({ bundle, ...given }),
+  fuzz: ({ program: [bundle = ''], ...input }) => fuzzRounds({ bundle, ...input }),
 };
 
 const { values } = parseArgs({
@@ -57,7 +57,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: Object.keys(parts) },
   },
 });
-const given: Given = {
+const input: Given = {
   program: [builtProgram],
   rounds: Number(values.rounds),
   cuts: Number(values.cuts),
@@ -65,12 +65,12 @@ const given: Given = {
   minutes: Number(values.minutes),
   requests: Number(values.requests),
   seed: values.seed,
-  tell: (text) => void process.stderr.write(`${text}\n`),
+  report: (text) => void process.stderr.write(`${text}\n`),
 };
 
 for (const name of values.only) {
   const run = parts[name];
   if (run === undefined) throw new Error(`There is no part ${name}; known: ${Object.keys(parts).join(', ')}`);
-  const rows = Object.entries(await run(given)).map(([what, count]) => `| ${what} | ${count} |`);
+  const rows = Object.entries(await run(input)).map(([what, count]) => `| ${what} | ${count} |`);
   process.stdout.write(`${[`| ${name} | Count |`, '|---|---|', ...rows].join('\n')}\n\n`);
 }

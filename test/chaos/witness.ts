@@ -58,7 +58,7 @@ export async function requireHealthy(program: Program, folder = 'data', right = 
 }
 
 /** A staff user that creates customers and knows which of them were acknowledged. */
-export class Witness {
+export class Observer {
   /** Names of the customers that were acknowledged, by uuid. */
   readonly acknowledged: Map<string, string>;
   /** Answers other than 201, by status. */
@@ -72,11 +72,11 @@ export class Witness {
   }
 
   /** One for the user admin, which the folder must have. */
-  static async of(program: Program, folder = 'data'): Promise<Witness> {
+  static async of(program: Program, folder = 'data'): Promise<Observer> {
     const words = ['token', 'admin', '--data', folder];
     const ended = await program.run(words);
     requireEnded(ended, words);
-    return new Witness(ended.stdout.trim());
+    return new Observer(ended.stdout.trim());
   }
 
   async get(url: string): Promise<Response> {

@@ -8,17 +8,17 @@ import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('a client in Python');
 const script = fileURLToPath(new URL('check.py', import.meta.url));
-const patience = 60_000;
+const timeLimit = 60_000;
 const customerNames = Array.from({ length: 25 }, (_, index) => `Customer ${String(index + 1).padStart(2, '0')}`);
 
 /** What each step told, by its name. */
-let told: Readonly<Record<string, Json>>;
+let reports: Readonly<Record<string, Json>>;
 
 /** Runs the script to its end; answers the lines it printed. */
 const run = (...parameters: readonly string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
     // The server is on this machine: whatever proxy the environment names is none of its business.
-    const options = { timeout: patience, killSignal: 'SIGKILL', env: { ...process.env, no_proxy: '*' } } as const;
+    const options = { timeout: timeLimit, killSignal: 'SIGKILL', env: { ...process.env, no_proxy: '*' } } as const;
     execFile('python3', [script, ...parameters], options, (error, stdout, stderr) => {
       if (!error) resolve(stdout.trim().split('\n'));
       else if (error.code === 'ENOENT')
@@ -27,7 +27,7 @@ const run = (...parameters: readonly string[]): Promise<string[]> =>
             'There is no python3 on the PATH; the check of a client in another language needs Python 3.11 or later.',
           ),
         );
-      else if (error.killed) reject(new Error(`check.py did not end within ${patience / 1000} s.`));
+      else if (error.killed) reject(new Error(`check.py did not end within ${timeLimit / 1000} s.`));
       else reject(new Error(`check.py failed after:\n${stdout}\n${stderr}`));
     });
   });
@@ -52,26 +52,26 @@ test.before(async () => {
   for (const name of ['Bridge', 'Tunnel']) await fixture.project(name, customers[0]);
   await fixture.project('Ferry', customers[1]);
   const lines = await run(fixture.url, 'clerk', 'pässword 1', 'visitor', 'secret12');
-  told = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
+  reports = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
 });
 
 /** A refusal with a sentence. */
-const refused = (status: number, detail: string): Json => ({ status, detail, fields: {} });
+const rejection = (status: number, detail: string): Json => ({ status, detail, fields: {} });
 /** A refusal with messages by field. */
 const faulty = (status: number, fields: Json): Json => ({ status, detail: null, fields });
 
-const notFound = refused(404, 'Not found.');
+const notFound = rejection(404, 'Not found.');
 
 test('does every step', () => {
-  assert.equal(Object.keys(told), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'refusals', 'logout']);
+  assert.equal(Object.keys(reports), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'refusals', 'logout']);
 });
 
 test('logs in, and learns what is wrong with a login', () => {
-  const { token, ...rest } = told.login;
+  const { token, ...rest } = reports.login;
   assert.match(token, /^[0-9a-f]{40}$/);
   assert.equal(rest, {
-    'without token': refused(401, 'Authentication credentials were not provided.'),
-    'wrong password': refused(401, 'Invalid username/password.'),
+    'without token': rejection(401, 'Authentication credentials were not provided.'),
+    'wrong password': rejection(401, 'Invalid username/password.'),
     'no password': faulty(401, { password: ['This field may not be null.'] }),
     me: ['clerk'],
   });
@@ -79,7 +79,7 @@ test('logs in, and learns what is wrong with a login', () => {
 
 test('finds the collections from the root', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.equal(told.root, {
+  assert.equal(reports.root, {
     configuration: 200,
     version: { version },
     customers: `${fixture.url}/api/customers/`,
@@ -88,7 +88,7 @@ test('finds the collections from the root', () => {
 });
 
 test('walks through three pages by the Link header, without gaps or doubles', () => {
-  const { names, links, ...rest } = told.paging;
+  const { names, links, ...rest } = reports.paging;
   assert.equal(names, [customerNames.slice(0, 10), customerNames.slice(10, 20), customerNames.slice(20)]);
   const page = (number: number): string =>
     `${fixture.url}/api/customers/?name=Customer&o=name${number === 1 ? '' : `&page=${number}`}`;
@@ -97,11 +97,11 @@ test('walks through three pages by the Link header, without gaps or doubles', ()
     { first: page(1), prev: page(1), next: page(3), last: page(3) },
     { first: page(1), prev: page(2), last: page(3) },
   ]);
-  assert.equal(rest, { counts: ['25', '25', '25'], 'by seven': [7, 7, 7, 4], beyond: refused(404, 'Invalid page.') });
+  assert.equal(rest, { counts: ['25', '25', '25'], 'by seven': [7, 7, 7, 4], beyond: rejection(404, 'Invalid page.') });
 });
 
 test('orders, filters and narrows lists', () => {
-  assert.equal(told.lists, {
+  assert.equal(reports.lists, {
     descending: ['Customer 25', 'Customer 24', 'Customer 23'],
     filtered: customerNames.slice(9, 19),
     'by customer': ['Bridge', 'Tunnel'],
@@ -112,7 +112,7 @@ test('orders, filters and narrows lists', () => {
 });
 
 test('creates, reads conditionally, changes and deletes an object, with any text in it', () => {
-  assert.equal(told.objects, {
+  assert.equal(reports.objects, {
     created: 201,
     location: true,
     read: true,
@@ -127,7 +127,7 @@ test('creates, reads conditionally, changes and deletes an object, with any text
 });
 
 test('uploads a file and gets it back', () => {
-  assert.equal(told.image, {
+  assert.equal(reports.image, {
     stored: true,
     type: 'image/png',
     same: true,
@@ -140,7 +140,7 @@ test('uploads a file and gets it back', () => {
 });
 
 test('is told what is wrong with a request', () => {
-  assert.equal(told.refusals, {
+  assert.equal(reports.refusals, {
     fields: faulty(400, {
       name: ['This field may not be blank.'],
       agreement_number: ['Ensure this value is greater than or equal to 0.'],
@@ -150,18 +150,18 @@ test('is told what is wrong with a request', () => {
     missing: faulty(400, { name: ['This field is required.'], customer: ['This field is required.'] }),
     link: faulty(400, { customer: ['Invalid hyperlink - Object does not exist.'] }),
     syntax: faulty(400, { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }),
-    'media type': refused(415, 'Unsupported media type "text/plain" in request.'),
+    'media type': rejection(415, 'Unsupported media type "text/plain" in request.'),
     path: notFound,
-    method: refused(405, 'Method "DELETE" not allowed.'),
-    state: refused(409, 'Cannot delete organization with existing projects'),
+    method: rejection(405, 'Method "DELETE" not allowed.'),
+    state: rejection(409, 'Cannot delete organization with existing projects'),
     'lesser sees': ['Customer 25'],
-    'lesser may not': refused(403, 'You do not have permission to perform this action.'),
+    'lesser may not': rejection(403, 'You do not have permission to perform this action.'),
     'lesser does not see': notFound,
   });
 });
 
 test('logs out', () => {
-  assert.equal(told.logout, { after: refused(401, 'Invalid token.') });
+  assert.equal(reports.logout, { after: rejection(401, 'Invalid token.') });
 });
 
 test.run();

@@ -3,17 +3,17 @@ import type { Json } from '../support/fixture.ts';
 
 /** Milliseconds between two looks, and until a look is the last. */
 const period = 200;
-const patience = 180_000;
+const timeout = 180_000;
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Asks again and again until there is an answer. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  const end = performance.now() + patience;
+  const end = performance.now() + timeout;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > end) throw new Error(`${what}: not within ${patience / 1000} seconds`);
+    const reply = await ask();
+    if (reply !== undefined) return reply;
+    if (performance.now() > end) throw new Error(`${what}: not within ${timeout / 1000} seconds`);
     await pause(period);
   }
 }
@@ -37,9 +37,9 @@ export class Caller {
 
   /** An answer that must have a status. */
   async ask(status: number, method: string, path: string, body?: unknown): Promise<Json> {
-    const answer = await this.send(method, path, body);
-    assert.is(answer.status, status, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const reply = await this.send(method, path, body);
+    assert.is(reply.status, status, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body;
   }
 
   get = (path: string): Promise<Json> => this.ask(200, 'GET', path);
@@ -47,9 +47,9 @@ export class Caller {
 
   /** The only object that a list must have. */
   async only(path: string): Promise<Json> {
-    const found = await this.get(path);
-    assert.is(found.length, 1, `${path}: ${JSON.stringify(found)}`);
-    return found[0];
+    const matches = await this.get(path);
+    assert.is(matches.length, 1, `${path}: ${JSON.stringify(matches)}`);
+    return matches[0];
   }
 
   /** An object when its operation is over, which must have succeeded. */

@@ -358,15 +358,15 @@ function writeDamaged(part: string): void {
 }
 
 bundle('says in one line that it is damaged, whichever part is', async () => {
-  const refusal = (part: string) => ({
+  const rejection = (part: string) => ({
     code: 1,
     stdout: '',
     stderr: `tenantry: the program file is damaged (${part}): copy or build it again\n`,
   });
   writeDamaged('program');
-  assert.equal(await end(['tenantry.mjs', 'version'], { TENANTRY_NATIVE_CACHE: './cache' }), refusal('program'));
+  assert.equal(await end(['tenantry.mjs', 'version'], { TENANTRY_NATIVE_CACHE: './cache' }), rejection('program'));
   writeDamaged('licenses');
-  assert.equal(await end(['tenantry.mjs', 'licenses']), refusal('licenses'));
+  assert.equal(await end(['tenantry.mjs', 'licenses']), rejection('licenses'));
 });
 
 bundle('is smaller than four million bytes', () => {

@@ -142,28 +142,28 @@ const without = (...names: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(others).filter(([name]) => !names.includes(name)));
 
 /** Starts a server with these settings. */
-function serve(words: readonly string[], given: Readonly<Record<string, string>> = {}): Promise<Serving> {
+function serve(words: readonly string[], values: Readonly<Record<string, string>> = {}): Promise<Serving> {
   for (const word of words) if (word.startsWith('--')) flagsGiven.add(word.slice(2));
-  return program.serve([...words, ...wordsOf(given)], {
+  return program.serve([...words, ...wordsOf(values)], {
     env: { ...parts.environment, NODE_EXTRA_CA_CERTS: at('tls.crt') },
   });
 }
 
 /** Compares the settings that a server reports with those that it was given. */
-function checkSettings(reported: Json, given: Readonly<Record<string, string>>): void {
+function checkSettings(reported: Json, values: Readonly<Record<string, string>>): void {
   assert.equal(
     reported.map(({ name, source }: Json) => [name, source]),
-    settingNames.flatMap((name) => (given[name] === undefined ? [] : [[name, `--${name.replaceAll('_', '-')}`]])),
+    settingNames.flatMap((name) => (values[name] === undefined ? [] : [[name, `--${name.replaceAll('_', '-')}`]])),
   );
   for (const { default: usual, is_secret: isSecret, name, value } of reported) {
     if (value !== usual) settingsInForce.add(name);
-    if (!isSecret && !/^\d+s$/.test(given[name] ?? '')) assert.is(value, given[name], name);
+    if (!isSecret && !/^\d+s$/.test(values[name] ?? '')) assert.is(value, values[name], name);
   }
 }
 
 const run = async (words: readonly string[], input?: string): Promise<string> => {
-  const given = { env: parts.environment, ...(input !== undefined && { input }) };
-  const { code, stderr, stdout } = await program.run(words, given);
+  const values = { env: parts.environment, ...(input !== undefined && { input }) };
+  const { code, stderr, stdout } = await program.run(words, values);
   assert.is(code, 0, stderr);
   return stdout;
 };

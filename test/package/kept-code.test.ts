@@ -37,7 +37,7 @@ const node = (words: readonly string[]) =>
   });
 
 /** Starts a server, waits until it has kept its code, ends it, and answers the file. */
-async function kept(): Promise<string> {
+async function stored(): Promise<string> {
   const server = node([builtProgram, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
   const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
   const file = (): string | undefined => files().find((name) => name.endsWith('.code'));
@@ -57,14 +57,14 @@ function replaceProgram(file: string, program: string): void {
 
 async function version(): Promise<string> {
   const child = node([builtProgram, 'version']);
-  let told = '';
-  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  let reports = '';
+  child.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
   await once(child, 'close');
-  return told;
+  return reports;
 }
 
 test('a server keeps it in a file that only its user reads, and starts from it', async () => {
-  const file = await kept();
+  const file = await stored();
   assert.is(statSync(file).mode & 0o777, 0o600);
   assert.is(statSync(join(file, '..')).mode & 0o777, 0o700);
   const honest = await version();
@@ -74,7 +74,7 @@ test('a server keeps it in a file that only its user reads, and starts from it',
 });
 
 test('it is not believed when it is damaged, cut, or in a folder that others can write to', async () => {
-  const file = await kept();
+  const file = await stored();
   const honest = await version();
   const whole = readFileSync(file);
   replaceProgram(file, "(function (module) { module.exports = {}; console.log('from the file'); })");

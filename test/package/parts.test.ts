@@ -42,7 +42,7 @@ const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort()
 const isLate = ({ kind }: Import): boolean => kind === 'dynamic-import';
 
 /** What a pattern finds in the source of the modules, each with the path of its module. */
-const found = (pattern: RegExp): { readonly path: string; readonly text: string }[] =>
+const matches = (pattern: RegExp): { readonly path: string; readonly text: string }[] =>
   inputs.flatMap(([path]) =>
     [...readFileSync(`${root}/${path}`, 'utf8').matchAll(pattern)].map(([all, first]) => ({
       path,
@@ -59,15 +59,15 @@ test('imports no late module at its start, where it would be read by every serve
 });
 
 test('imports nothing late whose name is known at run time only: the build cannot carry it', () => {
-  assert.equal(found(/(?<!typeof )\bimport\(\s*(?!')[^\n]*/g), []);
+  assert.equal(matches(/(?<!typeof )\bimport\(\s*(?!')[^\n]*/g), []);
 });
 
 test('lists the program of every thread, and no other', () => {
-  assert.equal(sorted(found(/\bembeddedThread\('([^']+)'\)/g).map(({ text }) => text)), sorted(Object.keys(threads)));
+  assert.equal(sorted(matches(/\bembeddedThread\('([^']+)'\)/g).map(({ text }) => text)), sorted(Object.keys(threads)));
 });
 
 test('starts no thread but from a listed program', () => {
-  const programs = found(/\bnew (?:Task)?(?:Thread|Worker)\(\s*((?:\(\) => )?[\w.]+\()/g);
+  const programs = matches(/\bnew (?:Task)?(?:Thread|Worker)\(\s*((?:\(\) => )?[\w.]+\()/g);
   assert.ok(programs.length >= Object.keys(threads).length);
   for (const { path, text } of programs)
     assert.ok(/^(\(\) => )?embeddedThread\($/.test(text) || text === 'this.program(', `${path}: ${text}`);
@@ -76,13 +76,13 @@ test('starts no thread but from a listed program', () => {
     programs.filter(({ text }) => text === 'this.program(').map(({ path }) => path),
     ['src/kernel/threads/task-thread.ts'],
   );
-  const starts = found(/\bnew (?:Worker|TaskThread)\(/g);
+  const starts = matches(/\bnew (?:Worker|TaskThread)\(/g);
   assert.is(starts.length, programs.length, 'each is given its program as its first argument');
 });
 
 test('looks for no file beside itself: there is none beside the one file', () => {
   const allowed = new Set(['src/app/main.ts', 'src/kernel/native/platform.ts', 'src/kernel/native/program.ts']);
-  const places = found(/\bimport\.meta\b|\b__dirname\b|\b__filename\b|\bcreateRequire\(/g);
+  const places = matches(/\bimport\.meta\b|\b__dirname\b|\b__filename\b|\bcreateRequire\(/g);
   assert.equal(
     sorted(places.map(({ path }) => path)).filter((path) => !allowed.has(path)),
     [],

@@ -25,7 +25,7 @@ async function runOn(files: Record<string, string>, ...options: string[]): Promi
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), head + text);
-    return await new Promise<Outcome>((answer, reject) => {
+    return await new Promise<Outcome>((response, reject) => {
       const words = [compiled(new URL('../run.ts', import.meta.url)), '--root', folder, ...options];
       const child = spawn(process.execPath, words, { cwd: project, env: { PATH: process.env.PATH } });
       let output = '';
@@ -33,7 +33,7 @@ async function runOn(files: Record<string, string>, ...options: string[]): Promi
         stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
       }
       child.on('error', reject);
-      child.on('close', (code) => answer({ code, output, lastLine: output.trimEnd().split('\n').at(-1) ?? '' }));
+      child.on('close', (code) => response({ code, output, lastLine: output.trimEnd().split('\n').at(-1) ?? '' }));
     });
   } finally {
     rmSync(folder, { recursive: true });

@@ -153,12 +153,12 @@ export class Fixture {
 
   /** Creates a user (never expiring tokens unless told otherwise) and answers their representation. */
   async user(username: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
-    return this.#made(await this.staff.post('/api/users/', { username, token_lifetime: null, ...fields }));
+    return this.#created(await this.staff.post('/api/users/', { username, token_lifetime: null, ...fields }));
   }
 
   /** Creates a customer and answers its representation. */
   async customer(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
-    return this.#made(await this.staff.post('/api/customers/', { name, ...fields }));
+    return this.#created(await this.staff.post('/api/customers/', { name, ...fields }));
   }
 
   /** Creates a project of a customer and answers its representation. */
@@ -167,7 +167,7 @@ export class Fixture {
     customer: { url: string },
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<Json> {
-    return this.#made(await this.staff.post('/api/projects/', { name, customer: customer.url, ...fields }));
+    return this.#created(await this.staff.post('/api/projects/', { name, customer: customer.url, ...fields }));
   }
 
   /** Grants a role in a customer (owner, support) or project (admin, manager, support) and answers the permission. */
@@ -178,7 +178,7 @@ export class Fixture {
     expiration_time: string | null = null,
   ): Promise<Json> {
     const structure = scope.url.includes('/api/customers/') ? 'customer' : 'project';
-    return this.#made(
+    return this.#created(
       await this.staff.post(`/api/${structure}-permissions/`, {
         [structure]: scope.url,
         user: user.url,
@@ -207,7 +207,7 @@ export class Fixture {
 
   #seen = 0;
 
-  #made(response: ApiResponse<Json>): Json {
+  #created(response: ApiResponse<Json>): Json {
     if (response.status !== 201)
       throw new Error(`expected 201, got ${response.status}: ${JSON.stringify(response.body)}`);
     return response.body;

@@ -8,7 +8,7 @@ import { ofTheService } from '../../src/app/docs/root.ts';
 import { documented } from '../support/catalogue.ts';
 
 /** Bodies, or statuses of refusals, by user and path. */
-export type Answers = Record<string, unknown>;
+export type Replies = Record<string, unknown>;
 
 /** People of the demonstration world: staff, and the owner of a customer. */
 const readers = ['helena.kask', 'mari.tamm'];
@@ -22,13 +22,13 @@ const collections = documented
   );
 
 /** What is kept of a released version: a backup of the demonstration world, and what it answered, compressed. */
-export const keptOf = (version: string): { backup: string; answers: string } => {
+export const storedOf = (version: string): { backup: string; responses: string } => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
-  return { backup: join(folder, `${version}.backup`), answers: join(folder, `${version}.json.gz`) };
+  return { backup: join(folder, `${version}.backup`), responses: join(folder, `${version}.json.gz`) };
 };
 
 /** Serves a folder at an instant, as if no time had gone by, and answers the first page of every collection. */
-export async function answersOf(data: string, instant: number): Promise<Answers> {
+export async function responsesOf(data: string, instant: number): Promise<Replies> {
   const server = await createServer({
     data,
     port: 0,
@@ -40,16 +40,16 @@ export async function answersOf(data: string, instant: number): Promise<Answers>
     // What was due then is begun, and the clock stands still.
     server.tick();
     await server.settled();
-    const answers: Answers = {};
+    const responses: Replies = {};
     for (const reader of readers) {
       const headers = { Authorization: `Token ${server.issueToken(reader)}` };
       for (const path of collections) {
         const response = await fetch(`${server.url}${path}?page_size=20`, { headers });
         const body = await response.text();
-        answers[`${reader} ${path}`] = response.status === 200 ? JSON.parse(body) : response.status;
+        responses[`${reader} ${path}`] = response.status === 200 ? JSON.parse(body) : response.status;
       }
     }
-    return answers;
+    return responses;
   } finally {
     await server.close();
   }

@@ -13,19 +13,19 @@ import { withDeployment } from '../../src/app/compose/composition.ts';
 import { demo } from '../../src/app/demo/demo.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { version } from '../../src/kernel/version.ts';
-import { answersOf, keptOf } from './answers.ts';
+import { responsesOf, storedOf } from './answers.ts';
 
 async function keep(): Promise<void> {
-  const { answers, backup } = keptOf(version);
+  const { responses, backup } = storedOf(version);
   if (existsSync(backup)) throw new Error(`${backup} is there already: a released version does not change`);
   const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
-  const [made, restored] = [join(root, 'made'), join(root, 'restored')];
-  const config = loadConfig({ given: { data: made, log_level: 'silent' } });
+  const [created, restored] = [join(root, 'made'), join(root, 'restored')];
+  const config = loadConfig({ given: { data: created, log_level: 'silent' } });
   await withDeployment(config, async ({ app }) => void (await demo(app)), 'serve');
-  await backUp(made, join(root, 'backup'), undefined);
+  await backUp(created, join(root, 'backup'), undefined);
   writeFileSync(backup, gzipSync(gunzipSync(readFileSync(join(root, 'backup'))), { level: 9 }));
   const { made: instant } = await restore(backup, restored, config);
-  writeFileSync(answers, gzipSync(JSON.stringify(await answersOf(restored, instant)), { level: 9 }));
+  writeFileSync(responses, gzipSync(JSON.stringify(await responsesOf(restored, instant)), { level: 9 }));
   rmSync(root, { recursive: true });
 }
 

@@ -10,7 +10,7 @@ import { restore } from '../../src/app/backup/restore.ts';
 import { withDeployment } from '../../src/app/compose/composition.ts';
 import { examine } from '../../src/app/doctor/doctor.ts';
 import { loadConfig } from '../../src/app/settings.ts';
-import { type Answers, answersOf, keptOf } from './answers.ts';
+import { type Replies, responsesOf, storedOf } from './answers.ts';
 
 const upgrades = suite('upgrades');
 const versions = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
@@ -22,12 +22,12 @@ upgrades('something is kept of the versions from before', () => assert.ok(versio
 for (const version of versions)
   upgrades(`a database of ${version} opens, is whole, and answers the same`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
-    const kept = keptOf(version);
+    const stored = storedOf(version);
     const config = loadConfig({ given: { data: folder, log_level: 'silent' } });
     try {
-      const { made } = await restore(kept.backup, folder, config);
-      const before: Answers = JSON.parse(gunzipSync(readFileSync(kept.answers)).toString());
-      const now = await answersOf(folder, made);
+      const { made: created } = await restore(stored.backup, folder, config);
+      const before: Replies = JSON.parse(gunzipSync(readFileSync(stored.responses)).toString());
+      const now = await responsesOf(folder, created);
       assert.ok(Object.keys(before).length > 100);
       // The one answer that has to change.
       const paths = Object.keys(before).filter((path) => !path.endsWith(' /api/version/'));
@@ -44,8 +44,8 @@ function differencesOf(before: unknown, now: unknown, place: string): string[] {
   if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length)
     return [`${place}: ${now.length} items, not ${before.length}`];
   if (typeof before === 'object' && before !== null && typeof now === 'object' && now !== null) {
-    const found = new Map<string, unknown>(Object.entries(now));
-    return Object.entries(before).flatMap(([key, value]) => differencesOf(value, found.get(key), `${place}.${key}`));
+    const matches = new Map<string, unknown>(Object.entries(now));
+    return Object.entries(before).flatMap(([key, value]) => differencesOf(value, matches.get(key), `${place}.${key}`));
   }
   return before === now ? [] : [`${place}: ${JSON.stringify(now)}, not ${JSON.stringify(before)}`];
 }

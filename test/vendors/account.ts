@@ -95,9 +95,9 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
 
   /** Creates a service on the account, and synchronises it. */
   async connect(fields: Record<string, unknown> = {}): Promise<void> {
-    const answer = await this.fixture.staff.post(`/api/${this.prefix}/`, this.body(fields));
-    assert.is(answer.status, 201, JSON.stringify(answer.body));
-    this.service = answer.body;
+    const response = await this.fixture.staff.post(`/api/${this.prefix}/`, this.body(fields));
+    assert.is(response.status, 201, JSON.stringify(response.body));
+    this.service = response.body;
     await this.pass(3);
     const links = `/api/${this.prefix}-service-project-link/?service_uuid=${this.service.uuid}`;
     this.link = (await this.alice.get(links)).body[0];
@@ -152,25 +152,25 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
 
   /** Creates something as Alice; answers it as it is then, in state Creation Scheduled. */
   async create(path: string, fields: Record<string, unknown>): Promise<Json> {
-    const answer = await this.alice.post(`/api/${path}/`, fields);
-    assert.is(answer.status, 201, JSON.stringify(answer.body));
-    return answer.body;
+    const response = await this.alice.post(`/api/${path}/`, fields);
+    assert.is(response.status, 201, JSON.stringify(response.body));
+    return response.body;
   }
 
   /** What has been ordered, when it is there. */
-  async made({ url }: Json): Promise<Json> {
+  async created({ url }: Json): Promise<Json> {
     await this.passage(url);
-    const made = await this.read(url);
-    assert.is(made.state, 'OK', made.error_message);
+    const created = await this.read(url);
+    assert.is(created.state, 'OK', created.error_message);
     this.fixture.events();
     this.vendor.server.take();
-    return made;
+    return created;
   }
 
   /** Does something with a resource, which must be accepted; answers what it is when that is done. */
   async act({ url }: Json, action: string, body?: unknown): Promise<Json> {
-    const answer = await this.alice.post(`${url}${action}/`, body);
-    assert.is(answer.status, 202, JSON.stringify(answer.body));
+    const response = await this.alice.post(`${url}${action}/`, body);
+    assert.is(response.status, 202, JSON.stringify(response.body));
     await this.passage(url);
     return this.read(url);
   }

@@ -14,13 +14,13 @@ import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { certificate } from '../support/certificate.ts';
 import type { Json } from '../support/fixture.ts';
 import type { FaultyAccount, FaultyVendor } from './faulty-vendor.ts';
-import type { Mishap, VendorAnswer } from './server.ts';
+import type { Mishap, VendorResponse } from './server.ts';
 
 const unexpected = 'Unexpected answer of backend';
 const silent = 'Backend does not respond';
-const long: VendorAnswer = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) };
-const prose: VendorAnswer = { status: 200, text: 'It works!' };
-const redirect: VendorAnswer = { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, text: '' };
+const long: VendorResponse = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) };
+const prose: VendorResponse = { status: 200, text: 'It works!' };
+const redirect: VendorResponse = { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, text: '' };
 
 /** A fault of a call; how often it comes; and the error of an operation that cannot be without the call. */
 interface Fault {
@@ -32,18 +32,18 @@ interface Fault {
   readonly status?: number;
 }
 
-const refused = (status: number): Fault => ({
+const rejection = (status: number): Fault => ({
   what: String(status),
-  mishap: ({ refusal }) => refusal(status, `Refused with ${status}`),
+  mishap: ({ denial }) => denial(status, `Refused with ${status}`),
   text: `Refused with ${status}`,
   status,
 });
 
 /** What is told of a refusal by a vendor. */
-const toldBy = ({ told }: FaultyVendor, text: string, status: number | undefined): string =>
-  told && status !== undefined ? told(status, text) : text;
+const reportsBy = ({ told: reports }: FaultyVendor, text: string, status: number | undefined): string =>
+  reports && status !== undefined ? reports(status, text) : text;
 
-const refusals: readonly Fault[] = [401, 403, 404, 409].map(refused);
+const rejections: readonly Fault[] = [401, 403, 404, 409].map(rejection);
 
 const broken: readonly Fault[] = [
   { what: 'half an answer', mishap: () => 'half', text: unexpected },
@@ -54,8 +54,8 @@ const broken: readonly Fault[] = [
 
 /** Faults after which a call is made again. */
 const passing: readonly Fault[] = [
-  { what: '500', mishap: ({ refusal }) => refusal(500, 'Oops'), times: 4, text: silent },
-  { what: '503', mishap: ({ refusal }) => refusal(503, 'Later'), times: 4, text: silent },
+  { what: '500', mishap: ({ denial }) => denial(500, 'Oops'), times: 4, text: silent },
+  { what: '503', mishap: ({ denial }) => denial(503, 'Later'), times: 4, text: silent },
   { what: 'a connection that is cut before', mishap: () => 'reset', times: 4, text: silent },
   { what: 'a connection that is cut in the answer', mishap: () => 'broken off', times: 4, text: silent },
 ];
@@ -105,12 +105,12 @@ async function assertSecrecy({ faulty, fixture }: FaultyAccount): Promise<void> 
 function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { ping } = vendor.routes;
 
-  for (const { mishap, status, text, times, what } of [...refusals, ...broken, ...passing]) {
+  for (const { mishap, status, text, times, what } of [...rejections, ...broken, ...passing]) {
     test(`${what} makes the account Erred, and the next synchronisation sets it right`, async () => {
       const account = held();
       account.faulty.mishap(ping, mishap(vendor), times);
-      const told = times === undefined ? (vendor.pingRefusal ?? toldBy(vendor, text, status)) : text;
-      assert.equal(await account.sync(15), ['Erred', told]);
+      const reports = times === undefined ? (vendor.pingRejection ?? reportsBy(vendor, text, status)) : text;
+      assert.equal(await account.sync(15), ['Erred', reports]);
       const alerts = (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_unavailable')).body;
       assert.equal(
         alerts.map(({ scope }: Json) => scope),
@@ -131,7 +131,7 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   for (const status of [429, 503]) {
     test(`${status} waits as long as Retry-After says`, async () => {
       const account = held();
-      account.faulty.mishap(ping, vendor.refusal(status, 'Later', { 'Retry-After': '40' }));
+      account.faulty.mishap(ping, vendor.denial(status, 'Later', { 'Retry-After': '40' }));
       account.faulty.take();
       account.fixture.clock.advance(30 * 60);
       const tries: number[] = [];
@@ -151,10 +151,10 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     const account = held();
     const { faulty, fixture } = account;
     const body = account.body({ name: 'Second' });
-    faulty.mishap(ping, vendor.refusal(403, `${faulty.secrets[0]} is suspended`));
-    const answer = await fixture.staff.post(`/api/${vendor.prefix}/`, body);
-    const told = vendor.pingRefusal ?? toldBy(vendor, '*** is suspended', 403);
-    assert.equal([answer.status, answer.body], [400, { non_field_errors: [`Wrong settings: ${told}.`] }]);
+    faulty.mishap(ping, vendor.denial(403, `${faulty.secrets[0]} is suspended`));
+    const reply = await fixture.staff.post(`/api/${vendor.prefix}/`, body);
+    const reports = vendor.pingRejection ?? reportsBy(vendor, '*** is suspended', 403);
+    assert.equal([reply.status, reply.body], [400, { non_field_errors: [`Wrong settings: ${reports}.`] }]);
     assert.is((await fixture.staff.get(`/api/${vendor.prefix}/`)).body.length, 1);
   });
 }
@@ -167,7 +167,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   async function ordered(
     mishap: Mishap,
     times = 1,
-  ): Promise<{ asked: number; machine: Json; made: readonly string[]; seconds: number }> {
+  ): Promise<{ requests: number; machine: Json; created: readonly string[]; seconds: number }> {
     const { faulty, fixture, order, passage } = bound(held());
     faulty.mishap(create, mishap, times);
     faulty.take();
@@ -175,11 +175,11 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     const { url } = await order(`web-${++orders}`);
     const begun = fixture.clock.now();
     await passage(url);
-    const asked = faulty.take().filter(({ route }) => route === create).length;
+    const requests = faulty.take().filter(({ route }) => route === create).length;
     return {
-      asked,
+      requests,
       machine: (await fixture.staff.get(url)).body,
-      made: faulty.machines().filter((id) => !before.includes(id)),
+      created: faulty.machines().filter((id) => !before.includes(id)),
       seconds: (fixture.clock.now() - begun) / 1e6,
     };
   }
@@ -187,30 +187,30 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { hasTokens = false } = vendor;
   if (hasTokens)
     test('401 to an order is no refusal when there is a new token', async () => {
-      const { asked, machine, made } = await ordered(vendor.refusal(401, 'Refused with 401'));
-      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 2, [machine.backend_id]]);
+      const { requests, machine, created } = await ordered(vendor.denial(401, 'Refused with 401'));
+      assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
 
-  for (const fault of refusals) {
+  for (const fault of rejections) {
     // The call is made again with a new token.
     const times = hasTokens && fault.status === 401 ? 2 : 1;
     test(`${fault.what} to an order makes the machine Erred, with the words of the vendor`, async () => {
-      const { asked, machine, made } = await ordered(fault.mishap(vendor), times);
-      const text = toldBy(vendor, fault.text, fault.status);
+      const { requests, machine, created } = await ordered(fault.mishap(vendor), times);
+      const text = reportsBy(vendor, fault.text, fault.status);
       assert.equal([machine.state, machine.error_message, machine.backend_id], ['Erred', text, '']);
-      assert.equal([asked, made], [times, []]);
-      const told = held().fixture.events().at(-1);
-      assert.equal([told?.type, told?.context.error_message], ['resource_creation_failed', text]);
+      assert.equal([requests, created], [times, []]);
+      const reports = held().fixture.events().at(-1);
+      assert.equal([reports?.type, reports?.context.error_message], ['resource_creation_failed', text]);
     });
   }
 
   for (const status of [429, 503])
     test(`an order that is answered with ${status} and Retry-After is sent again then`, async () => {
-      const { asked, machine, made, seconds } = await ordered(
-        vendor.refusal(status, 'Later', { 'Retry-After': '20' }),
+      const { requests, machine, created, seconds } = await ordered(
+        vendor.denial(status, 'Later', { 'Retry-After': '20' }),
         2,
       );
-      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 3, [machine.backend_id]]);
+      assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 3, [machine.backend_id]]);
       assert.ok(seconds >= 40, `${seconds} s`);
     });
 
@@ -221,29 +221,29 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   ];
   for (const [what, mishap] of lost) {
     test(`an order that was carried out and ${what} is found again and not repeated`, async () => {
-      const { asked, machine, made } = await ordered(mishap);
-      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 1, [machine.backend_id]]);
+      const { requests, machine, created } = await ordered(mishap);
+      assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 1, [machine.backend_id]]);
     });
   }
 
   const undone: readonly (readonly [string, Mishap])[] = [
     ['whose connection is cut', 'reset'],
-    ['that is answered with 500', vendor.refusal(500, 'Oops')],
-    ['that is answered with 503', vendor.refusal(503, 'Later')],
+    ['that is answered with 500', vendor.denial(500, 'Oops')],
+    ['that is answered with 503', vendor.denial(503, 'Later')],
     ['that is answered in another language', prose],
     ['that is answered with 20 MB', long],
     ['that is answered with a redirect', redirect],
   ];
   for (const [what, mishap] of undone) {
     test(`an order ${what} and was not carried out is sent again`, async () => {
-      const { asked, machine, made } = await ordered(mishap);
-      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 2, [machine.backend_id]]);
+      const { requests, machine, created } = await ordered(mishap);
+      assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
   }
 
   test('an order that never gets an answer fails after four', async () => {
-    const { asked, machine, made } = await ordered('reset', 4);
-    assert.equal([machine.state, machine.error_message, asked, made], ['Erred', silent, 4, []]);
+    const { requests, machine, created } = await ordered('reset', 4);
+    assert.equal([machine.state, machine.error_message, requests, created], ['Erred', silent, 4, []]);
   });
 
   test('a machine that vanished is Erred at a pull, and its deletion is done', async () => {
@@ -264,15 +264,15 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
       const { machine } = await ordered({ delay: 0 });
       const { alice, faulty, fixture, passage, sync } = bound(held());
       faulty.disguise?.(machine.backend_id, 'hibernating');
-      const shown = async (): Promise<unknown[]> => {
+      const displayed = async (): Promise<unknown[]> => {
         const { runtime_state: runtime, state } = (await fixture.staff.get(machine.url)).body;
         return [state, runtime];
       };
       assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
       await passage(machine.url);
-      assert.equal(await shown(), unknownState('hibernating'));
+      assert.equal(await displayed(), unknownState('hibernating'));
       assert.equal(await sync(), ['In Sync', '']);
-      assert.equal(await shown(), unknownState('hibernating'));
+      assert.equal(await displayed(), unknownState('hibernating'));
     });
 }
 
@@ -282,15 +282,15 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     try {
       const { staff } = secure.fixture;
       const path = `/api/${vendor.prefix}/`;
-      const refused = await staff.post(path, secure.body());
-      assert.equal([refused.status, refused.body], [400, { non_field_errors: [`Wrong settings: ${silent}.`] }]);
+      const rejection = await staff.post(path, secure.body());
+      assert.equal([rejection.status, rejection.body], [400, { non_field_errors: [`Wrong settings: ${silent}.`] }]);
       const form = new FormData();
       for (const [name, value] of Object.entries(secure.body())) form.set(name, String(value));
       form.set('certificate', new Blob([certificate.cert], { type: 'application/x-pem-file' }), 'ca.pem');
-      const made = await staff.send('POST', path, form);
-      assert.is(made.status, 201, JSON.stringify(made.body));
+      const created = await staff.send('POST', path, form);
+      assert.is(created.status, 201, JSON.stringify(created.body));
       await secure.pass(3);
-      assert.is((await staff.get(made.body.settings)).body.state, 'In Sync');
+      assert.is((await staff.get(created.body.settings)).body.state, 'In Sync');
     } finally {
       await secure.close();
     }

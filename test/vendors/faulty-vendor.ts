@@ -1,6 +1,6 @@
 import type { Client, Fixture, Json } from '../support/fixture.ts';
 import type { AccountOptions } from './account.ts';
-import type { Mishap, VendorAnswer, VendorRequest } from './server.ts';
+import type { Mishap, VendorRequest, VendorResponse } from './server.ts';
 
 /* What the table of faults must know of a vendor. */
 
@@ -47,7 +47,7 @@ export interface FaultyVendor {
   /** What calls are called: the one that tries credentials, and the one that makes a machine. */
   readonly routes: { readonly ping: string; readonly create: string };
   /** A refusal of this status in the vendor's form. */
-  readonly refusal: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorAnswer;
+  readonly denial: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorResponse;
   /** Whether calls carry tokens that end: after a 401 there is a new one, and the call is made again. */
   readonly hasTokens?: boolean;
   /** What it says of unknown credentials. */
@@ -55,7 +55,7 @@ export interface FaultyVendor {
   /** What is told of a refusal, where there is more than its text. */
   readonly told?: (status: number, text: string) => string;
   /** What is told of whatever is refused when credentials are tried, where it is not the vendor's words. */
-  readonly pingRefusal?: string;
+  readonly pingRejection?: string;
   /** State and runtime state of a machine in a state that nobody knows; absent where there are no states. */
   readonly unknownState?: (state: string) => readonly [state: string, runtimeState: string];
 }

@@ -25,7 +25,7 @@ const amazonCodes: Readonly<Record<number, string>> = {
 
 const gitLabWrong = 'Please check backend URL and credentials';
 
-const oracleTold = (status: number, text: string): string => `${status}. Request to Oracle backend failed: ${text}`;
+const oracleMessage = (status: number, text: string): string => `${status}. Request to Oracle backend failed: ${text}`;
 
 export const faultyVendors = {
   amazon: {
@@ -34,8 +34,8 @@ export const faultyVendors = {
     open: (options) => AmazonAccount.open(options),
     routes: { ping: 'DescribeKeyPairs', create: 'RunInstances' },
     // EC2 tells refusals by their codes: what is not there with status 400, and limits with 503.
-    refusal: (status, text, headers) =>
-      Amazon.refusal(status === 404 ? 400 : status === 429 ? 503 : status, amazonCodes[status] ?? '', text, headers),
+    denial: (status, text, headers) =>
+      Amazon.rejection(status === 404 ? 400 : status === 429 ? 503 : status, amazonCodes[status] ?? '', text, headers),
     unauthorized: 'AWS was not able to validate the provided access credentials',
     unknownState: (state) => ['OK', state],
   },
@@ -44,7 +44,7 @@ export const faultyVendors = {
     prefix: 'digitalocean',
     open: (options) => Account.open(options),
     routes: { ping: 'GET /account', create: 'POST /droplets' },
-    refusal: (status, text, headers = {}) => ({
+    denial: (status, text, headers = {}) => ({
       status,
       headers,
       text: JSON.stringify({ id: 'refused', message: text }),
@@ -58,16 +58,16 @@ export const faultyVendors = {
     prefix: 'gitlab',
     open: (options) => GitLabAccount.open(options),
     routes: { ping: 'GET /user', create: 'POST /groups' },
-    refusal: GitLab.refusal,
+    denial: GitLab.rejection,
     unauthorized: gitLabWrong,
-    pingRefusal: gitLabWrong,
+    pingRejection: gitLabWrong,
   },
   jira: {
     name: 'JIRA',
     prefix: 'jira',
     open: (options) => JiraAccount.open(options),
     routes: { ping: 'GET /api/2/myself', create: 'POST /api/2/project' },
-    refusal: Jira.refusal,
+    denial: Jira.rejection,
     unauthorized: 'JIRA CAPTCHA is triggered. Please reset credentials',
   },
   openstack: {
@@ -75,7 +75,7 @@ export const faultyVendors = {
     prefix: 'openstack',
     open: (options) => OpenStackAccount.open(options),
     routes: { ping: 'POST /identity/auth/tokens', create: 'POST /compute/servers' },
-    refusal: OpenStack.refusal,
+    denial: OpenStack.denial,
     hasTokens: true,
     unauthorized: 'The request you have made requires authentication.',
     unknownState: (state) => ['OK', state],
@@ -85,9 +85,9 @@ export const faultyVendors = {
     prefix: 'oracle',
     open: (options) => OracleAccount.open(options),
     routes: { ping: 'GET /em/cloud/service_family_type/dbaas', create: 'POST /em/cloud/dbaas/dbplatformtemplate/:id' },
-    refusal: Oracle.refusal,
-    told: oracleTold,
-    unauthorized: oracleTold(401, '{"message":"Authorization Required"}'),
+    denial: Oracle.rejection,
+    told: oracleMessage,
+    unauthorized: oracleMessage(401, '{"message":"Authorization Required"}'),
     unknownState: (state) => ['OK', state],
   },
 } satisfies Readonly<Record<string, FaultyVendor>>;

@@ -1,5 +1,5 @@
 import type { Json } from '../support/fixture.ts';
-import type { VendorAnswer, VendorRequest } from './server.ts';
+import type { VendorRequest, VendorResponse } from './server.ts';
 
 /* What stand-ins of vendors share that speak JSON on paths. */
 
@@ -13,7 +13,7 @@ export interface RestCall {
   readonly json: Json;
 }
 
-export interface RestAnswer {
+export interface RestResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** The document; absent for an empty body. */
@@ -21,7 +21,7 @@ export interface RestAnswer {
 }
 
 /** A refusal in the vendor's form. */
-export class RestRefusal extends Error {
+export class RestRejection extends Error {
   constructor(
     readonly status: number,
     readonly json: unknown,
@@ -32,14 +32,14 @@ export class RestRefusal extends Error {
 }
 
 /** What is done on a route, such as `GET /groups/:id`. Throws a RestRefusal. */
-export type RestRoutes = Readonly<Record<string, (call: RestCall) => RestAnswer>>;
+export type RestRoutes = Readonly<Record<string, (call: RestCall) => RestResponse>>;
 
 /** Finds the route of requests; a part that starts with a colon stands for any. */
 export class RestTable {
   readonly #routes: readonly {
     readonly name: string;
     readonly pattern: RegExp;
-    readonly run: (call: RestCall) => RestAnswer;
+    readonly run: (call: RestCall) => RestResponse;
   }[];
 
   /** `base`: what stands before the paths of the routes. */
@@ -57,14 +57,14 @@ export class RestTable {
   }
 
   /** Answers a request, as one of an unknown route `unknown`, one whose body cannot be read `unreadable`. */
-  answer(
+  response(
     request: VendorRequest,
     {
       before,
       unknown,
       unreadable,
-    }: { before?: (call: RestCall) => void; unknown: RestRefusal; unreadable: RestRefusal },
-  ): VendorAnswer {
+    }: { before?: (call: RestCall) => void; unknown: RestRejection; unreadable: RestRejection },
+  ): VendorResponse {
     try {
       const route = this.#find(request);
       const call: RestCall = {
@@ -77,7 +77,7 @@ export class RestTable {
       if (!route) throw unknown;
       return written(route.run(call));
     } catch (error) {
-      if (!(error instanceof RestRefusal)) throw error;
+      if (!(error instanceof RestRejection)) throw error;
       return written(error);
     }
   }
@@ -100,7 +100,7 @@ export class RestTable {
 
 const line = ({ method, target }: VendorRequest): string => `${method} ${target.split('?')[0]}`;
 
-function parsed({ headers, text }: VendorRequest, unreadable: RestRefusal): Json {
+function parsed({ headers, text }: VendorRequest, unreadable: RestRejection): Json {
   if (text === '' || !/json/.test(headers['content-type'] ?? '')) return undefined;
   try {
     return JSON.parse(text);
@@ -110,7 +110,7 @@ function parsed({ headers, text }: VendorRequest, unreadable: RestRefusal): Json
 }
 
 /** An answer as it is sent. */
-export const written = ({ headers = {}, json, status = 200 }: RestAnswer): VendorAnswer => ({
+export const written = ({ headers = {}, json, status = 200 }: RestResponse): VendorResponse => ({
   status,
   headers: { ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
   text: json === undefined ? '' : JSON.stringify(json),
@@ -118,13 +118,13 @@ export const written = ({ headers = {}, json, status = 200 }: RestAnswer): Vendo
 
 /** The names among the members of a body, or of a query, that are not known, and those that are missing. */
 export function strangers(
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   { optional = [], required = [] }: { readonly required?: readonly string[]; readonly optional?: readonly string[] },
 ): { readonly unknown: readonly string[]; readonly missing: readonly string[] } {
   const known = new Set([...required, ...optional]);
   return {
-    unknown: Object.keys(given).filter((name) => !known.has(name)),
-    missing: required.filter((name) => given[name] === undefined || given[name] === null || given[name] === ''),
+    unknown: Object.keys(input).filter((name) => !known.has(name)),
+    missing: required.filter((name) => input[name] === undefined || input[name] === null || input[name] === ''),
   };
 }
 

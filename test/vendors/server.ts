@@ -21,7 +21,7 @@ export interface VendorRequest {
   readonly body: Buffer;
 }
 
-export interface VendorAnswer {
+export interface VendorResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface VendorAnswer {
  * connection is reset or nothing is answered.
  */
 export type Mishap =
-  | VendorAnswer
+  | VendorResponse
   | 'half'
   | 'broken off'
   | 'silence'
@@ -46,7 +46,7 @@ export type Mishap =
 export interface Protocol {
   /** What mishaps and tests call a request, such as `POST /droplets/:id/actions` or `RunInstances`. */
   readonly route: (request: VendorRequest) => string;
-  readonly answer: (request: VendorRequest) => VendorAnswer;
+  readonly reply: (request: VendorRequest) => VendorResponse;
   /** Headers of every answer. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
@@ -117,16 +117,16 @@ export class VendorServer {
     const mishap = this.#nextMishap(route);
     if (mishap === 'swallowed') return;
     if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
-    const isRefused = typeof mishap === 'object' && 'status' in mishap;
-    const answer = isRefused ? mishap : this.protocol.answer(request);
+    const isRejected = typeof mishap === 'object' && 'status' in mishap;
+    const response = isRejected ? mishap : this.protocol.reply(request);
     if (mishap === 'silence') return;
     if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
     const delay = typeof mishap === 'object' && 'delay' in mishap ? mishap.delay : this.pace;
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-    this.#send(outgoing, answer, mishap);
+    this.#send(outgoing, response, mishap);
   }
 
-  #send(outgoing: ServerResponse, { headers, status, text }: VendorAnswer, mishap: Mishap | undefined): void {
+  #send(outgoing: ServerResponse, { headers, status, text }: VendorResponse, mishap: Mishap | undefined): void {
     const sent = mishap === 'half' || mishap === 'broken off' ? text.slice(0, text.length / 2) : text;
     outgoing.writeHead(status, {
       ...this.protocol.headers(),
@@ -138,8 +138,8 @@ export class VendorServer {
   }
 
   #nextMishap(route: string): Mishap | undefined {
-    const found = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
-    if (found) found.times--;
-    return found?.mishap;
+    const matches = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
+    if (matches) matches.times--;
+    return matches?.mishap;
   }
 }

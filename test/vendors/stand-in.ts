@@ -1,4 +1,4 @@
-import { type Identity, type Protocol, type VendorAnswer, type VendorRequest, VendorServer } from './server.ts';
+import { type Identity, type Protocol, type VendorRequest, type VendorResponse, VendorServer } from './server.ts';
 
 /** A stand-in of a vendor: what it speaks, and the server that speaks it. */
 export abstract class StandIn implements Protocol {
@@ -14,7 +14,7 @@ export abstract class StandIn implements Protocol {
   }
 
   abstract route(request: VendorRequest): string;
-  abstract answer(request: VendorRequest): VendorAnswer;
+  abstract reply(request: VendorRequest): VendorResponse;
 
   headers(): Readonly<Record<string, string>> {
     return { Date: new Date(this.now()).toUTCString() };

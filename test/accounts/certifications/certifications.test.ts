@@ -15,17 +15,17 @@ const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}
   (await fixture.staff.post(path, { name, ...fields })).body;
 
 test('staff create one; description and link are empty unless given', async () => {
-  const answer = await fixture.staff.post(path, { name: ' ISO 27001 ', link: 'https://iso.example.com' });
-  const { uuid } = answer.body;
-  const shown = {
+  const response = await fixture.staff.post(path, { name: ' ISO 27001 ', link: 'https://iso.example.com' });
+  const { uuid } = response.body;
+  const displayed = {
     url: `${fixture.url}${path}${uuid}/`,
     uuid,
     name: 'ISO 27001',
     description: '',
     link: 'https://iso.example.com',
   };
-  assert.equal([answer.status, answer.body, answer.headers.get('location')], [201, shown, shown.url]);
-  assert.equal(Object.keys(answer.body), Object.keys(shown));
+  assert.equal([response.status, response.body, response.headers.get('location')], [201, displayed, displayed.url]);
+  assert.equal(Object.keys(response.body), Object.keys(displayed));
   assert.equal(fixture.events(), [], 'certifications emit no events');
 });
 
@@ -44,13 +44,13 @@ test('everybody reads them; the order is name descending', async () => {
 });
 
 test('the name is required, unique and at most 150 characters; the link is a URL', async () => {
-  const refused = async (fields: Readonly<Record<string, unknown>>): Promise<unknown> =>
+  const rejection = async (fields: Readonly<Record<string, unknown>>): Promise<unknown> =>
     (await fixture.staff.post(path, fields)).body;
-  assert.equal(await refused({}), { name: ['This field is required.'] });
-  assert.equal(await refused({ name: 'ISO 27001' }), {
+  assert.equal(await rejection({}), { name: ['This field is required.'] });
+  assert.equal(await rejection({ name: 'ISO 27001' }), {
     name: ['Service Certification with this name already exists.'],
   });
-  assert.equal(await refused({ name: 'x'.repeat(151), description: 'x'.repeat(501), link: 'nowhere' }), {
+  assert.equal(await rejection({ name: 'x'.repeat(151), description: 'x'.repeat(501), link: 'nowhere' }), {
     name: ['Ensure this field has no more than 150 characters.'],
     description: ['Ensure this field has no more than 500 characters.'],
     link: ['Enter a valid URL.'],
@@ -58,12 +58,12 @@ test('the name is required, unique and at most 150 characters; the link is a URL
 });
 
 test('PUT needs the name, PATCH nothing', async () => {
-  const made = await make('SOC 2', { description: 'Old' });
-  const put = await fixture.staff.put(made.url, { name: 'SOC 3' });
-  assert.equal([put.status, put.body], [200, { ...made, name: 'SOC 3' }]);
-  const refused = await fixture.staff.put(made.url, { description: 'New' });
-  assert.equal([refused.status, refused.body], [400, { name: ['This field is required.'] }]);
-  const patched = await fixture.staff.patch(made.url, { description: 'New' });
+  const created = await make('SOC 2', { description: 'Old' });
+  const put = await fixture.staff.put(created.url, { name: 'SOC 3' });
+  assert.equal([put.status, put.body], [200, { ...created, name: 'SOC 3' }]);
+  const rejection = await fixture.staff.put(created.url, { description: 'New' });
+  assert.equal([rejection.status, rejection.body], [400, { name: ['This field is required.'] }]);
+  const patched = await fixture.staff.patch(created.url, { description: 'New' });
   assert.equal([patched.status, patched.body.description], [200, 'New']);
 });
 
@@ -83,12 +83,12 @@ test('writes are for staff; others are told 403 before the body is looked at', a
 });
 
 test('one in use disappears from projects and settings when it is deleted', async () => {
-  const made = await make('HIPAA');
-  const list = { certifications: [{ url: made.url }] };
+  const created = await make('HIPAA');
+  const list = { certifications: [{ url: created.url }] };
   const settings = (await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean' })).body;
   for (const { url } of [people.project, settings])
     assert.is((await fixture.staff.post(`${url}update_certifications/`, list)).body.certifications.length, 1);
-  assert.is((await fixture.staff.delete(made.url)).status, 204);
+  assert.is((await fixture.staff.delete(created.url)).status, 204);
   for (const { url } of [people.project, settings])
     assert.equal((await fixture.staff.get(url)).body.certifications, []);
 });

@@ -88,8 +88,8 @@ test('a refused update changes nothing', async () => {
 test('DELETE answers 204, and the customer is gone', async () => {
   const customer = await fixture.customer('Passing', { abbreviation: 'PSS' });
   fixture.events();
-  const answer = await fixture.staff.delete(customer.url);
-  assert.equal([answer.status, answer.body], [204, undefined]);
+  const response = await fixture.staff.delete(customer.url);
+  assert.equal([response.status, response.body], [204, undefined]);
   assert.equal(fixture.events(), [customerEvent(actor, 'customer_deletion_succeeded', 'deleted', customer)]);
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const { status, body } = await fixture.staff.send(method, customer.url);
@@ -101,8 +101,11 @@ test('a customer with projects is not deleted', async () => {
   const customer = await fixture.customer('Holder');
   const project = await fixture.project('Held', customer);
   fixture.events();
-  const answer = await fixture.staff.delete(customer.url);
-  assert.equal([answer.status, answer.body], [409, { detail: 'Cannot delete organization with existing projects' }]);
+  const response = await fixture.staff.delete(customer.url);
+  assert.equal(
+    [response.status, response.body],
+    [409, { detail: 'Cannot delete organization with existing projects' }],
+  );
   assert.equal(fixture.events(), []);
   await fixture.staff.delete(project.url);
   assert.is((await fixture.staff.delete(customer.url)).status, 204);

@@ -50,8 +50,8 @@ test('without a country country_name is empty', async () => {
 
 test('anything else is not a valid choice', async () => {
   for (const country of ['XX', 'ee', 'EST', 'Estonia', 'AN', 'XK', 'EU']) {
-    const answer = await fixture.staff.post('/api/customers/', { name: 'Nowhere', country });
-    assert.equal([answer.status, answer.body], [400, { country: [`"${country}" is not a valid choice.`] }]);
+    const response = await fixture.staff.post('/api/customers/', { name: 'Nowhere', country });
+    assert.equal([response.status, response.body], [400, { country: [`"${country}" is not a valid choice.`] }]);
   }
   assert.equal((await fixture.staff.post('/api/customers/', { name: 'Nowhere', country: null })).body, {
     country: ['This field may not be null.'],

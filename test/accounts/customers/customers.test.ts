@@ -112,9 +112,9 @@ test('names, abbreviations, emails and phone numbers are not unique', async () =
 
 test('agreement_number is unique when set', async () => {
   assert.is((await fixture.customer('First', { agreement_number: 7 })).agreement_number, 7);
-  const answer = await fixture.staff.post('/api/customers/', { name: 'Second', agreement_number: '7' });
+  const response = await fixture.staff.post('/api/customers/', { name: 'Second', agreement_number: '7' });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [400, { agreement_number: ['organization with this agreement number already exists.'] }],
   );
   for (const empty of [null, '', undefined])
@@ -122,10 +122,10 @@ test('agreement_number is unique when set', async () => {
 });
 
 test('of two simultaneous creations with one agreement_number the loser is refused', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [1, 2].map(() => fixture.staff.post('/api/customers/', { name: 'Racer', agreement_number: 77 })),
   );
-  const [won, lost] = answers.sort((a, b) => a.status - b.status) as [Json, Json];
+  const [won, lost] = responses.sort((a, b) => a.status - b.status) as [Json, Json];
   assert.is(won.status, 201);
   assert.equal(
     [lost.status, lost.body],
@@ -185,8 +185,8 @@ test('every field refuses values of another type and beyond its limit', async ()
     [{ country: 5 }, { country: ['"5" is not a valid choice.'] }],
   ];
   for (const [fields, errors] of cases) {
-    const answer = await fixture.staff.post('/api/customers/', { name: 'Wrong', ...fields });
-    assert.equal([answer.status, answer.body], [400, errors], JSON.stringify(fields).slice(0, 80));
+    const response = await fixture.staff.post('/api/customers/', { name: 'Wrong', ...fields });
+    assert.equal([response.status, response.body], [400, errors], JSON.stringify(fields).slice(0, 80));
   }
   assert.equal(fixture.events(), []);
   assert.equal((await fixture.staff.get('/api/customers/?name=Wrong')).body, []);
@@ -272,17 +272,17 @@ test('a form and a multipart body create the same customer as JSON', async () =>
   const multipart = new FormData();
   for (const [name, value] of Object.entries({ ...fields, agreement_number: '44' })) multipart.set(name, value);
   for (const body of [new URLSearchParams(fields), multipart]) {
-    const answer = await fixture.staff.send('POST', '/api/customers/', body);
-    assert.is(answer.status, 201);
+    const response = await fixture.staff.send('POST', '/api/customers/', body);
+    assert.is(response.status, 201);
     for (const [name, value] of Object.entries(whole))
-      if (name !== 'agreement_number') assert.equal(answer.body[name], value, name);
+      if (name !== 'agreement_number') assert.equal(response.body[name], value, name);
   }
 });
 
 test('a boolean absent from a form is absent, not false', async () => {
   const { url } = await fixture.customer('Checkbox', { is_company: true });
-  const answer = await fixture.staff.send('PUT', url, new URLSearchParams({ name: 'Checkbox' }));
-  assert.is(answer.body.is_company, true);
+  const response = await fixture.staff.send('PUT', url, new URLSearchParams({ name: 'Checkbox' }));
+  assert.is(response.body.is_company, true);
 });
 
 test('a file where text is expected is refused without echoing its content', async () => {
@@ -311,7 +311,7 @@ test('owners and support_users are the users with the active role, by username',
   const adam = await fixture.user('Adam');
   const eve = await fixture.user('eve');
   const short = await fixture.user('shortly');
-  const shown = ({ url, uuid, username, full_name, native_name }: Json) => ({
+  const displayed = ({ url, uuid, username, full_name, native_name }: Json) => ({
     url,
     uuid,
     username,
@@ -323,11 +323,11 @@ test('owners and support_users are the users with the active role, by username',
   await fixture.grant(customer, eve, 'support');
   await fixture.grant(customer, short, 'owner', '2018-01-05T05:00:00Z');
   const { body } = await fixture.staff.get(customer.url);
-  assert.equal(body.owners, [adam, short, zoe].map(shown));
+  assert.equal(body.owners, [adam, short, zoe].map(displayed));
   assert.equal(Object.keys(body.owners[0]), ['url', 'uuid', 'username', 'full_name', 'native_name']);
-  assert.equal(body.support_users, [shown(eve)]);
+  assert.equal(body.support_users, [displayed(eve)]);
   fixture.clock.set('2018-01-05T05:00:00Z');
-  assert.equal((await fixture.staff.get(customer.url)).body.owners, [adam, zoe].map(shown));
+  assert.equal((await fixture.staff.get(customer.url)).body.owners, [adam, zoe].map(displayed));
   fixture.clock.set(start);
 });
 

@@ -98,8 +98,8 @@ for (const [type, ofSide] of Object.entries(sized)) {
 
 for (const [type, content] of Object.entries(images)) {
   test(`a ${type} is stored by PUT and answered byte for byte with its type`, async () => {
-    const answer = await put(content);
-    assert.equal([answer.status, answer.body], [200, { image: imageUrl() }]);
+    const response = await put(content);
+    assert.equal([response.status, response.body], [200, { image: imageUrl() }]);
     assert.is((await fixture.staff.get(customer.url)).body.image, imageUrl());
     const image = await fetchImage();
     assert.is(image.status, 200);
@@ -117,8 +117,8 @@ for (const [type, content] of Object.entries(images)) {
 
   test(`a ${type} that is cut short anywhere is refused`, async () => {
     for (let length = 1; length < content.length; length += length < 60 ? 1 : 7) {
-      const answer = await put(content.subarray(0, length), 'logo', type);
-      assert.equal([answer.status, answer.body], [400, notAnImage], `${length} of ${content.length} bytes`);
+      const response = await put(content.subarray(0, length), 'logo', type);
+      assert.equal([response.status, response.body], [400, notAnImage], `${length} of ${content.length} bytes`);
     }
     assert.is((await put(content.subarray(0, -1))).status, 400);
     assert.is((await fixture.staff.get(customer.url)).body.image, null);
@@ -137,8 +137,8 @@ test('other content is refused, whatever it calls itself', async () => {
     'BM\x3a\0\0\0',
   ];
   for (const other of others) {
-    const answer = await put(Buffer.from(other, 'latin1'), 'logo.png', 'image/png');
-    assert.equal([answer.status, answer.body], [400, notAnImage], other);
+    const response = await put(Buffer.from(other, 'latin1'), 'logo.png', 'image/png');
+    assert.equal([response.status, response.body], [400, notAnImage], other);
   }
   assert.equal((await put(Buffer.concat([Buffer.from('x'), png]))).body, notAnImage);
 });
@@ -150,16 +150,16 @@ test('a PNG with a damaged chunk is refused', async () => {
 });
 
 test('a file of zero bytes is told apart', async () => {
-  const answer = await put(Buffer.alloc(0));
-  assert.equal([answer.status, answer.body], [400, { image: ['The submitted file is empty.'] }]);
+  const response = await put(Buffer.alloc(0));
+  assert.equal([response.status, response.body], [400, { image: ['The submitted file is empty.'] }]);
 });
 
 test('an image of exactly 2,097,152 bytes is stored, one byte more is too large', async () => {
   const padded = (length: number) => Buffer.concat([png, Buffer.alloc(length - png.length)]);
   assert.is((await put(padded(largest))).status, 200);
   assert.is((await fetchImage()).headers.get('content-length'), String(largest));
-  const answer = await put(padded(largest + 1));
-  assert.equal([answer.status, answer.body], [413, { detail: 'Request body is too large.' }]);
+  const response = await put(padded(largest + 1));
+  assert.equal([response.status, response.body], [413, { detail: 'Request body is too large.' }]);
   assert.is((await put(padded(3 * largest))).status, 413);
   assert.is((await fetchImage()).headers.get('content-length'), String(largest), 'what was stored stays');
 });
@@ -169,8 +169,8 @@ test('PUT requires the part', async () => {
   const other = new FormData();
   other.set('picture', new Blob([png as Uint8Array<ArrayBuffer>]), 'logo.png');
   for (const body of [undefined, {}, other, new URLSearchParams({ name: 'x' })]) {
-    const answer = await fixture.staff.send('PUT', imageUrl(), body);
-    assert.equal([answer.status, answer.body], missing);
+    const response = await fixture.staff.send('PUT', imageUrl(), body);
+    assert.equal([response.status, response.body], missing);
   }
 });
 
@@ -197,8 +197,8 @@ test('a value that is no file is refused by PUT and PATCH', async () => {
       new URLSearchParams({ image: 'x' }),
       form,
     ]) {
-      const answer = await fixture.staff.send(method, imageUrl(), body);
-      assert.equal([answer.status, answer.body], wrong);
+      const response = await fixture.staff.send(method, imageUrl(), body);
+      assert.equal([response.status, response.body], wrong);
     }
     assert.equal((await fixture.staff.send(method, imageUrl(), { image: null })).body, {
       image: ['This field may not be null.'],
@@ -210,8 +210,8 @@ test('PATCH stores the part like PUT; without it, it answers the current value o
   for (const body of [undefined, {}])
     assert.equal((await fixture.staff.send('PATCH', imageUrl(), body)).body, { image: null });
   assert.equal(fixture.events(), []);
-  const answer = await fixture.staff.send('PATCH', imageUrl(), part(png));
-  assert.equal([answer.status, answer.body], [200, { image: imageUrl() }]);
+  const response = await fixture.staff.send('PATCH', imageUrl(), part(png));
+  assert.equal([response.status, response.body], [200, { image: imageUrl() }]);
   assert.equal(fixture.events(), await updated());
   assert.equal((await fixture.staff.send('PATCH', imageUrl(), {})).body, { image: imageUrl() });
   assert.equal(fixture.events(), []);
@@ -223,8 +223,8 @@ test('an image stored, replaced or removed is an update of the customer', async 
   await put(images['image/gif'] as Buffer);
   assert.equal(fixture.events(), await updated());
   assert.is((await fetchImage()).headers.get('content-type'), 'image/gif');
-  const answer = await fixture.staff.delete(imageUrl());
-  assert.equal([answer.status, answer.body], [204, undefined]);
+  const response = await fixture.staff.delete(imageUrl());
+  assert.equal([response.status, response.body], [204, undefined]);
   assert.equal(fixture.events(), await updated());
   assert.is((await fixture.staff.get(customer.url)).body.image, null);
 });
@@ -235,8 +235,8 @@ test('DELETE answers 204 also when there was no image, and tells nothing then', 
 });
 
 test('without an image GET is 404', async () => {
-  const answer = await fixture.staff.get(imageUrl());
-  assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }]);
+  const response = await fixture.staff.get(imageUrl());
+  assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
 });
 
 test('a matching If-None-Match is answered 304 without a body; another image has another ETag', async () => {
@@ -260,9 +260,9 @@ test('HEAD has the headers of GET and no body', async () => {
 });
 
 test('POST is not allowed', async () => {
-  const answer = await fixture.staff.send('POST', imageUrl(), part(png));
+  const response = await fixture.staff.send('POST', imageUrl(), part(png));
   assert.equal(
-    [answer.status, answer.body, answer.headers.get('allow')],
+    [response.status, response.body, response.headers.get('allow')],
     [405, { detail: 'Method "POST" not allowed.' }, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
   );
 });

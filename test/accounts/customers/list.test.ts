@@ -79,8 +79,8 @@ test('user_uuid gives staff and global support the customers visible to that use
   }
   const dashed = users.owner.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-').toUpperCase();
   assert.equal(await names(`user_uuid=${dashed}`), ['Alice']);
-  const answer = await fixture.staff.get('/api/customers/?user_uuid=nobody');
-  assert.equal([answer.status, answer.body], [400, { user_uuid: ['"nobody" is not a valid UUID.'] }]);
+  const response = await fixture.staff.get('/api/customers/?user_uuid=nobody');
+  assert.equal([response.status, response.body], [400, { user_uuid: ['"nobody" is not a valid UUID.'] }]);
 });
 
 test('user_uuid is ignored for others, even a malformed one', async () => {
@@ -106,23 +106,24 @@ test('o orders by name, abbreviation, contact_details, native_name and registrat
 
 test('an unknown ordering is refused', async () => {
   for (const name of ['created', 'email', '-uuid', 'constructor']) {
-    const answer = await fixture.staff.get(`/api/customers/?o=${name}`);
-    assert.equal([answer.status, answer.body], [400, { o: [`"${name.replace('-', '')}" is not a valid choice.`] }]);
+    const response = await fixture.staff.get(`/api/customers/?o=${name}`);
+    assert.equal([response.status, response.body], [400, { o: [`"${name.replace('-', '')}" is not a valid choice.`] }]);
   }
 });
 
 test('pages of equal names neither repeat nor lose a customer', async () => {
-  const made = [];
-  for (let index = 0; index < 7; index++) made.push((await fixture.customer('Ünïcode', { abbreviation: 'same' })).uuid);
+  const created = [];
+  for (let index = 0; index < 7; index++)
+    created.push((await fixture.customer('Ünïcode', { abbreviation: 'same' })).uuid);
   for (const order of ['name', '-name', 'abbreviation', 'name,-abbreviation']) {
     const seen = [];
     for (const page of [1, 2, 3, 4]) {
       const { body } = await fixture.staff.get(`/api/customers/?abbreviation=same&page_size=2&page=${page}&o=${order}`);
       seen.push(...body.map((customer: Json) => customer.uuid));
     }
-    assert.equal([...seen].sort(), [...made].sort(), order);
+    assert.equal([...seen].sort(), [...created].sort(), order);
   }
-  for (const uuid of made) await fixture.staff.delete(`/api/customers/${uuid}/`);
+  for (const uuid of created) await fixture.staff.delete(`/api/customers/${uuid}/`);
 });
 
 test('field chooses the keys, in normal order, in lists and details', async () => {

@@ -67,16 +67,16 @@ test('an invisible customer and a missing one answer the same', async () => {
     ['DELETE', 'image/'],
   ] as const) {
     for (const url of [missing, company.customer.url]) {
-      const answer = await company.clients.stranger.send(method, url + tail);
-      assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }], `${method} ${tail}`);
+      const response = await company.clients.stranger.send(method, url + tail);
+      assert.equal([response.status, response.body], [404, { detail: 'Not found.' }], `${method} ${tail}`);
     }
   }
 });
 
 test('only staff create customers; others learn so before their body is looked at', async () => {
   assert.equal(await statuses((client) => client.post('/api/customers/', {})), sameExcept(403, { staff: 400 }));
-  const answer = await company.clients.owner.post('/api/customers/', { name: 'Mine' });
-  assert.equal(answer.body, { detail: 'You do not have permission to perform this action.' });
+  const response = await company.clients.owner.post('/api/customers/', { name: 'Mine' });
+  assert.equal(response.body, { detail: 'You do not have permission to perform this action.' });
   assert.is((await fixture.anonymous.post('/api/customers/', { name: 'Mine' })).status, 401);
 });
 

@@ -22,14 +22,14 @@ test('users with an active role in the customer or any of its projects, each onc
   const second = await fixture.project('Second', company.customer);
   await fixture.grant(second, company.users.manager, 'admin');
   await fixture.grant(second, company.users.owner, 'manager');
-  const elsewhere = await fixture.customer('Elsewhere');
-  await fixture.grant(elsewhere, company.users.stranger, 'owner');
+  const remote = await fixture.customer('Elsewhere');
+  await fixture.grant(remote, company.users.stranger, 'owner');
   const everyone = ['admin.of.project', 'helper', 'manager', 'observer', 'owner'];
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] as const) {
     assert.equal(await usernames('', part), everyone, part);
   }
   await fixture.staff.delete(second.url);
-  await fixture.staff.delete(elsewhere.url);
+  await fixture.staff.delete(remote.url);
 });
 
 test('an item shows the customer role, its permission and end, and the roles in projects', async () => {
@@ -146,7 +146,7 @@ test('names and the like are found by parts, organization exactly, booleans as s
   const bert = await fixture.user('bert', { full_name: 'Bert Brecht', is_active: false });
   await fixture.grant(customer, anna, 'owner');
   await fixture.grant(customer, bert, 'support');
-  const found = async (query: string, client = fixture.staff) =>
+  const matches = async (query: string, client = fixture.staff) =>
     (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
   for (const query of [
     'full_name=AREN',
@@ -160,18 +160,18 @@ test('names and the like are found by parts, organization exactly, booleans as s
     'is_active=True',
     'description=TALL',
   ]) {
-    assert.equal(await found(query), ['anna'], query);
+    assert.equal(await matches(query), ['anna'], query);
   }
   for (const query of ['organization=SK', 'organization_approved=true', 'registration_method=saml', 'username=zzz'])
-    assert.equal(await found(query), [], query);
+    assert.equal(await matches(query), [], query);
   for (const query of ['registration_method=DEF', 'organization_approved=no', 'unknown=1'])
-    assert.equal(await found(query), ['anna', 'bert'], query);
-  assert.equal(await found('is_active=false'), ['bert']);
+    assert.equal(await matches(query), ['anna', 'bert'], query);
+  assert.equal(await matches('is_active=false'), ['bert']);
   const wrong = await fixture.staff.get(`${customer.url}users/?is_active=perhaps`);
   assert.equal([wrong.status, wrong.body], [400, { is_active: ['"perhaps" is not a valid boolean.'] }]);
-  assert.equal(await found('description=tall', company.clients.support), ['anna']);
+  assert.equal(await matches('description=tall', company.clients.support), ['anna']);
   assert.equal(
-    await found('description=nothing', fixture.as('anna')),
+    await matches('description=nothing', fixture.as('anna')),
     ['anna', 'bert'],
     'description is for staff and global support',
   );
@@ -182,13 +182,13 @@ test('a civil number is found by staff and global support; others find only them
   const numbers = { first: '38001010001', second: '38001010002' };
   for (const [username, civil_number] of Object.entries(numbers))
     await fixture.grant(customer, await fixture.user(username, { civil_number }), 'owner');
-  const found = async (query: string, client = fixture.staff) =>
+  const matches = async (query: string, client = fixture.staff) =>
     (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
   for (const client of [fixture.staff, company.clients.support])
-    assert.equal(await found('civil_number=3800101', client), ['first', 'second']);
-  assert.equal(await found('civil_number=3800101', fixture.as('first')), ['first']);
-  assert.equal(await found(`civil_number=${numbers.second}`, fixture.as('first')), []);
-  assert.equal(await found('civil_number=', fixture.as('first')), ['first', 'second']);
+    assert.equal(await matches('civil_number=3800101', client), ['first', 'second']);
+  assert.equal(await matches('civil_number=3800101', fixture.as('first')), ['first']);
+  assert.equal(await matches(`civil_number=${numbers.second}`, fixture.as('first')), []);
+  assert.equal(await matches('civil_number=', fixture.as('first')), ['first', 'second']);
 });
 
 test('o=concatenated_name orders by full name followed by username', async () => {
@@ -229,8 +229,8 @@ test('the list is paginated', async () => {
 });
 
 test('it is read-only', async () => {
-  const answer = await fixture.staff.post(usersUrl, {});
-  assert.equal([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
+  const response = await fixture.staff.post(usersUrl, {});
+  assert.equal([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
 });
 
 test.run();

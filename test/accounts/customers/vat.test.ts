@@ -44,9 +44,9 @@ for (const [country, valid, invalid] of formats) {
   test(`a number of ${country} has the format of ${country}, with or without the prefix`, async () => {
     for (const number of valid) {
       for (const vat_code of [number, `${country}${number}`]) {
-        const answer = await create({ country, vat_code });
-        assert.is(answer.status, 201, vat_code);
-        assert.is(answer.body.vat_code, vat_code);
+        const response = await create({ country, vat_code });
+        assert.is(response.status, 201, vat_code);
+        assert.is(response.body.vat_code, vat_code);
       }
       assert.is(
         (await create({ vat_code: `${country}${number}` })).status,
@@ -60,8 +60,8 @@ for (const [country, valid, invalid] of formats) {
         { country, vat_code: `${country}${number}` },
         { vat_code: `${country}${number}` },
       ]) {
-        const answer = await create(fields);
-        assert.equal([answer.status, answer.body], [400, wrongFormat], JSON.stringify(fields));
+        const response = await create(fields);
+        assert.equal([response.status, response.body], [400, wrongFormat], JSON.stringify(fields));
       }
     }
   });
@@ -93,9 +93,9 @@ test('a number of no known country that starts without letters counts whole', as
 });
 
 test('blanks and dashes do not count, letters may be of either case, and the number is kept as written', async () => {
-  const answer = await create({ country: 'NL', vat_code: ' nl 123-456-789 b01 ' });
-  assert.is(answer.status, 201);
-  assert.is(answer.body.vat_code, 'nl 123-456-789 b01');
+  const response = await create({ country: 'NL', vat_code: ' nl 123-456-789 b01 ' });
+  assert.is(response.status, 201);
+  assert.is(response.body.vat_code, 'nl 123-456-789 b01');
 });
 
 test("the prefix of another country than the customer's is not stripped", async () => {

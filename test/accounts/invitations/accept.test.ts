@@ -27,18 +27,18 @@ async function invite(
   fields: Json = { project: people.project.url, project_role: 'admin' },
   client = fixture.staff,
 ): Promise<Json> {
-  const answer = await client.post('/api/user-invitations/', {
+  const response = await client.post('/api/user-invitations/', {
     link_template: 'https://app.example.com/{uuid}',
     email: 'new@example.com',
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }
 const toCustomer = (role = 'owner'): Json => ({ customer: people.customer.url, customer_role: role });
 const accept = async ({ url }: Json, body?: Json, username = 'newcomer'): Promise<unknown[]> => {
-  const answer: ApiResponse<Json> = await fixture.as(username).post(`${url}accept/`, body);
-  return [answer.status, answer.body];
+  const response: ApiResponse<Json> = await fixture.as(username).post(`${url}accept/`, body);
+  return [response.status, response.body];
 };
 const stateOf = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.state;
 const rolesOf = async (user: Json): Promise<Json[]> => [

@@ -32,14 +32,14 @@ const toCustomer = (fields: Json = {}): Json => ({
 });
 
 async function invite(body: Json, client = fixture.staff): Promise<Json> {
-  const answer = await client.post('/api/user-invitations/', body);
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  const response = await client.post('/api/user-invitations/', body);
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }
-const refused = async (body: Json, client = fixture.staff): Promise<unknown> => {
-  const answer = await client.post('/api/user-invitations/', body);
-  assert.is(answer.status, 400, JSON.stringify(answer.body));
-  return answer.body;
+const rejection = async (body: Json, client = fixture.staff): Promise<unknown> => {
+  const response = await client.post('/api/user-invitations/', body);
+  assert.is(response.status, 400, JSON.stringify(response.body));
+  return response.body;
 };
 const emails = async (query: string, client = fixture.staff): Promise<string[]> =>
   (await client.get(`/api/user-invitations/?${query}`)).body.map(({ email }: Json) => email);
@@ -170,9 +170,9 @@ test('PUT, PATCH and DELETE are 405', async () => {
 });
 
 test('every wrong field is told; link_template and email are required', async () => {
-  assert.equal(await refused({}), { link_template: ['This field is required.'], email: ['This field is required.'] });
+  assert.equal(await rejection({}), { link_template: ['This field is required.'], email: ['This field is required.'] });
   assert.equal(
-    await refused({
+    await rejection({
       link_template: 'x'.repeat(256),
       email: 'nobody',
       civil_number: 'x'.repeat(51),
@@ -191,17 +191,17 @@ test('every wrong field is told; link_template and email are required', async ()
       customer_role: ['"admin" is not a valid choice.'],
     },
   );
-  assert.equal(await refused(toProject({ email: `${'x'.repeat(250)}@example.com` })), {
+  assert.equal(await rejection(toProject({ email: `${'x'.repeat(250)}@example.com` })), {
     email: ['Ensure this field has no more than 254 characters.'],
   });
-  assert.equal(await refused(toProject({ civil_number: null })), { civil_number: ['This field may not be null.'] });
+  assert.equal(await rejection(toProject({ civil_number: null })), { civil_number: ['This field may not be null.'] });
 });
 
 test('a link to what the caller does not see is 400 before any right, as are the other links of core.md 1.4', async () => {
   const missing = ['Invalid hyperlink - Object does not exist.'];
-  assert.equal(await refused(toProject(), people.clients.stranger), { project: missing });
-  assert.equal(await refused(toCustomer(), people.clients.stranger), { customer: missing });
-  assert.equal(await refused(toProject({ project: people.customer.url })), {
+  assert.equal(await rejection(toProject(), people.clients.stranger), { project: missing });
+  assert.equal(await rejection(toCustomer(), people.clients.stranger), { customer: missing });
+  assert.equal(await rejection(toProject({ project: people.customer.url })), {
     project: ['Invalid hyperlink - Incorrect URL match.'],
   });
 });
@@ -209,7 +209,7 @@ test('a link to what the caller does not see is 400 before any right, as are the
 test('a link_template without {uuid} is refused, before what concerns several fields', async () => {
   const message = { link_template: ["Link template must include '{uuid}' parameter."] };
   for (const template of ['https://app.example.com/', 'https://app.example.com/{UUID}', 'nothing']) {
-    assert.equal(await refused({ link_template: template, email: 'new@example.com' }), message, template);
+    assert.equal(await rejection({ link_template: template, email: 'new@example.com' }), message, template);
   }
 });
 
@@ -241,7 +241,7 @@ test('a link_template leads to a web page: http or https, without a user or anyt
     'https://app\u00ad.example.com/{uuid}',
   ]) {
     assert.equal(
-      await refused(toProject({ link_template: template })),
+      await rejection(toProject({ link_template: template })),
       { link_template: [control.test(template) ? controlMessage : 'Enter a valid URL.'] },
       template,
     );
@@ -280,7 +280,7 @@ test('with the setting link_template_hosts a template names one of these hosts; 
     'https://{uuid}.app.example.com/',
   ]) {
     assert.equal(
-      await refused(toProject({ link_template: template })),
+      await rejection(toProject({ link_template: template })),
       { link_template: ['Host is not allowed.'] },
       template,
     );
@@ -294,7 +294,7 @@ test('a port in link_template_hosts that goes without saying in a link is that o
     await invite(toProject({ link_template: template }));
   for (const template of ['http://app.example.com/{uuid}', 'https://app.example.com:8443/{uuid}']) {
     assert.equal(
-      await refused(toProject({ link_template: template })),
+      await rejection(toProject({ link_template: template })),
       { link_template: ['Host is not allowed.'] },
       template,
     );
@@ -304,7 +304,7 @@ test('a port in link_template_hosts that goes without saying in a link is that o
 test('an email holds no character that is not seen', async () => {
   for (const hidden of ['\u0001', '\u007f', '\u0085', '\u200b', '\u202e']) {
     assert.equal(
-      await refused(toProject({ email: `a${hidden}b@example.com` })),
+      await rejection(toProject({ email: `a${hidden}b@example.com` })),
       { email: [...(control.test(hidden) ? [controlMessage] : []), 'Enter a valid email address.'] },
       JSON.stringify(hidden),
     );
@@ -324,17 +324,17 @@ test('an invitation leads to a project or to a customer, with a role of that kin
     { customer_role: ['Customer and its role must be provided.'] },
     { project_role: ['Project and its role must be provided.'] },
   ];
-  assert.equal(await refused({ ...base, customer, customer_role, project, project_role }), {
+  assert.equal(await rejection({ ...base, customer, customer_role, project, project_role }), {
     non_field_errors: [both],
   });
-  assert.equal(await refused({ ...base, customer, project }), { non_field_errors: [both] });
-  assert.equal(await refused(base), { non_field_errors: [none] });
-  assert.equal(await refused({ ...base, customer_role, project_role }), { non_field_errors: [none] });
-  assert.equal(await refused({ ...base, customer }), ofCustomer);
-  assert.equal(await refused({ ...base, customer, project_role }), ofCustomer);
-  assert.equal(await refused({ ...base, project, project_role, customer_role }), ofCustomer);
-  assert.equal(await refused({ ...base, project }), ofProject);
-  assert.equal(await refused({ ...base, customer, customer_role, project_role }), ofProject);
+  assert.equal(await rejection({ ...base, customer, project }), { non_field_errors: [both] });
+  assert.equal(await rejection(base), { non_field_errors: [none] });
+  assert.equal(await rejection({ ...base, customer_role, project_role }), { non_field_errors: [none] });
+  assert.equal(await rejection({ ...base, customer }), ofCustomer);
+  assert.equal(await rejection({ ...base, customer, project_role }), ofCustomer);
+  assert.equal(await rejection({ ...base, project, project_role, customer_role }), ofCustomer);
+  assert.equal(await rejection({ ...base, project }), ofProject);
+  assert.equal(await rejection({ ...base, customer, customer_role, project_role }), ofProject);
 });
 
 test('order: newest first; o by email, state and created', async () => {
@@ -384,7 +384,7 @@ test('filters: customer with its projects, project, state, email, civil number a
     ['project_role=manager', []],
     ['nothing=1', [other, c, p]],
   ];
-  for (const [query, found] of expected) assert.equal(await emails(query), found, query);
+  for (const [query, matches] of expected) assert.equal(await emails(query), matches, query);
   for (const name of ['customer', 'project']) {
     assert.equal((await fixture.staff.get(`/api/user-invitations/?${name}=x`)).body, {
       [name]: ['"x" is not a valid UUID.'],

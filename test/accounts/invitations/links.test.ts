@@ -30,9 +30,9 @@ const body = (fields: Json = {}): Json => ({
   ...fields,
 });
 const invite = async (fields: Json = {}, client = people.clients.owner): Promise<Json> => {
-  const answer = await client.post('/api/user-invitations/', body(fields));
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  const response = await client.post('/api/user-invitations/', body(fields));
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 };
 const secretOf = ({ link }: Json): string => {
   const [, secret = ''] = /^https:\/\/app\.example\.com\/([0-9a-f]{32})\/\1$/.exec(link) ?? [];
@@ -40,8 +40,8 @@ const secretOf = ({ link }: Json): string => {
   return secret;
 };
 const check = async (key: string): Promise<unknown[]> => {
-  const answer = await fixture.anonymous.post(`/api/user-invitations/${key}/check/`);
-  return [answer.status, answer.body];
+  const response = await fixture.anonymous.post(`/api/user-invitations/${key}/check/`);
+  return [response.status, response.body];
 };
 const known = [200, { email: 'new@example.com' }];
 const unknown = [404, { detail: 'Not found.' }];
@@ -96,8 +96,8 @@ test('only a user who may invite gets a link', async () => {
   await begin();
   const { url } = await invite();
   for (const name of ['helper', 'manager', 'admin', 'observer', 'stranger', 'support'] as const) {
-    const made = await people.clients[name].post('/api/user-invitations/', body());
-    assert.equal([made.status >= 400, made.body.link], [true, undefined], name);
+    const created = await people.clients[name].post('/api/user-invitations/', body());
+    assert.equal([created.status >= 400, created.body.link], [true, undefined], name);
     assert.equal((await people.clients[name].post(`${url}send/`)).body, { detail: 'Not found.' }, name);
   }
 });
@@ -107,9 +107,9 @@ test('a newcomer signs up with the link, with an email address that nothing has 
   const [byLink, byMail] = [await invite(), await invite({ email: 'mail@example.com' })];
   const mailed = await newestSecret(fixture);
   const signUp = async (secret: string, username: string): Promise<Client> => {
-    const made = await fixture.anonymous.post(`/api/user-invitations/${secret}/accept/`, { ...account, username });
-    assert.is(made.status, 201, JSON.stringify(made.body));
-    return new Client(fixture, made.body.token);
+    const created = await fixture.anonymous.post(`/api/user-invitations/${secret}/accept/`, { ...account, username });
+    assert.is(created.status, 201, JSON.stringify(created.body));
+    return new Client(fixture, created.body.token);
   };
   const [dora, mia] = [await signUp(secretOf(byLink), 'dora'), await signUp(mailed, 'mia')];
   /** An email hook needs no confirmation where its address is the verified one of its author. */
@@ -138,8 +138,8 @@ test('a user accepts with the link, and an email address taken over from it is n
 test('where emails are validated, nobody signs up with the link', async () => {
   await begin({ validate_invitation_email: true });
   const secret = secretOf(await invite());
-  const refused = await fixture.anonymous.post(`/api/user-invitations/${secret}/accept/`, account);
-  assert.equal([refused.status, refused.body], [400, { detail: 'Invitation and user emails mismatch.' }]);
+  const rejection = await fixture.anonymous.post(`/api/user-invitations/${secret}/accept/`, account);
+  assert.equal([rejection.status, rejection.body], [400, { detail: 'Invitation and user emails mismatch.' }]);
   const mailed = await newestSecret(fixture);
   assert.is((await fixture.anonymous.post(`/api/user-invitations/${mailed}/accept/`, account)).status, 201);
 });

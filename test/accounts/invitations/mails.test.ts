@@ -31,16 +31,16 @@ async function begin(options: ServerOptions = mailbox.settings): Promise<void> {
 }
 
 async function invite(fields: Json = {}, client = fixture.staff): Promise<Json> {
-  const answer = await client.post('/api/user-invitations/', {
+  const response = await client.post('/api/user-invitations/', {
     link_template: 'https://app.example.com/?a=1&invitation={uuid}',
     email: 'new@example.com',
     project: people.project.url,
     project_role: 'admin',
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  assert.is(response.status, 201, JSON.stringify(response.body));
   await fixture.server.settled();
-  return answer.body;
+  return response.body;
 }
 const toCustomer = (role: string): Json => ({
   project: null,
@@ -324,10 +324,10 @@ test('a user other than staff causes at most invitation_mail_limit mails an hour
     project: people.project.url,
     project_role: 'admin',
   };
-  const refused = async (method: string, url: string, wait: string): Promise<void> => {
-    const answer = await owner.send(method, url, body);
+  const denial = async (method: string, url: string, wait: string): Promise<void> => {
+    const response = await owner.send(method, url, body);
     assert.equal(
-      [answer.status, answer.body, answer.headers.get('Retry-After')],
+      [response.status, response.body, response.headers.get('Retry-After')],
       [429, { detail: 'Too many invitations. Try again later.' }, wait],
     );
   };
@@ -335,13 +335,13 @@ test('a user other than staff causes at most invitation_mail_limit mails an hour
   fixture.clock.advance(600);
   assert.is((await owner.post(`${url}send/`)).status, 200);
   fixture.clock.advance(600);
-  await refused('POST', '/api/user-invitations/', '2400');
-  await refused('POST', `${url}send/`, '2400');
+  await denial('POST', '/api/user-invitations/', '2400');
+  await denial('POST', `${url}send/`, '2400');
   assert.is((await fixture.staff.get('/api/user-invitations/')).body.length, 1, 'a refused invitation is none');
   for (let i = 0; i < 3; i++) await invite();
   fixture.clock.advance(2400);
   assert.is((await owner.post(`${url}send/`)).status, 200, 'an hour after the first');
-  await refused('POST', `${url}send/`, '600');
+  await denial('POST', `${url}send/`, '600');
 });
 
 test('mails of invitations that were deleted with their project count, and are forgotten after the hour', async () => {

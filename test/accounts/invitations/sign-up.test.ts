@@ -33,8 +33,8 @@ async function invite(fields: Json = {}, client = people.clients.owner): Promise
 
 const account = { username: 'dora', password: 'correct-horse-1', agree_with_policy: true, full_name: 'Dora Day' };
 const signUp = async (key: string, body: unknown = account, client = fixture.anonymous): Promise<[number, Json]> => {
-  const answer = await client.post(`/api/user-invitations/${key}/accept/`, body);
-  return [answer.status, answer.body];
+  const response = await client.post(`/api/user-invitations/${key}/accept/`, body);
+  return [response.status, response.body];
 };
 const unauthenticated = [401, { detail: 'Authentication credentials were not provided.' }];
 const accounts = (): number =>
@@ -99,10 +99,10 @@ test('without Authorization and without the secret: 401, by the uuid as well; a 
   const secret = await invite();
   const [{ uuid }] = (await fixture.staff.get('/api/user-invitations/')).body;
   for (const key of [uuid, '0'.repeat(32)]) assert.equal(await signUp(key), unauthenticated);
-  const answer = await fixture.anonymous.send('POST', `/api/user-invitations/${secret}/accept/`, account, {
+  const response = await fixture.anonymous.send('POST', `/api/user-invitations/${secret}/accept/`, account, {
     Authorization: 'Token nonsense',
   });
-  assert.equal([answer.status, answer.body], [401, { detail: 'Invalid token.' }]);
+  assert.equal([response.status, response.body], [401, { detail: 'Invalid token.' }]);
   assert.is((await fixture.anonymous.options(`/api/user-invitations/${secret}/accept/`)).status, 401);
   assert.is((await fixture.anonymous.get(`/api/user-invitations/${secret}/accept/`)).status, 401);
   assert.is(accounts(), 0);
@@ -175,9 +175,9 @@ test('the refusals come in their order, all before the password is hashed: state
   const { passwords } = fixture.server.app;
   let hashes = 0;
   const hash = passwords.hash.bind(passwords);
-  passwords.hash = (...given) => {
+  passwords.hash = (...input) => {
     hashes++;
-    return hash(...given);
+    return hash(...input);
   };
   const quota = people.customer.quotas.find(({ name }: Json) => name === 'nc_user_count');
   const fifth = { ...account, username: '' };
@@ -205,10 +205,10 @@ test('the refusals come in their order, all before the password is hashed: state
 test('two who sign up at once by one invitation: one account', async () => {
   await begin();
   const secret = await invite();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['dora', 'eve', 'dora'].map((username) => signUp(secret, { ...account, username })),
   );
-  assert.equal(answers.map(([status]) => status).sort(), [201, 409, 409]);
+  assert.equal(responses.map(([status]) => status).sort(), [201, 409, 409]);
   assert.is(accounts(), 1);
 });
 

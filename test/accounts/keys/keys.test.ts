@@ -90,10 +90,10 @@ test('without a name, or with an empty one, the comment of the key is its name, 
 
 test('a name has at most 150 characters and is text', async () => {
   const { client } = await newcomer();
-  const refused = async (name: unknown) => (await add(client, { name, public_key: publicKeys.rsa })).body;
-  assert.equal(await refused('x'.repeat(151)), { name: ['Ensure this field has no more than 150 characters.'] });
-  assert.equal(await refused(null), { name: ['This field may not be null.'] });
-  for (const name of [true, [], {}]) assert.equal(await refused(name), { name: ['Not a valid string.'] });
+  const rejection = async (name: unknown) => (await add(client, { name, public_key: publicKeys.rsa })).body;
+  assert.equal(await rejection('x'.repeat(151)), { name: ['Ensure this field has no more than 150 characters.'] });
+  assert.equal(await rejection(null), { name: ['This field may not be null.'] });
+  for (const name of [true, [], {}]) assert.equal(await rejection(name), { name: ['Not a valid string.'] });
   assert.equal((await add(client, { name: [], public_key: 'x' })).body, {
     name: ['Not a valid string.'],
     public_key: ['Invalid SSH public key.'],
@@ -127,8 +127,10 @@ test('a user has a key once, other users may hold the same one', async () => {
 
 test('of simultaneous creations of one key exactly one succeeds', async () => {
   const { client } = await newcomer();
-  const answers = await Promise.all([1, 2, 3, 4].map(() => add(client, { name: 'twin', public_key: publicKeys.rsa })));
-  assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400, 400]);
+  const responses = await Promise.all(
+    [1, 2, 3, 4].map(() => add(client, { name: 'twin', public_key: publicKeys.rsa })),
+  );
+  assert.equal(responses.map(({ status }) => status).sort(), [201, 400, 400, 400]);
   assert.is((await client.get('/api/keys/')).body.length, 1);
 });
 
@@ -157,9 +159,9 @@ test('a key is deleted by its owner and by staff; global support may not; the ow
   for (const deleting of [client, fixture.staff]) {
     const { body: key } = await add(client, { name: 'doomed', public_key: publicKeys.rsa });
     fixture.events();
-    const refused = await support.delete(key.url);
-    assert.is(refused.status, 403);
-    assert.equal(refused.body, forbidden);
+    const rejection = await support.delete(key.url);
+    assert.is(rejection.status, 403);
+    assert.equal(rejection.body, forbidden);
     assert.equal(fixture.events(), []);
     const { status, body } = await deleting.delete(key.url);
     assert.is(status, 204);
@@ -209,19 +211,19 @@ test('keys are filtered by part of the name, fingerprint, uuid and owner, and or
   const keys: Json[] = [];
   for (const [i, name] of ['Laptop', 'desktop', 'Größe'].entries())
     keys.push((await add(client, { name, public_key: lines[i] })).body);
-  const found = async (query: string, by = client) =>
+  const matches = async (query: string, by = client) =>
     (await by.get(`/api/keys/?${query}`)).body.map((key: Json) => key.name);
-  assert.equal(await found(''), ['Laptop', 'desktop', 'Größe']);
-  assert.equal(await found('name=TOP'), ['Laptop', 'desktop']);
-  assert.equal(await found('name=GR%C3%96'), ['Größe']);
-  assert.equal(await found(`fingerprint=${fingerprints.ed25519.md5}`), ['desktop']);
-  assert.equal(await found(`fingerprint=${fingerprints.ed25519.md5.slice(0, 20)}`), []);
-  assert.equal(await found(`uuid=${keys[0].uuid}`), ['Laptop']);
-  assert.equal(await found(`user_uuid=${user.uuid}`), ['Laptop', 'desktop', 'Größe']);
-  assert.equal(await found(`user_uuid=${user.uuid}`, fixture.staff), ['Laptop', 'desktop', 'Größe']);
-  assert.equal(await found(`user_uuid=${'0'.repeat(32)}`), []);
-  assert.equal(await found('o=name'), ['desktop', 'Größe', 'Laptop']);
-  assert.equal(await found('o=-name'), ['Laptop', 'Größe', 'desktop']);
+  assert.equal(await matches(''), ['Laptop', 'desktop', 'Größe']);
+  assert.equal(await matches('name=TOP'), ['Laptop', 'desktop']);
+  assert.equal(await matches('name=GR%C3%96'), ['Größe']);
+  assert.equal(await matches(`fingerprint=${fingerprints.ed25519.md5}`), ['desktop']);
+  assert.equal(await matches(`fingerprint=${fingerprints.ed25519.md5.slice(0, 20)}`), []);
+  assert.equal(await matches(`uuid=${keys[0].uuid}`), ['Laptop']);
+  assert.equal(await matches(`user_uuid=${user.uuid}`), ['Laptop', 'desktop', 'Größe']);
+  assert.equal(await matches(`user_uuid=${user.uuid}`, fixture.staff), ['Laptop', 'desktop', 'Größe']);
+  assert.equal(await matches(`user_uuid=${'0'.repeat(32)}`), []);
+  assert.equal(await matches('o=name'), ['desktop', 'Größe', 'Laptop']);
+  assert.equal(await matches('o=-name'), ['Laptop', 'Größe', 'desktop']);
   for (const name of ['uuid', 'user_uuid'])
     assert.equal((await client.get(`/api/keys/?${name}=x`)).body, { [name]: ['"x" is not a valid UUID.'] });
   assert.equal((await client.get('/api/keys/?o=fingerprint')).body, { o: ['"fingerprint" is not a valid choice.'] });

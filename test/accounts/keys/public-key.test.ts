@@ -10,9 +10,9 @@ const severalLines = { public_key: ['Key is not valid: it should be single line.
 
 /** Offers a key to a user who has none: one that is accepted is removed again. */
 async function offer(public_key: unknown): Promise<ApiResponse<Json>> {
-  const answer = await fixture.staff.post('/api/keys/', { public_key });
-  if (answer.status === 201) await fixture.staff.delete(answer.body.url);
-  return answer;
+  const response = await fixture.staff.post('/api/keys/', { public_key });
+  if (response.status === 201) await fixture.staff.delete(response.body.url);
+  return response;
 }
 
 /** A field of a key's body: four bytes of length, and the bytes. */

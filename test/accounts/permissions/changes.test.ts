@@ -102,9 +102,9 @@ test('nobody changes their own permission, not even staff, and whatever the body
     const me = fixture.as(name);
     for (const method of ['PUT', 'PATCH']) {
       for (const body of [{}, { expiration_time: end }, { expiration_time: 'soon' }]) {
-        const answer = await me.send(method, permission.url, body);
-        assert.is(answer.status, 403);
-        assert.equal(answer.body, forbidden);
+        const response = await me.send(method, permission.url, body);
+        assert.is(response.status, 403);
+        assert.equal(response.body, forbidden);
       }
     }
     assert.is((await me.delete(permission.url)).status, 204);

@@ -81,9 +81,9 @@ test('role, user and the customer or project are required', async () => {
     ['project', {}],
     ['customer', undefined],
   ] as const) {
-    const answer = await fixture.staff.post(`/api/${structure}-permissions/`, body);
-    assert.is(answer.status, 400);
-    assert.equal(answer.body, { role: required, [structure]: required, user: required });
+    const response = await fixture.staff.post(`/api/${structure}-permissions/`, body);
+    assert.is(response.status, 400);
+    assert.equal(response.body, { role: required, [structure]: required, user: required });
   }
 });
 
@@ -94,9 +94,9 @@ test('a link to an unknown or invisible object, another kind of path, or no link
     await fixture.user('hidden', { is_active: false }),
     await fixture.user('hidden.staff', { is_staff: true }),
   ];
-  const nobody = `${fixture.url}/api/users/${'0'.repeat(32)}/`;
+  const none = `${fixture.url}/api/users/${'0'.repeat(32)}/`;
   for (const [user, messages] of [
-    [nobody, unknown],
+    [none, unknown],
     ['nonsense', noMatch],
     [`${fixture.url}/api/nothing/${users.owner.uuid}/`, noMatch],
     [`${fixture.url}/api/users/`, wrongMatch],

@@ -40,7 +40,7 @@ test.before(async () => {
   }
 });
 
-async function found(path: string, query: string): Promise<string> {
+async function matches(path: string, query: string): Promise<string> {
   const { status, body } = await fixture.staff.get(`/api/${path}/?${query}`);
   assert.is(status, 200, JSON.stringify(body));
   return body.map((role: Json) => role.user_username).join(' ');
@@ -56,7 +56,7 @@ for (const path of everywhere) {
   const isCustomer = path.startsWith('customer');
 
   test(`${path} are listed newest first`, async () => {
-    assert.is(await found(path, ''), 'carol bob anna');
+    assert.is(await matches(path, ''), 'carol bob anna');
   });
 
   test(`${path} are filtered by the user, their uuid, link and parts of their names`, async () => {
@@ -76,42 +76,42 @@ for (const path of everywhere) {
       ['native_name=%D0%91%D0%9E', 'bob'],
       [`user=${anna.uuid}&username=b`, ''],
     ] as const) {
-      assert.is(await found(path, query), names, query);
+      assert.is(await matches(path, query), names, query);
     }
   });
 
   test(`${path} are filtered by the exact role`, async () => {
-    assert.is(await found(path, 'role=support'), 'bob');
-    assert.is(await found(path, `role=${isCustomer ? 'owner' : 'manager'}`), isCustomer ? 'carol anna' : 'anna');
-    for (const role of ['Support', 'supp', 'nonsense']) assert.is(await found(path, `role=${role}`), '');
+    assert.is(await matches(path, 'role=support'), 'bob');
+    assert.is(await matches(path, `role=${isCustomer ? 'owner' : 'manager'}`), isCustomer ? 'carol anna' : 'anna');
+    for (const role of ['Support', 'supp', 'nonsense']) assert.is(await matches(path, `role=${role}`), '');
   });
 
   test(`${path} are filtered by the customer${isCustomer ? '' : ' of the project, and by the project'}`, async () => {
-    assert.is(await found(path, `customer=${alpha.uuid}`), 'bob anna');
-    assert.is(await found(path, `customer=${beta.uuid}`), 'carol');
-    assert.is(await found(path, `customer=${projects.first.uuid}`), '');
+    assert.is(await matches(path, `customer=${alpha.uuid}`), 'bob anna');
+    assert.is(await matches(path, `customer=${beta.uuid}`), 'carol');
+    assert.is(await matches(path, `customer=${projects.first.uuid}`), '');
     if (isCustomer) {
-      assert.is(await found(path, `customer_url=${alpha.url}`), 'bob anna');
+      assert.is(await matches(path, `customer_url=${alpha.url}`), 'bob anna');
       return;
     }
-    assert.is(await found(path, `project=${projects.first.uuid}`), 'bob anna');
-    assert.is(await found(path, `project_url=${projects.second.url}`), 'carol');
-    assert.is(await found(path, `project=${alpha.uuid}`), '');
+    assert.is(await matches(path, `project=${projects.first.uuid}`), 'bob anna');
+    assert.is(await matches(path, `project_url=${projects.second.url}`), 'carol');
+    assert.is(await matches(path, `project=${alpha.uuid}`), '');
   });
 
   test(`${path} refuse malformed uuids and links of another kind`, async () => {
-    const refused = async (query: string) => {
+    const rejection = async (query: string) => {
       const { status, body } = await fixture.staff.get(`/api/${path}/?${query}`);
       assert.is(status, 400);
       return body;
     };
     for (const name of isCustomer ? ['user', 'customer'] : ['user', 'customer', 'project']) {
-      assert.equal(await refused(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
+      assert.equal(await rejection(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
     }
     const link = isCustomer ? 'customer_url' : 'project_url';
     for (const name of ['user_url', link]) {
-      assert.equal(await refused(`${name}=x`), { [name]: ['Invalid hyperlink - No URL match.'] });
-      assert.equal(await refused(`${name}=/api/keys/${'0'.repeat(32)}/`), {
+      assert.equal(await rejection(`${name}=x`), { [name]: ['Invalid hyperlink - No URL match.'] });
+      assert.equal(await rejection(`${name}=/api/keys/${'0'.repeat(32)}/`), {
         [name]: ['Invalid hyperlink - Incorrect URL match.'],
       });
     }
@@ -127,10 +127,10 @@ for (const path of everywhere) {
       ['created', 'anna bob carol'],
       ['role', isCustomer ? 'anna carol bob' : 'carol anna bob'],
     ] as const) {
-      assert.is(await found(path, `o=${order}`), names, order);
-      assert.is(await found(path, `o=-${order}`), names.split(' ').reverse().join(' '), `-${order}`);
+      assert.is(await matches(path, `o=${order}`), names, order);
+      assert.is(await matches(path, `o=-${order}`), names.split(' ').reverse().join(' '), `-${order}`);
     }
-    assert.is(await found(path, 'o=role,-username'), isCustomer ? 'carol anna bob' : 'carol anna bob');
+    assert.is(await matches(path, 'o=role,-username'), isCustomer ? 'carol anna bob' : 'carol anna bob');
     assert.equal((await fixture.staff.get(`/api/${path}/?o=user_email`)).body, {
       o: ['"user_email" is not a valid choice.'],
     });
@@ -147,7 +147,7 @@ for (const path of everywhere) {
 test('roles without an end are ordered before all others by expiration time', async () => {
   const user = await fixture.user('endless');
   const role = await fixture.grant(alpha, user, 'owner');
-  assert.is(await found('customer-permissions', 'o=expiration_time'), 'endless bob carol anna');
+  assert.is(await matches('customer-permissions', 'o=expiration_time'), 'endless bob carol anna');
   await fixture.staff.delete(role.url);
 });
 

@@ -200,9 +200,9 @@ test('OPTIONS describes permissions to everybody who may ask, logs to nobody', a
       ['expiration_time'],
     );
     for (const log of ['customer', 'project']) {
-      const answer = await client.options(`/api/${log}-permissions-log/`);
-      assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
-      assert.not.ok('actions' in answer.body);
+      const response = await client.options(`/api/${log}-permissions-log/`);
+      assert.is(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      assert.not.ok('actions' in response.body);
     }
   }
 });

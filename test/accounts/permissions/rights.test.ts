@@ -23,15 +23,15 @@ const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Pa
 });
 
 /** A deployment with the cast and the ways to ask each of its parts. */
-class World {
+class Setup {
   private constructor(
     readonly fixture: Fixture,
     readonly people: Personas,
   ) {}
 
-  static async start(options: Parameters<typeof Fixture.start>[0] = {}): Promise<World> {
+  static async start(options: Parameters<typeof Fixture.start>[0] = {}): Promise<Setup> {
     const fixture = await Fixture.start(options);
-    return new World(fixture, await createPersonas(fixture));
+    return new Setup(fixture, await createPersonas(fixture));
   }
 
   newcomer = (): Promise<Json> => this.fixture.user(`newcomer.${count++}`);
@@ -62,22 +62,22 @@ class World {
 }
 
 const customers = suite('who sees and writes customer permissions (core.md 8.2)');
-let world: World;
-let open: World;
+let setup: Setup;
+let open: Setup;
 
 customers.before(async () => {
-  world = await World.start();
-  open = await World.start({ owners_can_manage_owners: true });
-  const foreign = await world.fixture.customer('Foreign');
-  await world.fixture.grant(foreign, await world.newcomer(), 'owner');
+  setup = await Setup.start();
+  open = await Setup.start({ owners_can_manage_owners: true });
+  const foreign = await setup.fixture.customer('Foreign');
+  await setup.fixture.grant(foreign, await setup.newcomer(), 'owner');
 });
 customers.after(async () => {
-  await world.fixture.close();
+  await setup.fixture.close();
   await open.fixture.close();
 });
 
 customers('staff and global support list all, everybody connected those of the customer, others none', async () => {
-  const lists = await asEachPersona(world.people, async (client) =>
+  const lists = await asEachPersona(setup.people, async (client) =>
     (await client.get('/api/customer-permissions/')).body.map((role: Json) => role.customer_name),
   );
   const own = ['Alice', 'Alice'];
@@ -93,36 +93,36 @@ customers('staff and global support list all, everybody connected those of the c
   });
   const {
     body: [foreign, alice],
-  } = await world.fixture.staff.get('/api/customer-permissions/');
-  assert.equal(await world.ask((client) => client.get(alice.url)), statuses(200, { stranger: 404 }));
-  assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+  } = await setup.fixture.staff.get('/api/customer-permissions/');
+  assert.equal(await setup.ask((client) => client.get(alice.url)), statuses(200, { stranger: 404 }));
+  assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
 });
 
 customers('only staff grant, and who does not see the customer is told so', async () => {
-  const { customer } = world.people;
+  const { customer } = setup.people;
   assert.equal(
-    await asEachPersona(world.people, (client) => world.grant(client, customer)),
+    await asEachPersona(setup.people, (client) => setup.grant(client, customer)),
     statuses(403, { staff: 201, stranger: 400 }),
   );
-  const { body } = await world.people.clients.stranger.post('/api/customer-permissions/', {
+  const { body } = await setup.people.clients.stranger.post('/api/customer-permissions/', {
     customer: customer.url,
-    user: world.people.users.stranger.url,
+    user: setup.people.users.stranger.url,
     role: 'owner',
   });
   assert.equal(body, { customer: unknown });
 });
 
 customers('only staff change and revoke; who does not see the customer finds nothing', async () => {
-  const { customer } = world.people;
+  const { customer } = setup.people;
   const expected = statuses(403, { staff: 200, stranger: 404 });
   assert.equal(
-    await world.askAboutRole(customer, 'owner', (client, role) =>
+    await setup.askAboutRole(customer, 'owner', (client, role) =>
       client.patch(role.url, { expiration_time: endOfRole }),
     ),
     expected,
   );
-  assert.equal(await world.askAboutRole(customer, 'support', (client, role) => client.put(role.url, {})), expected);
-  assert.equal(await world.askAboutRole(customer, 'support', (client, role) => client.delete(role.url)), {
+  assert.equal(await setup.askAboutRole(customer, 'support', (client, role) => client.put(role.url, {})), expected);
+  assert.equal(await setup.askAboutRole(customer, 'support', (client, role) => client.delete(role.url)), {
     ...expected,
     staff: 204,
   });
@@ -165,17 +165,17 @@ customers('the last owner may be removed, by themselves too', async () => {
   const role = await open.fixture.grant(customer, owner, 'owner');
   assert.is((await open.fixture.as(owner.username).delete(role.url)).status, 204);
   assert.equal((await open.fixture.staff.get(customer.url)).body.owners, []);
-  const last = await world.fixture.customer('Lonely');
+  const last = await setup.fixture.customer('Lonely');
   assert.is(
-    (await world.fixture.staff.delete((await world.fixture.grant(last, await world.newcomer(), 'owner')).url)).status,
+    (await setup.fixture.staff.delete((await setup.fixture.grant(last, await setup.newcomer(), 'owner')).url)).status,
     204,
   );
 });
 
 customers('any number of owners may be granted', async () => {
-  const customer = await world.fixture.customer('Crowded');
-  for (let i = 0; i < 5; i++) await world.fixture.grant(customer, await world.newcomer(), 'owner');
-  assert.is((await world.fixture.staff.get(customer.url)).body.owners.length, 5);
+  const customer = await setup.fixture.customer('Crowded');
+  for (let i = 0; i < 5; i++) await setup.fixture.grant(customer, await setup.newcomer(), 'owner');
+  assert.is((await setup.fixture.staff.get(customer.url)).body.owners.length, 5);
 });
 
 customers.run();
@@ -183,16 +183,16 @@ customers.run();
 const projects = suite('who sees and writes project permissions (core.md 8.2)');
 
 projects.before(async () => {
-  world = await World.start();
-  const foreign = await world.fixture.customer('Foreign');
-  await world.fixture.grant(await world.fixture.project('Foreign project', foreign), await world.newcomer(), 'admin');
+  setup = await Setup.start();
+  const foreign = await setup.fixture.customer('Foreign');
+  await setup.fixture.grant(await setup.fixture.project('Foreign project', foreign), await setup.newcomer(), 'admin');
 });
-projects.after(() => world.fixture.close());
+projects.after(() => setup.fixture.close());
 
 projects(
   'staff, global support and owners of the customer list and retrieve all, members of the project their own roles',
   async () => {
-    const lists = await asEachPersona(world.people, async (client) =>
+    const lists = await asEachPersona(setup.people, async (client) =>
       (await client.get('/api/project-permissions/')).body.map((role: Json) => role.project_name),
     );
     const own = ['Rocket', 'Rocket', 'Rocket'];
@@ -206,29 +206,29 @@ projects(
       observer: ['Rocket'],
       stranger: [],
     });
-    const { body: all } = await world.fixture.staff.get('/api/project-permissions/');
+    const { body: all } = await setup.fixture.staff.get('/api/project-permissions/');
     const [foreign, own1] = all;
     assert.is(own1.user_username, 'observer');
-    const { body: mine } = await world.people.clients.observer.get('/api/project-permissions/');
+    const { body: mine } = await setup.people.clients.observer.get('/api/project-permissions/');
     assert.equal(mine, [own1]);
     assert.equal(
-      await world.ask((client) => client.get(own1.url)),
+      await setup.ask((client) => client.get(own1.url)),
       statuses(404, { staff: 200, support: 200, owner: 200, observer: 200 }),
     );
-    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+    assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
   },
 );
 
 projects('staff and owners of the customer grant any role; who does not see the project is told so', async () => {
-  const { project } = world.people;
+  const { project } = setup.people;
   assert.equal(
-    await asEachPersona(world.people, (client) => world.grant(client, project)),
+    await asEachPersona(setup.people, (client) => setup.grant(client, project)),
     statuses(403, { staff: 201, owner: 201, stranger: 400 }),
   );
   for (const role of ['admin', 'manager', 'support']) {
-    const { url } = await world.newcomer();
+    const { url } = await setup.newcomer();
     assert.is(
-      (await world.people.clients.owner.post('/api/project-permissions/', { project: project.url, user: url, role }))
+      (await setup.people.clients.owner.post('/api/project-permissions/', { project: project.url, user: url, role }))
         .status,
       201,
     );
@@ -238,16 +238,16 @@ projects('staff and owners of the customer grant any role; who does not see the 
 projects(
   'staff and owners change and revoke; for members the record counts as visible, strangers find nothing',
   async () => {
-    const { project } = world.people;
+    const { project } = setup.people;
     const expected = statuses(403, { staff: 200, owner: 200, stranger: 404 });
     assert.equal(
-      await world.askAboutRole(project, 'admin', (client, role) =>
+      await setup.askAboutRole(project, 'admin', (client, role) =>
         client.patch(role.url, { expiration_time: endOfRole }),
       ),
       expected,
     );
-    assert.equal(await world.askAboutRole(project, 'admin', (client, role) => client.put(role.url, {})), expected);
-    assert.equal(await world.askAboutRole(project, 'admin', (client, role) => client.delete(role.url)), {
+    assert.equal(await setup.askAboutRole(project, 'admin', (client, role) => client.put(role.url, {})), expected);
+    assert.equal(await setup.askAboutRole(project, 'admin', (client, role) => client.delete(role.url)), {
       ...expected,
       staff: 204,
       owner: 204,
@@ -256,7 +256,7 @@ projects(
 );
 
 projects('members of a project see their own active roles, write none of them, and see no log', async () => {
-  const { clients } = world.people;
+  const { clients } = setup.people;
   const {
     body: [role],
   } = await clients.manager.get('/api/project-permissions/');
@@ -268,39 +268,39 @@ projects('members of a project see their own active roles, write none of them, a
     await clients.manager.delete(role.url),
   ])
     assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }]);
-  const leaver = await world.newcomer();
-  const left = await world.fixture.grant(world.people.project, leaver, 'admin');
-  const client = world.fixture.as(leaver.username);
+  const leaver = await setup.newcomer();
+  const left = await setup.fixture.grant(setup.people.project, leaver, 'admin');
+  const client = setup.fixture.as(leaver.username);
   assert.equal((await client.get('/api/project-permissions/')).body, [left]);
-  await world.fixture.staff.delete(left.url);
+  await setup.fixture.staff.delete(left.url);
   assert.equal((await client.get('/api/project-permissions/')).body, []);
   assert.is((await client.get(left.url)).status, 404);
   assert.equal((await client.get('/api/project-permissions-log/')).body, []);
 });
 
 projects('an owner of another customer neither sees nor grants', async () => {
-  const owner = await world.newcomer();
-  await world.fixture.grant(await world.fixture.customer('Elsewhere'), owner, 'owner');
-  const client = world.fixture.as(owner.username);
+  const owner = await setup.newcomer();
+  await setup.fixture.grant(await setup.fixture.customer('Elsewhere'), owner, 'owner');
+  const client = setup.fixture.as(owner.username);
   assert.equal((await client.get('/api/project-permissions/')).body, []);
-  assert.is(await world.grant(client, world.people.project), 400);
+  assert.is(await setup.grant(client, setup.people.project), 400);
 });
 
 projects('an owner whose role ends grants, changes and revokes only what ends no later', async () => {
-  world.fixture.clock.hold();
-  const { customer, project } = world.people;
-  const owner = await world.newcomer();
-  await world.fixture.grant(customer, owner, 'owner', endOfRole);
-  const client = world.fixture.as(owner.username);
+  setup.fixture.clock.hold();
+  const { customer, project } = setup.people;
+  const owner = await setup.newcomer();
+  await setup.fixture.grant(customer, owner, 'owner', endOfRole);
+  const client = setup.fixture.as(owner.username);
   for (const [until, granted] of [
     [sooner, 201],
     [endOfRole, 201],
     [later, 403],
     [null, 403],
   ] as const) {
-    assert.is(await world.grant(client, project, until), granted, String(until));
+    assert.is(await setup.grant(client, project, until), granted, String(until));
   }
-  for (const [stored, asked, status] of [
+  for (const [stored, requests, status] of [
     [null, sooner, 200],
     [null, endOfRole, 200],
     [null, later, 403],
@@ -314,11 +314,11 @@ projects('an owner whose role ends grants, changes and revokes only what ends no
     [endOfRole, undefined, 200],
   ] as const) {
     for (const method of ['PUT', 'PATCH']) {
-      const role = await world.fixture.grant(project, await world.newcomer(), 'admin', stored);
-      const answer = await client.send(method, role.url, asked === undefined ? {} : { expiration_time: asked });
-      assert.is(answer.status, status, `${method} ${stored} ${asked}`);
-      const kept = status === 200 && asked !== undefined ? asked : stored;
-      assert.is((await world.fixture.staff.get(role.url)).body.expiration_time, kept);
+      const role = await setup.fixture.grant(project, await setup.newcomer(), 'admin', stored);
+      const response = await client.send(method, role.url, requests === undefined ? {} : { expiration_time: requests });
+      assert.is(response.status, status, `${method} ${stored} ${requests}`);
+      const saved = status === 200 && requests !== undefined ? requests : stored;
+      assert.is((await setup.fixture.staff.get(role.url)).body.expiration_time, saved);
     }
   }
   for (const [stored, status] of [
@@ -327,40 +327,40 @@ projects('an owner whose role ends grants, changes and revokes only what ends no
     [later, 403],
     [null, 403],
   ] as const) {
-    const role = await world.fixture.grant(project, await world.newcomer(), 'admin', stored);
+    const role = await setup.fixture.grant(project, await setup.newcomer(), 'admin', stored);
     assert.is((await client.delete(role.url)).status, status, String(stored));
   }
 });
 
 projects('an owner whose role has been made endless grants without end', async () => {
-  const { customer, project } = world.people;
-  const owner = await world.newcomer();
-  const role = await world.fixture.grant(customer, owner, 'owner', endOfRole);
-  const client = world.fixture.as(owner.username);
-  assert.is(await world.grant(client, project), 403);
-  await world.fixture.staff.patch(role.url, { expiration_time: null });
-  assert.is(await world.grant(client, project), 201);
+  const { customer, project } = setup.people;
+  const owner = await setup.newcomer();
+  const role = await setup.fixture.grant(customer, owner, 'owner', endOfRole);
+  const client = setup.fixture.as(owner.username);
+  assert.is(await setup.grant(client, project), 403);
+  await setup.fixture.staff.patch(role.url, { expiration_time: null });
+  assert.is(await setup.grant(client, project), 201);
 });
 
 projects('an owner loses the right with the role, from one request to the next', async () => {
-  const { customer, project } = world.people;
-  const owner = await world.newcomer();
-  const role = await world.fixture.grant(customer, owner, 'owner');
-  const client = world.fixture.as(owner.username);
-  assert.is(await world.grant(client, project), 201);
-  await world.fixture.staff.delete(role.url);
-  assert.is(await world.grant(client, project), 400);
+  const { customer, project } = setup.people;
+  const owner = await setup.newcomer();
+  const role = await setup.fixture.grant(customer, owner, 'owner');
+  const client = setup.fixture.as(owner.username);
+  assert.is(await setup.grant(client, project), 201);
+  await setup.fixture.staff.delete(role.url);
+  assert.is(await setup.grant(client, project), 400);
   assert.equal((await client.get('/api/project-permissions/')).body, []);
 });
 
 projects('a global support user who owns the customer also acts as its owner', async () => {
-  const { customer, project } = world.people;
-  const both = await world.fixture.user('both', { is_support: true });
-  const client = world.fixture.as('both');
-  assert.is(await world.grant(client, project), 403);
-  await world.fixture.grant(customer, both, 'owner');
-  assert.is(await world.grant(client, project), 201);
-  const role = await world.fixture.grant(project, await world.newcomer(), 'admin');
+  const { customer, project } = setup.people;
+  const both = await setup.fixture.user('both', { is_support: true });
+  const client = setup.fixture.as('both');
+  assert.is(await setup.grant(client, project), 403);
+  await setup.fixture.grant(customer, both, 'owner');
+  assert.is(await setup.grant(client, project), 201);
+  const role = await setup.fixture.grant(project, await setup.newcomer(), 'admin');
   assert.is((await client.patch(role.url, { expiration_time: sooner })).status, 200);
   assert.is((await client.delete(role.url)).status, 204);
   const foreign = (await client.get('/api/project-permissions/?page_size=300')).body.find(
@@ -370,8 +370,8 @@ projects('a global support user who owns the customer also acts as its owner', a
 });
 
 projects('an owner revokes their own role in a project', async () => {
-  const { project, users, clients } = world.people;
-  const role = await world.fixture.grant(project, users.owner, 'manager');
+  const { project, users, clients } = setup.people;
+  const role = await setup.fixture.grant(project, users.owner, 'manager');
   assert.is((await clients.owner.delete(role.url)).status, 204);
 });
 
@@ -380,11 +380,11 @@ projects.run();
 const managers = suite('managers who manage administrators (core.md 8.2)');
 
 managers.before(async () => {
-  world = await World.start();
-  open = await World.start({ managers_can_manage_admins: true });
+  setup = await Setup.start();
+  open = await Setup.start({ managers_can_manage_admins: true });
 });
 managers.after(async () => {
-  await world.fixture.close();
+  await setup.fixture.close();
   await open.fixture.close();
 });
 
@@ -409,9 +409,9 @@ const typesAndNames = (fixture: Fixture) =>
     ]);
 
 managers('without the setting a manager neither sees nor writes the roles of administrators', async () => {
-  const { clients, project } = world.people;
-  const role = await world.fixture.grant(project, await world.newcomer(), 'admin');
-  const { url } = await world.newcomer();
+  const { clients, project } = setup.people;
+  const role = await setup.fixture.grant(project, await setup.newcomer(), 'admin');
+  const { url } = await setup.newcomer();
   const created = await clients.manager.post('/api/project-permissions/', {
     project: project.url,
     user: url,
@@ -504,17 +504,17 @@ managers(
     for (const method of ['PUT', 'PATCH', 'DELETE']) assert.is((await manager.send(method, own.url, {})).status, 403);
 
     const other = await open.fixture.project('Other', customer);
-    const elsewhere = await open.fixture.grant(other, await open.newcomer(), 'admin');
+    const remote = await open.fixture.grant(other, await open.newcomer(), 'admin');
     const { url: user } = await open.newcomer();
     const foreign = await manager.post('/api/project-permissions/', { project: other.url, user, role: 'admin' });
     assert.equal([foreign.status, foreign.body], [400, { project: unknown }]);
-    assert.is((await manager.delete(elsewhere.url)).status, 404);
+    assert.is((await manager.delete(remote.url)).status, 404);
     await open.fixture.grant(other, users.manager, 'admin');
     assert.is(
       (await manager.post('/api/project-permissions/', { project: other.url, user, role: 'admin' })).status,
       403,
     );
-    assert.is((await manager.delete(elsewhere.url)).status, 403);
+    assert.is((await manager.delete(remote.url)).status, 403);
 
     assert.is(
       (await manager.post('/api/customer-permissions/', { customer: customer.url, user, role: 'owner' })).status,
@@ -544,7 +544,7 @@ managers('a manager whose role ends manages only what ends no later, and nothing
     [null, 403],
   ] as const)
     assert.is(await grant(until), status, String(until));
-  for (const [stored, asked, status] of [
+  for (const [stored, requests, status] of [
     [null, sooner, 200],
     [null, later, 403],
     [null, undefined, 403],
@@ -554,10 +554,10 @@ managers('a manager whose role ends manages only what ends no later, and nothing
     [sooner, undefined, 200],
   ] as const) {
     const role = await open.fixture.grant(project, await open.newcomer(), 'admin', stored);
-    const answer = await client.patch(role.url, asked === undefined ? {} : { expiration_time: asked });
-    assert.is(answer.status, status, `${stored} ${asked}`);
-    const kept = status === 200 && asked !== undefined ? asked : stored;
-    assert.is((await open.fixture.staff.get(role.url)).body.expiration_time, kept);
+    const response = await client.patch(role.url, requests === undefined ? {} : { expiration_time: requests });
+    assert.is(response.status, status, `${stored} ${requests}`);
+    const saved = status === 200 && requests !== undefined ? requests : stored;
+    assert.is((await open.fixture.staff.get(role.url)).body.expiration_time, saved);
   }
   const endless = await open.fixture.grant(project, await open.newcomer(), 'admin');
   assert.is((await client.delete(endless.url)).status, 403);
@@ -572,24 +572,24 @@ managers.run();
 const logs = suite('who sees the permission logs (core.md 8.2)');
 
 logs.before(async () => {
-  world = await World.start();
-  const foreign = await world.fixture.customer('Foreign');
+  setup = await Setup.start();
+  const foreign = await setup.fixture.customer('Foreign');
   const scopes = [
-    world.people.customer,
-    world.people.project,
+    setup.people.customer,
+    setup.people.project,
     foreign,
-    await world.fixture.project('Foreign project', foreign),
+    await setup.fixture.project('Foreign project', foreign),
   ];
   for (const scope of scopes)
-    await world.fixture.staff.delete((await world.fixture.grant(scope, await world.newcomer(), 'support')).url);
+    await setup.fixture.staff.delete((await setup.fixture.grant(scope, await setup.newcomer(), 'support')).url);
 });
-logs.after(() => world.fixture.close());
+logs.after(() => setup.fixture.close());
 
 logs(
   'the customer log: staff and global support all, owner and support of the customer its records, others none',
   async () => {
     const path = '/api/customer-permissions-log/';
-    const lists = await asEachPersona(world.people, async (client) =>
+    const lists = await asEachPersona(setup.people, async (client) =>
       (await client.get(path)).body.map((role: Json) => role.customer_name),
     );
     assert.equal(lists, {
@@ -604,12 +604,12 @@ logs(
     });
     const {
       body: [foreign, alice],
-    } = await world.fixture.staff.get(path);
+    } = await setup.fixture.staff.get(path);
     assert.equal(
-      await world.ask((client) => client.get(alice.url)),
+      await setup.ask((client) => client.get(alice.url)),
       statuses(404, { staff: 200, support: 200, owner: 200, helper: 200 }),
     );
-    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+    assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
   },
 );
 
@@ -617,7 +617,7 @@ logs(
   'the project log: staff and global support all, owners those of the projects of their customers, others none',
   async () => {
     const path = '/api/project-permissions-log/';
-    const lists = await asEachPersona(world.people, async (client) =>
+    const lists = await asEachPersona(setup.people, async (client) =>
       (await client.get(path)).body.map((role: Json) => role.project_name),
     );
     assert.equal(lists, {
@@ -632,12 +632,12 @@ logs(
     });
     const {
       body: [foreign, rocket],
-    } = await world.fixture.staff.get(path);
+    } = await setup.fixture.staff.get(path);
     assert.equal(
-      await world.ask((client) => client.get(rocket.url)),
+      await setup.ask((client) => client.get(rocket.url)),
       statuses(404, { staff: 200, support: 200, owner: 200 }),
     );
-    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+    assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
   },
 );
 
@@ -645,20 +645,20 @@ logs('the logs are read only', async () => {
   for (const structure of ['customer', 'project']) {
     const {
       body: [record],
-    } = await world.fixture.staff.get(`/api/${structure}-permissions-log/`);
+    } = await setup.fixture.staff.get(`/api/${structure}-permissions-log/`);
     for (const [method, path] of [
       ['POST', `/api/${structure}-permissions-log/`],
       ['PUT', record.url],
       ['PATCH', record.url],
       ['DELETE', record.url],
     ] as const) {
-      const { status, headers, body } = await world.fixture.staff.send(method, path, {});
+      const { status, headers, body } = await setup.fixture.staff.send(method, path, {});
       assert.is(status, 405);
       assert.is(headers.get('allow'), 'GET, HEAD, OPTIONS');
       assert.equal(body, { detail: `Method "${method}" not allowed.` });
     }
   }
-  assert.equal((await world.people.clients.owner.post('/api/customer-permissions-log/', {})).status, 405);
+  assert.equal((await setup.people.clients.owner.post('/api/customer-permissions-log/', {})).status, 405);
 });
 
 logs('nobody without a token sees permissions or logs', async () => {
@@ -669,9 +669,9 @@ logs('nobody without a token sees permissions or logs', async () => {
     'project-permissions-log',
   ]) {
     for (const detail of ['', '1/'])
-      assert.is((await world.fixture.anonymous.get(`/api/${path}/${detail}`)).status, 401);
+      assert.is((await setup.fixture.anonymous.get(`/api/${path}/${detail}`)).status, 401);
   }
-  assert.equal((await world.fixture.anonymous.post('/api/customer-permissions/', {})).body, {
+  assert.equal((await setup.fixture.anonymous.post('/api/customer-permissions/', {})).body, {
     detail: 'Authentication credentials were not provided.',
   });
 });

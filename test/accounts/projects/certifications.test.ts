@@ -111,8 +111,8 @@ test('what is wrong is told at its place in the list; valid items are {}', async
     ],
   ];
   for (const [body, errors] of cases) {
-    const answer = await fixture.staff.post(`${project.url}update_certifications/`, body);
-    assert.equal([answer.status, answer.body], [400, errors], JSON.stringify(body));
+    const response = await fixture.staff.post(`${project.url}update_certifications/`, body);
+    assert.equal([response.status, response.body], [400, errors], JSON.stringify(body));
     if (Object.keys(body as object).length === 0) continue;
     const created = await fixture.staff.post('/api/projects/', {
       name: 'Never',
@@ -136,8 +136,8 @@ test('a certification that is gone is no longer demanded', async () => {
 
 test('only POST and OPTIONS are served', async () => {
   const project = await fixture.project('Posted', customer);
-  const answer = await fixture.staff.get(`${project.url}update_certifications/`);
-  assert.equal([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS']);
+  const response = await fixture.staff.get(`${project.url}update_certifications/`);
+  assert.equal([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS']);
   const { body } = await fixture.staff.options(`${project.url}update_certifications/`);
   assert.equal(Object.keys(body.actions.POST), ['certifications']);
 });

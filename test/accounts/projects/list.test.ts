@@ -93,9 +93,9 @@ test('created is the exact datetime, in any zone', async () => {
   assert.equal(await names(`created=${start}`), ['Rocket']);
   assert.equal(await names('created=2018-02-01T00:00:00Z'), []);
   for (const wrong of ['yesterday', '2018-02-30T00:00:00Z', '2018-02-01']) {
-    const answer = await fixture.staff.get(`/api/projects/?created=${wrong}`);
+    const response = await fixture.staff.get(`/api/projects/?created=${wrong}`);
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [
         400,
         {

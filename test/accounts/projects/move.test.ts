@@ -152,9 +152,9 @@ test('a move that exceeds quotas of the target is refused as a whole, naming eac
   await limit(target, 'nc_user_count', 2);
   await limit(target, 'nc_project_count', 0);
   const before = (await fixture.staff.get(company.project.url)).body;
-  const answer = await fixture.staff.patch(company.project.url, { customer: target.url, name: 'Renamed' });
+  const response = await fixture.staff.patch(company.project.url, { customer: target.url, name: 'Renamed' });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [
       409,
       {
@@ -194,8 +194,8 @@ test('users whose role in the project is over do not count', async () => {
 test('naming the same customer is no move, even when its quotas are full', async () => {
   await limit(company.customer, 'nc_project_count', 1);
   await limit(company.customer, 'nc_user_count', 5);
-  const answer = await fixture.staff.put(company.project.url, { name: 'Rocket 2', customer: company.customer.url });
-  assert.is(answer.status, 200);
+  const response = await fixture.staff.put(company.project.url, { name: 'Rocket 2', customer: company.customer.url });
+  assert.is(response.status, 200);
 });
 
 test('a full quota of the old customer does not keep a project there', async () => {

@@ -123,8 +123,8 @@ test('every field refuses values of another type and beyond its limit', async ()
     [{ customer: missing }, { customer: ['Invalid hyperlink - Object does not exist.'] }],
   ];
   for (const [fields, errors] of cases) {
-    const answer = await fixture.staff.post('/api/projects/', { name: 'Wrong', customer: customer.url, ...fields });
-    assert.equal([answer.status, answer.body], [400, errors], JSON.stringify(fields).slice(0, 80));
+    const response = await fixture.staff.post('/api/projects/', { name: 'Wrong', customer: customer.url, ...fields });
+    assert.equal([response.status, response.body], [400, errors], JSON.stringify(fields).slice(0, 80));
   }
   assert.equal(fixture.events(), []);
   assert.equal((await fixture.staff.get('/api/projects/?name=Wrong')).body, []);
@@ -140,8 +140,8 @@ test('the link of the customer may name any host, or none', async () => {
     `${customer.url}?x=1`,
     `/api/customers/${customer.uuid.toUpperCase()}/`,
   ]) {
-    const answer = await fixture.staff.post('/api/projects/', { name: 'Linked', customer: link });
-    assert.equal([answer.status, answer.body.customer], [201, customer.url], link);
+    const response = await fixture.staff.post('/api/projects/', { name: 'Linked', customer: link });
+    assert.equal([response.status, response.body.customer], [201, customer.url], link);
   }
 });
 
@@ -155,10 +155,10 @@ test('a form and a multipart body create the same project as JSON', async () => 
   const multipart = new FormData();
   for (const [name, value] of Object.entries(fields)) multipart.set(name, value);
   for (const body of [new URLSearchParams(fields), multipart]) {
-    const answer = await fixture.staff.send('POST', '/api/projects/', body);
-    assert.is(answer.status, 201);
+    const response = await fixture.staff.send('POST', '/api/projects/', body);
+    assert.is(response.status, 201);
     assert.equal(
-      [answer.body.name, answer.body.customer, answer.body.description, answer.body.certifications],
+      [response.body.name, response.body.customer, response.body.description, response.body.certifications],
       ['Formed', customer.url, 'by form', []],
     );
   }
@@ -239,8 +239,8 @@ test('a refused update changes nothing', async () => {
 test('DELETE answers 204, and the project is gone', async () => {
   const project = await fixture.project('Passing', customer);
   fixture.events();
-  const answer = await fixture.staff.delete(project.url);
-  assert.equal([answer.status, answer.body], [204, undefined]);
+  const response = await fixture.staff.delete(project.url);
+  assert.equal([response.status, response.body], [204, undefined]);
   assert.equal(fixture.events(), [
     projectEvent('project_deletion_succeeded', 'Project Passing has been deleted.', project),
   ]);

@@ -36,7 +36,7 @@ const changing = {
 
 test('a project is seen with a role in it or in its customer; staff and global support see all', async () => {
   const sister = await fixture.project('Sister', company.customer);
-  const elsewhere = await fixture.project('Foreign', await fixture.customer('Elsewhere'));
+  const remote = await fixture.project('Foreign', await fixture.customer('Elsewhere'));
   assert.equal(await statuses((client) => client.get(company.project.url)), reading);
   assert.equal(await statuses((client) => client.get(sister.url)), {
     ...reading,
@@ -60,7 +60,7 @@ test('a project is seen with a role in it or in its customer; staff and global s
     },
   );
   await fixture.staff.delete(sister.url);
-  await fixture.staff.delete(elsewhere.url);
+  await fixture.staff.delete(remote.url);
 });
 
 for (const path of ['users/', 'counters/']) {
@@ -83,8 +83,8 @@ test('an invisible project and a missing one answer the same', async () => {
     ['POST', 'update_certifications/'],
   ] as const) {
     for (const url of [missing, company.project.url]) {
-      const answer = await company.clients.stranger.send(method, url + tail);
-      assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }], `${method} ${tail}`);
+      const response = await company.clients.stranger.send(method, url + tail);
+      assert.equal([response.status, response.body], [404, { detail: 'Not found.' }], `${method} ${tail}`);
     }
   }
 });
@@ -111,8 +111,8 @@ test('staff and owners of the customer create projects; who sees the customer ot
 });
 
 test('creation checks fields first, then the right', async () => {
-  const answer = await company.clients.helper.post('/api/projects/', { name: '', customer: company.customer.url });
-  assert.equal([answer.status, answer.body], [400, { name: ['This field may not be blank.'] }]);
+  const response = await company.clients.helper.post('/api/projects/', { name: '', customer: company.customer.url });
+  assert.equal([response.status, response.body], [400, { name: ['This field may not be blank.'] }]);
 });
 
 test('staff and owners of the customer change projects; others learn so before their body is looked at', async () => {

@@ -10,7 +10,7 @@ test.before(async () => {
   company = await createPersonas(fixture);
 });
 
-const found = async (project: Json, query = '', client = fixture.staff): Promise<string[]> => {
+const matches = async (project: Json, query = '', client = fixture.staff): Promise<string[]> => {
   const { status, body } = await client.get(`${project.url}users/${query}`);
   assert.is(status, 200, JSON.stringify(body));
   return body.map((user: Json) => user.username);
@@ -19,7 +19,7 @@ const found = async (project: Json, query = '', client = fixture.staff): Promise
 test("users with an active role of the project's own, by username; owners of the customer are not in it", async () => {
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] as const) {
     assert.equal(
-      await found(company.project, '', company.clients[part]),
+      await matches(company.project, '', company.clients[part]),
       ['admin.of.project', 'manager', 'observer'],
       part,
     );
@@ -44,9 +44,9 @@ test('an item shows the role, its permission and its end', async () => {
     }),
   ]);
   await fixture.grant(project, company.users.owner, 'admin');
-  assert.equal(await found(project), ['owner', 'worker'], 'an owner with a role of their own is in it');
+  assert.equal(await matches(project), ['owner', 'worker'], 'an owner with a role of their own is in it');
   fixture.clock.set('2018-06-01T00:00:00Z');
-  assert.equal(await found(project), ['owner']);
+  assert.equal(await matches(project), ['owner']);
   fixture.clock.set(start);
 });
 
@@ -75,29 +75,29 @@ test('filters and ordering are those of the users of a customer', async () => {
     'is_active=yes',
     'description=TALL',
   ]) {
-    assert.equal(await found(project, `?${query}`), ['anna'], query);
+    assert.equal(await matches(project, `?${query}`), ['anna'], query);
   }
   for (const query of ['organization=sky', 'organization_approved=1', 'registration_method=saml2'])
-    assert.equal(await found(project, `?${query}`), [], query);
-  assert.equal(await found(project, '?o=-concatenated_name'), ['bert', 'anna']);
-  assert.equal(await found(project, '?description=none', company.clients.owner), ['anna', 'bert']);
+    assert.equal(await matches(project, `?${query}`), [], query);
+  assert.equal(await matches(project, '?o=-concatenated_name'), ['bert', 'anna']);
+  assert.equal(await matches(project, '?description=none', company.clients.owner), ['anna', 'bert']);
   assert.equal(
-    await found(project, '?civil_number=4710', company.clients.owner),
+    await matches(project, '?civil_number=4710', company.clients.owner),
     [],
     'by a civil number others than staff and global support find only themselves',
   );
-  assert.equal(await found(project, '?civil_number=4710', fixture.as('anna')), ['anna']);
+  assert.equal(await matches(project, '?civil_number=4710', fixture.as('anna')), ['anna']);
   assert.is((await fixture.staff.get(`${project.url}users/?o=email`)).status, 400);
 });
 
 test('the list is paginated and read-only', async () => {
-  const answer = await fixture.staff.get(`${company.project.url}users/?page_size=1&page=2`);
+  const response = await fixture.staff.get(`${company.project.url}users/?page_size=1&page=2`);
   assert.equal(
-    answer.body.map((user: Json) => user.username),
+    response.body.map((user: Json) => user.username),
     ['manager'],
   );
-  assert.is(answer.headers.get('x-result-count'), '3');
-  assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  assert.is(response.headers.get('x-result-count'), '3');
+  assert.is(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
 });
 
 test.run();

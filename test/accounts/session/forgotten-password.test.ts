@@ -26,17 +26,17 @@ const sent = [202, { detail: 'If the address is known, a link has been sent.' }]
 const gone = [404, { detail: 'Not found.' }];
 
 const ask = async (email: unknown, address = '192.0.2.1'): Promise<[number, Json]> => {
-  const answer = await fixture.anonymous.send(
+  const response = await fixture.anonymous.send(
     'POST',
     '/api-auth/password/forgot/',
     { email },
     { 'X-Forwarded-For': address },
   );
-  return [answer.status, answer.body];
+  return [response.status, response.body];
 };
 const reset = async (secret: unknown, password: unknown = 'correct-horse-1'): Promise<[number, Json]> => {
-  const answer = await fixture.anonymous.post('/api-auth/password/reset/', { secret, password });
-  return [answer.status, answer.body];
+  const response = await fixture.anonymous.post('/api-auth/password/reset/', { secret, password });
+  return [response.status, response.body];
 };
 /** How many links have been mailed. */
 const mailCount = async (): Promise<number> =>
@@ -104,14 +104,14 @@ test('the email must be one: 400, which counts for nothing', async () => {
 test('20 requests an hour and network, then 429 with Retry-After; other networks are not held up', async () => {
   await begin();
   for (let i = 0; i < 20; i++) assert.equal(await ask(`nobody${i}@example.com`, `2001:db8::${i + 1}`), sent);
-  const refused = await fixture.anonymous.send(
+  const rejection = await fixture.anonymous.send(
     'POST',
     '/api-auth/password/forgot/',
     { email: 'alice@example.com' },
     { 'X-Forwarded-For': '2001:db8::ffff' },
   );
   assert.equal(
-    [refused.status, refused.body, refused.headers.get('Retry-After')],
+    [rejection.status, rejection.body, rejection.headers.get('Retry-After')],
     [429, { detail: 'Too many requests. Try again later.' }, '3600'],
   );
   assert.equal(await ask('alice@example.com', '2001:db8:0:1::1'), sent);
@@ -177,9 +177,9 @@ test('an unknown secret is told before what is wrong with the password, and a wr
       { secret: ['This field may not be blank.'], password: ['x'] },
     ],
   ] as const) {
-    const answer = await fixture.anonymous.post('/api-auth/password/reset/', body);
-    assert.equal([answer.status, Object.keys(answer.body)], [400, Object.keys(errors)]);
-    if (!('secret' in body && body.secret === '')) assert.equal(answer.body, errors);
+    const response = await fixture.anonymous.post('/api-auth/password/reset/', body);
+    assert.equal([response.status, Object.keys(response.body)], [400, Object.keys(errors)]);
+    if (!('secret' in body && body.secret === '')) assert.equal(response.body, errors);
   }
   assert.is((await reset(secret.toUpperCase()))[0], 200);
 });
@@ -188,20 +188,20 @@ test('two who use a link at once: one does', async () => {
   await begin();
   await ask('alice@example.com');
   const secret = await newestSecret(fixture);
-  const answers = await Promise.all([reset(secret, 'correct-horse-1'), reset(secret, 'correct-horse-2')]);
-  assert.equal(answers.map(([status]) => status).sort(), [200, 404]);
+  const responses = await Promise.all([reset(secret, 'correct-horse-1'), reset(secret, 'correct-horse-2')]);
+  assert.equal(responses.map(([status]) => status).sort(), [200, 404]);
 });
 
 test('both paths are open and ignore a token; without password_reset_url or LOCAL_SIGNIN they are 404', async () => {
   await begin();
   const Authorization = 'Token nonsense';
-  const answer = await fixture.anonymous.send(
+  const response = await fixture.anonymous.send(
     'POST',
     '/api-auth/password/forgot/',
     { email: 'alice@example.com' },
     { Authorization },
   );
-  assert.is(answer.status, 202);
+  assert.is(response.status, 202);
   for (const options of [{ password_reset_url: null }, { authentication_methods: [] }]) {
     await begin(options);
     for (const path of ['forgot', 'reset']) {

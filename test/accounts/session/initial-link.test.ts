@@ -40,8 +40,8 @@ test('sets name and password, answers a token, and ends the others', async () =>
 
 test('a link works once, and so do two requests at a time', async () => {
   const secret = link();
-  const answers = await Promise.all([use(secret), use(secret)]);
-  assert.equal(answers.map(({ status }) => status).sort(), [200, 400]);
+  const responses = await Promise.all([use(secret), use(secret)]);
+  assert.equal(responses.map(({ status }) => status).sort(), [200, 400]);
   assert.equal((await use(secret)).body, { secret: [ended] });
 });
 
@@ -128,11 +128,11 @@ test('a start prints it at a terminal, and never logs it, as long as the passwor
         lines[0] ?? '',
       ) ?? [];
     assert.is(address, server.url);
-    const answer = await fetch(server.url + path, {
+    const response = await fetch(server.url + path, {
       method: 'POST',
       body: new URLSearchParams({ secret: secret ?? '', password }),
     });
-    assert.equal([answer.status, existsSync(file)], [200, false]);
+    assert.equal([response.status, existsSync(file)], [200, false]);
     assert.equal(printed({ stdout: true, stderr: true }), []);
   } finally {
     await server.close();

@@ -53,12 +53,12 @@ first('the file goes away when the password is changed', async () => {
     { url: string; is_staff: boolean },
   ];
   assert.is(me.is_staff, true);
-  const refused = await fetch(`${me.url}password/`, {
+  const rejection = await fetch(`${me.url}password/`, {
     method: 'POST',
     headers,
     body: new URLSearchParams({ password: 'short' }),
   });
-  assert.equal([refused.status, existsSync(file)], [400, true]);
+  assert.equal([rejection.status, existsSync(file)], [400, true]);
   const changed = await fetch(`${me.url}password/`, {
     method: 'POST',
     headers,

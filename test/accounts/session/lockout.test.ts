@@ -24,12 +24,12 @@ lockout.before.each(() => {
 /** The status or, where it tells more, the detail of a login from an address. */
 async function attempt(username: string, tried = 'wrong', address = '192.0.2.1'): Promise<unknown> {
   const body = JSON.stringify({ username, password: tried });
-  const answer = await fixture.anonymous.send('POST', '/api-auth/password/', body, {
+  const response = await fixture.anonymous.send('POST', '/api-auth/password/', body, {
     'Content-Type': 'application/json',
     'X-Forwarded-For': address,
   });
-  assert.is(answer.status, answer.body.token ? 200 : 401);
-  return answer.body.detail ?? 200;
+  assert.is(response.status, response.body.token ? 200 : 401);
+  return response.body.detail ?? 200;
 }
 async function fail(times: number, username = 'alice', address = '192.0.2.1'): Promise<void> {
   for (let i = 0; i < times; i++) assert.is(await attempt(username, 'wrong', address), wrong);
@@ -111,9 +111,12 @@ lockout('unknown users are counted too; missing fields are not', async () => {
 });
 
 lockout('simultaneous attempts cannot get more than four tries', async () => {
-  const answers = await Promise.all(Array.from({ length: 12 }, () => attempt('alice')));
+  const responses = await Promise.all(Array.from({ length: 12 }, () => attempt('alice')));
   assert.equal(
-    [answers.filter((answer) => answer === wrong).length, answers.filter((answer) => answer === locked).length],
+    [
+      responses.filter((response) => response === wrong).length,
+      responses.filter((response) => response === locked).length,
+    ],
     [4, 8],
   );
 });
@@ -137,22 +140,22 @@ lockout('the last X-Forwarded-For entry that is no trusted proxy is the address'
 
 lockout('counters that have run out are removed', async () => {
   const { db } = fixture.server.app;
-  const kept = () => [
+  const stored = () => [
     db.value(sql`SELECT count(*) FROM login_failure`),
     db.value(sql`SELECT count(*) FROM address_failure`),
   ];
   await fail(2);
   fixture.server.tick();
-  assert.equal(kept(), [1, 2]);
+  assert.equal(stored(), [1, 2]);
   fixture.clock.advance(10 * minute);
   fixture.server.tick();
-  assert.equal(kept(), [0, 0]);
+  assert.equal(stored(), [0, 0]);
 });
 
 lockout('they are removed in steps of a bounded size, those that ran out first before the others', async () => {
   const own = await Fixture.start();
   const { clock, db } = own.server.app;
-  const kept = () => [
+  const stored = () => [
     db.value(sql`SELECT min(username_folded) FROM login_failure`),
     db.value(sql`SELECT count(*) FROM login_failure`),
     db.value(sql`SELECT count(*) FROM address_failure`),
@@ -163,9 +166,9 @@ lockout('they are removed in steps of a bounded size, those that ran out first b
   });
   own.clock.advance(10.5 * minute);
   own.server.tick();
-  assert.equal(kept(), ['guess30', 13, 13]);
+  assert.equal(stored(), ['guess30', 13, 13]);
   await own.server.settled();
-  assert.equal(kept(), ['young', 1, 1]);
+  assert.equal(stored(), ['young', 1, 1]);
   await own.close();
 });
 

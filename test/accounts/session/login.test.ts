@@ -19,7 +19,7 @@ login.before.each(() => {
 });
 
 const attempt = (username: string, tried = password) => fixture.anonymous.post(path, { username, password: tried });
-const refused = { detail: 'Invalid username/password.' };
+const rejection = { detail: 'Invalid username/password.' };
 
 login('success is 200 with a token of 40 hex digits, which works', async () => {
   const { status, body } = await attempt('Alice');
@@ -87,9 +87,9 @@ login('a missing, blank, null or non-string field is 401 with the messages of al
     [{ username: 'Al\0ice', password }, { username: ['Null characters are not allowed.'] }],
   ];
   for (const [body, errors] of bodies) {
-    const answer = await fixture.anonymous.post(path, body);
+    const response = await fixture.anonymous.post(path, body);
     assert.equal(
-      [body, answer.status, answer.body, answer.headers.get('www-authenticate')],
+      [body, response.status, response.body, response.headers.get('www-authenticate')],
       [body, 401, errors, 'Token'],
     );
   }
@@ -124,10 +124,10 @@ login('an unknown user, a wrong password, no password set and an inactive user a
     ['unset', 'x'],
     ['gone', password],
   ] as const) {
-    const answer = await attempt(username, tried);
+    const response = await attempt(username, tried);
     assert.equal(
-      [username, answer.status, answer.body, answer.headers.get('www-authenticate')],
-      [username, 401, refused, 'Token'],
+      [username, response.status, response.body, response.headers.get('www-authenticate')],
+      [username, 401, rejection, 'Token'],
     );
   }
 });
@@ -189,8 +189,11 @@ login('without LOCAL_SIGNIN in authentication_methods every attempt is 401, befo
   const closed = await Fixture.start({ authentication_methods: [] });
   const detail = 'Authentication method is disabled. Please use another authentication method or contact staff.';
   for (const body of [{}, { username: 'admin', password: 'x' }, []]) {
-    const answer = await closed.anonymous.post(path, body);
-    assert.equal([answer.status, answer.body, answer.headers.get('www-authenticate')], [401, { detail }, 'Token']);
+    const response = await closed.anonymous.post(path, body);
+    assert.equal(
+      [response.status, response.body, response.headers.get('www-authenticate')],
+      [401, { detail }, 'Token'],
+    );
   }
   const broken = await closed.anonymous.send('POST', path, '{', { 'Content-Type': 'application/json' });
   assert.equal([broken.status, broken.body], [401, { detail }]);
@@ -204,7 +207,7 @@ login('a user who is deactivated while their password is compared gets no token 
   await fixture.staff.patch(alice.url, { is_active: true });
   if (status === 200)
     assert.is((await fixture.anonymous.get('/api/', { Authorization: `Token ${attempted.body.token}` })).status, 401);
-  else assert.equal(attempted.body, refused);
+  else assert.equal(attempted.body, rejection);
 });
 
 login.run();

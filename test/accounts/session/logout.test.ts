@@ -6,16 +6,16 @@ const { test: logout, fixture } = suiteWithServer('logout');
 const path = '/api-auth/logout/';
 
 logout('a token is required', async () => {
-  const answer = await fixture.anonymous.post(path);
-  assert.equal([answer.status, answer.body], [401, { detail: 'Authentication credentials were not provided.' }]);
+  const response = await fixture.anonymous.post(path);
+  assert.equal([response.status, response.body], [401, { detail: 'Authentication credentials were not provided.' }]);
 });
 
 logout('it is 204, revokes the presented token and no other, and emits auth_logged_out', async () => {
   const alice = await fixture.user('alice', { full_name: 'Alice Lee' });
   const [one, two] = [fixture.as('alice'), fixture.as('alice')];
   fixture.events();
-  const answer = await one.post(path);
-  assert.equal([answer.status, answer.body], [204, undefined]);
+  const response = await one.post(path);
+  assert.equal([response.status, response.body], [204, undefined]);
   assert.equal(fixture.events(), [
     {
       type: 'auth_logged_out',

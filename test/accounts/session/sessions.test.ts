@@ -18,19 +18,19 @@ test.before.each(async () => {
 
 /** Somebody who has logged in with a program that calls itself so. */
 async function logIn(agent = ''): Promise<Client> {
-  const answer = await fixture.anonymous.send(
+  const response = await fixture.anonymous.send(
     'POST',
     '/api-auth/password/',
     { username: 'alice', password },
     { 'User-Agent': agent },
   );
-  return new Client(fixture, answer.body.token);
+  return new Client(fixture, response.body.token);
 }
 
 const listed = async (client: Client, query = ''): Promise<Json[]> => (await client.get(`${path}${query}`)).body;
 const current = async (client: Client): Promise<Json> =>
   (await listed(client)).find(({ is_current }) => is_current) as Json;
-const told = async (promise: Promise<{ status: number; body: Json }>): Promise<unknown[]> => {
+const reports = async (promise: Promise<{ status: number; body: Json }>): Promise<unknown[]> => {
   const { body, status } = await promise;
   return [status, body];
 };
@@ -56,7 +56,7 @@ test('a user sees each login that has not ended, the one used last first, and no
   assert.equal(rest, { ...byOperator, created: '2018-01-05T04:30:00Z' });
   const { url: _, uuid: __, ...theOther } = second;
   assert.equal(theOther, { ...byHand, created: '2018-01-05T04:00:00Z' });
-  assert.equal(await told(laptop.get(first.url)), [200, { ...first, is_current: false }]);
+  assert.equal(await reports(laptop.get(first.url)), [200, { ...first, is_current: false }]);
   assert.equal(Object.keys(first), [
     'url',
     'uuid',
@@ -82,26 +82,26 @@ test('a session is ended as by logout, the present one, too', async () => {
   const [one, two] = [await logIn(), await logIn()];
   const { url } = await current(two);
   fixture.events();
-  assert.equal(await told(one.delete(url)), [204, undefined]);
+  assert.equal(await reports(one.delete(url)), [204, undefined]);
   const loggedOut = expectedEvent('auth_logged_out', 'User alice with full name Alice Lee has logged out.', by(alice));
   assert.equal(fixture.events(), [loggedOut]);
-  assert.equal(await told(two.get('/api/')), [401, { detail: 'Invalid token.' }]);
-  assert.equal(await told(one.get(url)), notFound);
-  assert.equal(await told(one.delete(url)), notFound);
+  assert.equal(await reports(two.get('/api/')), [401, { detail: 'Invalid token.' }]);
+  assert.equal(await reports(one.get(url)), notFound);
+  assert.equal(await reports(one.delete(url)), notFound);
   assert.equal(fixture.events(), []);
   assert.is((await one.delete((await current(one)).url)).status, 204);
-  assert.equal(await told(one.get('/api/')), [401, { detail: 'Invalid token.' }]);
+  assert.equal(await reports(one.get('/api/')), [401, { detail: 'Invalid token.' }]);
 });
 
 test('all others are ended at once, with one event, and none where there are none', async () => {
   const clients = [await logIn(), await logIn(), fixture.as('alice')] as const;
   const bob = await fixture.user('bob').then(() => fixture.as('bob'));
   fixture.events();
-  assert.equal(await told(clients[0].post(`${path}end_others/`)), [204, undefined]);
+  assert.equal(await reports(clients[0].post(`${path}end_others/`)), [204, undefined]);
   assert.is(fixture.events().length, 1);
   assert.equal(await Promise.all(clients.map(async (client) => (await client.get('/api/')).status)), [200, 401, 401]);
   assert.is((await bob.get('/api/')).status, 200);
-  assert.equal(await told(clients[0].post(`${path}end_others/`)), [204, undefined]);
+  assert.equal(await reports(clients[0].post(`${path}end_others/`)), [204, undefined]);
   assert.equal(fixture.events(), []);
   assert.is((await listed(clients[0])).length, 1);
 });
@@ -115,13 +115,13 @@ test('staff see the sessions of a user by user_uuid and end them; support and ot
     const client = fixture.as(name);
     assert.equal(await listed(client, `?user_uuid=${alice.uuid}`), [], name);
     assert.is((await listed(client)).length, 1, name);
-    assert.equal(await told(client.get(session.url)), notFound, name);
-    assert.equal(await told(client.delete(session.url)), notFound, name);
+    assert.equal(await reports(client.get(session.url)), notFound, name);
+    assert.equal(await reports(client.delete(session.url)), notFound, name);
   }
   assert.equal(await listed(fixture.staff, `?user_uuid=${alice.uuid}`), [{ ...session, is_current: false }]);
   assert.ok((await listed(fixture.staff)).every(({ user_uuid }) => user_uuid !== alice.uuid));
   const uuids = { user_uuid: ['"x" is not a valid UUID.'] };
-  assert.equal(await told(fixture.staff.get(`${path}?user_uuid=x`)), [400, uuids]);
+  assert.equal(await reports(fixture.staff.get(`${path}?user_uuid=x`)), [400, uuids]);
   fixture.events();
   assert.is((await fixture.staff.delete(session.url)).status, 204);
   assert.equal(fixture.events(), [
@@ -144,9 +144,9 @@ test('what has run out is not told; what is used is, though its use is stored la
   await lasting.get('/api/').then(({ status }) => assert.is(status, 401));
   await fixture.later(120);
   assert.is((await listed(used)).length, 1);
-  assert.equal(await told(used.get(url)), notFound);
+  assert.equal(await reports(used.get(url)), notFound);
   fixture.events();
-  assert.equal(await told(used.delete(url)), notFound);
+  assert.equal(await reports(used.delete(url)), notFound);
   assert.equal(fixture.events(), []);
   await fixture.staff.patch(alice.url, { token_lifetime: null });
   assert.ok(

@@ -142,8 +142,8 @@ test('a user without keys and roles is deleted with one event; a second deletion
 
 test('of simultaneous deletions one succeeds', async () => {
   const user = await fixture.user('wanted');
-  const answers = await Promise.all([1, 2, 3].map(() => fixture.staff.delete(user.url)));
-  assert.equal(answers.map(({ status }) => status).sort(), [204, 404, 404]);
+  const responses = await Promise.all([1, 2, 3].map(() => fixture.staff.delete(user.url)));
+  assert.equal(responses.map(({ status }) => status).sort(), [204, 404, 404]);
 });
 
 test.run();

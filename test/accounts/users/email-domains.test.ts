@@ -31,15 +31,15 @@ test('a second user cannot have the other form of an address, and the first may 
 test('filters find an address by either form', async () => {
   await fixture.user('kaja', { email: unicode });
   await fixture.user('leo', { email: 'leo@xn--un-bka.ee' });
-  const found = async (query: string): Promise<string[]> =>
+  const matches = async (query: string): Promise<string[]> =>
     (await fixture.staff.get(`/api/users/?o=username&${query}`)).body.map(
       ({ username }: { username: string }) => username,
     );
   for (const email of [unicode, ascii]) {
-    assert.equal(await found(`email_exact=${encodeURIComponent(email)}`), ['kaja']);
-    assert.equal(await found(`email=${encodeURIComponent(email.split('@')[1] ?? '')}`), ['kaja', 'leo']);
+    assert.equal(await matches(`email_exact=${encodeURIComponent(email)}`), ['kaja']);
+    assert.equal(await matches(`email=${encodeURIComponent(email.split('@')[1] ?? '')}`), ['kaja', 'leo']);
   }
-  assert.equal(await found('email=xn--un'), ['leo'], 'a part of a label is a part of the text');
+  assert.equal(await matches('email=xn--un'), ['leo'], 'a part of a label is a part of the text');
 });
 
 test('an invitation is accepted by the user of the other form, and found by either', async () => {

@@ -61,17 +61,17 @@ test.before(async () => {
   owner = fixture.as('anna');
 });
 
-async function found(query: string, client = fixture.staff): Promise<string[]> {
+async function matches(query: string, client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/users/?${query}`);
   assert.is(status, 200, JSON.stringify(body));
   return body.map((user: Json) => user.username);
 }
-async function refused(query: string, client = fixture.staff): Promise<unknown> {
+async function rejection(query: string, client = fixture.staff): Promise<unknown> {
   const { status, body } = await client.get(`/api/users/?${query}`);
   assert.is(status, 400);
   return body;
 }
-const everybody = ['admin', 'anna', 'bob', 'carol', 'dora', 'eve', 'frank', 'gus', 'helen'];
+const everyone = ['admin', 'anna', 'bob', 'carol', 'dora', 'eve', 'frank', 'gus', 'helen'];
 
 test('texts are found by any part of them, without case, in every script', async () => {
   for (const [query, ...names] of [
@@ -84,119 +84,119 @@ test('texts are found by any part of them, without case, in every script', async
     ['email=@BETA', 'bob'],
     ['phone_number=%2B372', 'anna', 'bob'],
     ['civil_number=c-', 'anna', 'bob'],
-    ['registration_method=FAULT', ...everybody],
+    ['registration_method=FAULT', ...everyone],
     ['registration_method=saml2'],
     ['description=FIRST', 'anna'],
     ['full_name=anna&job_title=eng', 'anna'],
     ['full_name=anna&job_title=cook'],
   ] as const) {
-    assert.equal(await found(query), names, query);
+    assert.equal(await matches(query), names, query);
   }
 });
 
 test('% and _ and backslash in a filter are themselves; a NUL is in no text', async () => {
-  assert.equal(await found('full_name=100%25'), ['carol']);
-  assert.equal(await found('full_name=%25'), ['carol']);
+  assert.equal(await matches('full_name=100%25'), ['carol']);
+  assert.equal(await matches('full_name=%25'), ['carol']);
   for (const text of ['_', '%5C', '%00', 'a%00', 'An%00na', '%00%C3%85'])
-    assert.equal(await found(`full_name=${text}`), []);
+    assert.equal(await matches(`full_name=${text}`), []);
 });
 
 test('an empty value counts as not given, of a repeated one the last counts, unknown parameters are ignored', async () => {
-  assert.equal(await found('username=&is_active=&customer_uuid=&o='), everybody);
-  assert.equal(await found('username=bob&username=anna'), ['anna']);
-  assert.equal(await found('nothing=5&is_staff=maybe'), everybody);
+  assert.equal(await matches('username=&is_active=&customer_uuid=&o='), everyone);
+  assert.equal(await matches('username=bob&username=anna'), ['anna']);
+  assert.equal(await matches('nothing=5&is_staff=maybe'), everyone);
 });
 
 test('civil numbers are found by staff and global support; others find only themselves', async () => {
-  assert.equal(await found('civil_number=C-', support), ['anna', 'bob']);
-  assert.equal(await found('civil_number=C-', owner), ['anna']);
-  assert.equal(await found('civil_number=C-200', owner), []);
+  assert.equal(await matches('civil_number=C-', support), ['anna', 'bob']);
+  assert.equal(await matches('civil_number=C-', owner), ['anna']);
+  assert.equal(await matches('civil_number=C-200', owner), []);
 });
 
 test('descriptions are found and ordered by staff and global support; for others the filter is ignored', async () => {
-  assert.equal(await found('description=First', support), ['anna']);
-  assert.equal(await found('description=First', owner), ['anna', 'bob', 'carol', 'eve', 'gus', 'helen']);
-  assert.equal((await found('o=-description')).slice(0, 2), ['bob', 'anna']);
-  assert.equal((await found('o=-description', support)).slice(0, 2), ['bob', 'anna']);
-  assert.equal(await refused('o=description', owner), { o: ['"description" is not a valid choice.'] });
+  assert.equal(await matches('description=First', support), ['anna']);
+  assert.equal(await matches('description=First', owner), ['anna', 'bob', 'carol', 'eve', 'gus', 'helen']);
+  assert.equal((await matches('o=-description')).slice(0, 2), ['bob', 'anna']);
+  assert.equal((await matches('o=-description', support)).slice(0, 2), ['bob', 'anna']);
+  assert.equal(await rejection('o=description', owner), { o: ['"description" is not a valid choice.'] });
 });
 
 test('organization is matched exactly, is_active and organization_approved as booleans', async () => {
-  assert.equal(await found('organization=Alpha'), ['anna', 'gus']);
-  assert.equal(await found('organization=Alph'), []);
-  assert.equal(await found('is_active=False'), ['dora']);
-  assert.equal(await found('is_active=0', owner), []);
-  assert.equal(await found('organization_approved=yes'), ['gus']);
-  assert.equal(await refused('is_active=maybe'), { is_active: ['"maybe" is not a valid boolean.'] });
+  assert.equal(await matches('organization=Alpha'), ['anna', 'gus']);
+  assert.equal(await matches('organization=Alph'), []);
+  assert.equal(await matches('is_active=False'), ['dora']);
+  assert.equal(await matches('is_active=0', owner), []);
+  assert.equal(await matches('organization_approved=yes'), ['gus']);
+  assert.equal(await rejection('is_active=maybe'), { is_active: ['"maybe" is not a valid boolean.'] });
 });
 
 test('customer_uuid finds users with a role in the customer or its projects, project_uuid those of the project', async () => {
-  assert.equal(await found(`customer_uuid=${alpha.uuid}`), ['anna', 'carol', 'dora', 'frank']);
-  assert.equal(await found(`customer_uuid=${alpha.uuid}`, owner), ['anna', 'carol']);
-  assert.equal(await found(`project_uuid=${alphaProject.uuid}`), ['carol', 'dora']);
-  assert.equal(await found(`customer_uuid=${beta.uuid}`), ['bob', 'eve']);
-  assert.equal(await found(`customer_uuid=${beta.uuid}`, owner), []);
-  assert.equal(await found(`project_uuid=${betaProject.uuid}`, owner), []);
-  assert.equal(await found(`customer_uuid=${'0'.repeat(32)}`), []);
+  assert.equal(await matches(`customer_uuid=${alpha.uuid}`), ['anna', 'carol', 'dora', 'frank']);
+  assert.equal(await matches(`customer_uuid=${alpha.uuid}`, owner), ['anna', 'carol']);
+  assert.equal(await matches(`project_uuid=${alphaProject.uuid}`), ['carol', 'dora']);
+  assert.equal(await matches(`customer_uuid=${beta.uuid}`), ['bob', 'eve']);
+  assert.equal(await matches(`customer_uuid=${beta.uuid}`, owner), []);
+  assert.equal(await matches(`project_uuid=${betaProject.uuid}`, owner), []);
+  assert.equal(await matches(`customer_uuid=${'0'.repeat(32)}`), []);
   const dashed = alpha.uuid.toUpperCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  assert.equal(await found(`customer_uuid=${dashed}`), ['anna', 'carol', 'dora', 'frank']);
+  assert.equal(await matches(`customer_uuid=${dashed}`), ['anna', 'carol', 'dora', 'frank']);
   for (const name of ['customer_uuid', 'project_uuid'])
-    assert.equal(await refused(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
+    assert.equal(await rejection(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
 });
 
 test('current is the caller alone, unless it is explicitly false', async () => {
   for (const flag of ['current', 'current=', 'current=true', 'current=maybe'])
-    assert.equal(await found(flag, owner), ['anna']);
-  assert.equal(await found('current=False&username=b', owner), ['bob']);
-  assert.equal(await found('current&username=bob', owner), []);
+    assert.equal(await matches(flag, owner), ['anna']);
+  assert.equal(await matches('current=False&username=b', owner), ['bob']);
+  assert.equal(await matches('current&username=bob', owner), []);
 });
 
 test('organization_claimed are the users with an organization', async () => {
-  assert.equal(await found('organization_claimed'), ['anna', 'bob', 'carol', 'gus', 'helen']);
+  assert.equal(await matches('organization_claimed'), ['anna', 'bob', 'carol', 'gus', 'helen']);
 });
 
 test("potential are users of the caller's customers, themselves included, staff excluded", async () => {
-  assert.equal(await found('potential'), ['anna', 'bob', 'carol', 'dora', 'eve']);
-  assert.equal(await found('potential', support), ['anna', 'bob', 'carol', 'dora', 'eve']);
-  assert.equal(await found('potential', owner), ['anna', 'carol']);
-  assert.equal(await found('potential', fixture.as('carol')), ['anna', 'carol']);
-  assert.equal(await found('potential', fixture.as('gus')), []);
-  assert.equal(await found('potential=false&username=gus'), ['gus']);
+  assert.equal(await matches('potential'), ['anna', 'bob', 'carol', 'dora', 'eve']);
+  assert.equal(await matches('potential', support), ['anna', 'bob', 'carol', 'dora', 'eve']);
+  assert.equal(await matches('potential', owner), ['anna', 'carol']);
+  assert.equal(await matches('potential', fixture.as('carol')), ['anna', 'carol']);
+  assert.equal(await matches('potential', fixture.as('gus')), []);
+  assert.equal(await matches('potential=false&username=gus'), ['gus']);
 });
 
 test('potential_customer narrows the customers, within those of the caller', async () => {
-  assert.equal(await found(`potential&potential_customer=${beta.uuid}`), ['bob', 'eve']);
-  assert.equal(await found(`potential&potential_customer=${beta.uuid}`, owner), []);
-  assert.equal(await found(`potential&potential_customer=${alpha.uuid}`, owner), ['anna', 'carol']);
-  assert.equal(await refused('potential&potential_customer=x'), { potential_customer: ['"x" is not a valid UUID.'] });
+  assert.equal(await matches(`potential&potential_customer=${beta.uuid}`), ['bob', 'eve']);
+  assert.equal(await matches(`potential&potential_customer=${beta.uuid}`, owner), []);
+  assert.equal(await matches(`potential&potential_customer=${alpha.uuid}`, owner), ['anna', 'carol']);
+  assert.equal(await rejection('potential&potential_customer=x'), { potential_customer: ['"x" is not a valid UUID.'] });
 });
 
 test('potential_organization keeps users of exactly these organizations and adds approved ones without any role', async () => {
-  assert.equal(await found('potential&potential_organization=Alpha'), ['anna', 'gus']);
-  assert.equal(await found('potential&potential_organization=Alpha,Beta'), ['anna', 'bob', 'gus']);
-  assert.equal(await found('potential&potential_organization=Alpha,Beta', owner), ['anna', 'gus']);
-  assert.equal(await found('potential&potential_organization=Gamma'), []);
+  assert.equal(await matches('potential&potential_organization=Alpha'), ['anna', 'gus']);
+  assert.equal(await matches('potential&potential_organization=Alpha,Beta'), ['anna', 'bob', 'gus']);
+  assert.equal(await matches('potential&potential_organization=Alpha,Beta', owner), ['anna', 'gus']);
+  assert.equal(await matches('potential&potential_organization=Gamma'), []);
 });
 
 test('without potential the two other parameters are ignored', async () => {
-  assert.equal(await found(`potential_customer=x&potential_organization=Alpha`), everybody);
+  assert.equal(await matches(`potential_customer=x&potential_organization=Alpha`), everyone);
 });
 
 test('a role that has ended connects nobody', async () => {
   const [late, customer] = [await fixture.user('late'), await fixture.customer('Late')];
   const soon = new Date(fixture.clock.now() / 1000 + 60_000).toISOString();
   await fixture.grant(customer, late, 'owner', soon);
-  assert.equal(await found(`customer_uuid=${customer.uuid}`), ['late']);
-  assert.equal(await found('potential', fixture.as('late')), ['late']);
+  assert.equal(await matches(`customer_uuid=${customer.uuid}`), ['late']);
+  assert.equal(await matches('potential', fixture.as('late')), ['late']);
   fixture.clock.advance(60);
-  assert.equal(await found(`customer_uuid=${customer.uuid}`), []);
-  assert.equal(await found('potential', fixture.as('late')), []);
+  assert.equal(await matches(`customer_uuid=${customer.uuid}`), []);
+  assert.equal(await matches('potential', fixture.as('late')), []);
   await fixture.staff.delete(late.url);
 });
 
 test('the default order is by username; every ordering works in both directions', async () => {
-  assert.equal(await found(''), everybody);
-  assert.equal(await found('o=-username'), [...everybody].reverse());
+  assert.equal(await matches(''), everyone);
+  assert.equal(await matches('o=-username'), [...everyone].reverse());
   const orderings = [
     'full_name',
     'native_name',
@@ -212,22 +212,22 @@ test('the default order is by username; every ordering works in both directions'
     'description',
   ];
   for (const name of orderings) {
-    const ascending = await found(`o=${name}`);
-    assert.equal([...ascending].sort(), everybody, name);
-    assert.equal(await found(`o=-${name}`), [...ascending].reverse(), name);
+    const ascending = await matches(`o=${name}`);
+    assert.equal([...ascending].sort(), everyone, name);
+    assert.equal(await matches(`o=-${name}`), [...ascending].reverse(), name);
   }
 });
 
 test('an order is without case, combines several names, and ends with the order of creation', async () => {
-  assert.equal((await found('o=-full_name')).slice(0, 4), ['dora', 'carol', 'bob', 'anna']);
-  assert.equal((await found('o=-organization,-username')).slice(0, 5), ['helen', 'bob', 'gus', 'carol', 'anna']);
-  assert.equal(await found('o=is_active'), ['dora', 'admin', 'anna', 'bob', 'carol', 'eve', 'frank', 'gus', 'helen']);
-  assert.equal((await found('o=-date_joined')).slice(0, 2), ['helen', 'gus']);
+  assert.equal((await matches('o=-full_name')).slice(0, 4), ['dora', 'carol', 'bob', 'anna']);
+  assert.equal((await matches('o=-organization,-username')).slice(0, 5), ['helen', 'bob', 'gus', 'carol', 'anna']);
+  assert.equal(await matches('o=is_active'), ['dora', 'admin', 'anna', 'bob', 'carol', 'eve', 'frank', 'gus', 'helen']);
+  assert.equal((await matches('o=-date_joined')).slice(0, 2), ['helen', 'gus']);
 });
 
 test('an unknown ordering is refused by its name', async () => {
   for (const name of ['nonsense', 'civil_number', 'token_lifetime', 'constructor', 'id', 'u.id']) {
-    assert.equal(await refused(`o=username,-${name}`), { o: [`"${name}" is not a valid choice.`] });
+    assert.equal(await rejection(`o=username,-${name}`), { o: [`"${name}" is not a valid choice.`] });
   }
 });
 

@@ -13,7 +13,7 @@ test.before.each(async () => {
   alice = await fixture.user('alice', { email: 'old@example.com' });
 });
 
-const told = async (): Promise<[string | undefined, string | undefined][]> =>
+const reports = async (): Promise<[string | undefined, string | undefined][]> =>
   (await sentMails(fixture)).map(({ subject, to }) => [to?.[0]?.address, subject]);
 const newEmail = 'Your email address for Cloud has been changed';
 const newPassword = 'Your password for Cloud has been changed';
@@ -33,30 +33,30 @@ test('the old email is told of a new one, without the new one or a link', async 
 test('an email that the user wrote, the same in another case, or none, is told nothing', async () => {
   const own = fixture.as('alice');
   await own.patch(alice.url, { agree_with_policy: true, email: 'OLD@example.com' });
-  assert.equal(await told(), []);
+  assert.equal(await reports(), []);
   await own.patch(alice.url, { email: 'third@example.com' });
   await own.patch(alice.url, { email: '' });
   await own.patch(alice.url, { email: 'fourth@example.com' });
-  assert.equal(await told(), []);
+  assert.equal(await reports(), []);
   await fixture.staff.patch(alice.url, { email: 'fifth@example.com' });
   await fixture.staff.patch(alice.url, { email: 'sixth@example.com' });
-  assert.equal(await told(), [['fifth@example.com', newEmail]]);
+  assert.equal(await reports(), [['fifth@example.com', newEmail]]);
 });
 
 test('the email is told of a new password, but not of the first', async () => {
   await setPassword('correct horse 1');
-  assert.equal(await told(), []);
+  assert.equal(await reports(), []);
   await setPassword('correct horse 2');
-  assert.equal(await told(), [['old@example.com', newPassword]]);
+  assert.equal(await reports(), [['old@example.com', newPassword]]);
 });
 
 test('a user gets at most five such mails an hour; a refused change sends none', async () => {
   for (let i = 0; i < 8; i++) await setPassword(`correct horse ${i}`);
-  assert.is((await told()).length, 5);
+  assert.is((await reports()).length, 5);
   assert.is((await setPassword('x')).status, 400);
   fixture.clock.advance(3600);
   await setPassword('correct horse 9');
-  assert.is((await told()).length, 6);
+  assert.is((await reports()).length, 6);
   await fixture.later(7200);
   assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM user_notice`), 0);
 });

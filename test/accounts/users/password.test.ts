@@ -55,14 +55,14 @@ test('every rule that a password breaks is told, in this order', async () => {
 
 test('a missing, empty, null or non-text password is told as such', async () => {
   const user = await fixture.user('wrong.kind');
-  const refused = async (body: unknown) => (await fixture.staff.post(`${user.url}password/`, body)).body;
-  assert.equal(await refused({}), { password: ['This field is required.'] });
-  assert.equal(await refused(undefined), { password: ['This field is required.'] });
-  assert.equal(await refused({ password: '' }), { password: ['This field may not be blank.'] });
-  assert.equal(await refused({ password: null }), { password: ['This field may not be null.'] });
+  const rejection = async (body: unknown) => (await fixture.staff.post(`${user.url}password/`, body)).body;
+  assert.equal(await rejection({}), { password: ['This field is required.'] });
+  assert.equal(await rejection(undefined), { password: ['This field is required.'] });
+  assert.equal(await rejection({ password: '' }), { password: ['This field may not be blank.'] });
+  assert.equal(await rejection({ password: null }), { password: ['This field may not be null.'] });
   for (const password of [true, [], ['abcdef1'], {}])
-    assert.equal(await refused({ password }), { password: ['Not a valid string.'] });
-  assert.equal(await refused({ password: 1234567 }), { password: [letter] });
+    assert.equal(await rejection({ password }), { password: ['Not a valid string.'] });
+  assert.equal(await rejection({ password: 1234567 }), { password: [letter] });
 });
 
 test('a password is not trimmed', async () => {
@@ -74,10 +74,10 @@ test('a password is not trimmed', async () => {
 
 test("one's own change ends all other tokens but that of the request", async () => {
   const user = await fixture.user('own.change');
-  const [me, elsewhere] = [fixture.as('own.change'), fixture.as('own.change')];
+  const [me, remote] = [fixture.as('own.change'), fixture.as('own.change')];
   assert.equal((await me.post(`${user.url}password/`, { password: 'secret123' })).body, done);
   assert.is((await me.get('/api/')).status, 200);
-  const { status, body } = await elsewhere.get('/api/');
+  const { status, body } = await remote.get('/api/');
   assert.is(status, 401);
   assert.equal(body, { detail: 'Invalid token.' });
 });
@@ -100,12 +100,12 @@ test('an inactive user gets a password, but cannot log in before they are active
 
 test('of two simultaneous changes with two tokens the second finds its token revoked', async () => {
   const user = await fixture.user('hasty');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['secret1', 'secret2'].map((password) => fixture.as('hasty').post(`${user.url}password/`, { password })),
   );
-  assert.equal(answers.map(({ status }) => status).sort(), [200, 401]);
-  const winner = answers.findIndex(({ status }) => status === 200);
-  assert.equal(answers[1 - winner]?.body, { detail: 'Invalid token.' });
+  assert.equal(responses.map(({ status }) => status).sort(), [200, 401]);
+  const winner = responses.findIndex(({ status }) => status === 200);
+  assert.equal(responses[1 - winner]?.body, { detail: 'Invalid token.' });
   assert.is((await logIn('hasty', `secret${winner + 1}`)).status, 200);
   assert.is((await logIn('hasty', `secret${2 - winner}`)).status, 401);
 });

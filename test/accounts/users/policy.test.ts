@@ -7,7 +7,7 @@ const { test, fixture } = suiteWithServer('agreement with the policy (core.md 4.
 
 test.before.each(() => fixture.clock.set(start));
 
-const refusal = { agree_with_policy: ['User must agree with the policy.'] };
+const rejection = { agree_with_policy: ['User must agree with the policy.'] };
 
 test("the first change of one's own account needs agree_with_policy, on PUT and PATCH", async () => {
   const user = await fixture.user('newcomer');
@@ -20,9 +20,9 @@ test("the first change of one's own account needs agree_with_policy, on PUT and 
       agree_with_policy,
     })),
   ]) {
-    for (const answer of [await me.put(user.url, body), await me.patch(user.url, body)]) {
-      assert.is(answer.status, 400);
-      assert.equal(answer.body, refusal);
+    for (const response of [await me.put(user.url, body), await me.patch(user.url, body)]) {
+      assert.is(response.status, 400);
+      assert.equal(response.body, rejection);
     }
   }
   assert.equal((await fixture.staff.get(user.url)).body, user);
@@ -66,7 +66,7 @@ test('once agreed the key is ignored, whatever it holds', async () => {
 test('staff must agree for their own account too', async () => {
   const user = await fixture.user('boss', { is_staff: true });
   const boss = fixture.as('boss');
-  assert.equal((await boss.patch(user.url, { full_name: 'Boss' })).body, refusal);
+  assert.equal((await boss.patch(user.url, { full_name: 'Boss' })).body, rejection);
   assert.is((await boss.patch(user.url, { full_name: 'Boss', agree_with_policy: true })).status, 200);
 });
 

@@ -70,9 +70,9 @@ test('everybody else sees all active users who are not staff', async () => {
     assert.is(headers.get('x-result-count'), '8');
     assert.is((await people.clients[part].get(plain.url)).body.uuid, plain.uuid);
     for (const user of [inactive, staff]) {
-      const answer = await people.clients[part].get(user.url);
-      assert.is(answer.status, 404);
-      assert.equal(answer.body, notFound);
+      const response = await people.clients[part].get(user.url);
+      assert.is(response.status, 404);
+      assert.equal(response.body, notFound);
     }
   }
 });

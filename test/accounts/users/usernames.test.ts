@@ -108,9 +108,9 @@ test('a user logs in with any casing and form of their username', async () => {
 });
 
 test('of simultaneous creations of one name exactly one succeeds', async () => {
-  const answers = await Promise.all(['Twin', 'twin', 'TWIN', 'Ｔwin', 'twin'].map(create));
-  assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400, 400, 400]);
-  for (const { status, body } of answers) if (status === 400) assert.equal(body, taken);
+  const responses = await Promise.all(['Twin', 'twin', 'TWIN', 'Ｔwin', 'twin'].map(create));
+  assert.equal(responses.map(({ status }) => status).sort(), [201, 400, 400, 400, 400]);
+  for (const { status, body } of responses) if (status === 400) assert.equal(body, taken);
 });
 
 test('the name of a deleted user is free again', async () => {

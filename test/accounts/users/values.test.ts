@@ -7,7 +7,7 @@ const { test, fixture } = suiteWithServer('the values that fields of users accep
 
 const create = (body: unknown) => fixture.staff.post('/api/users/', body);
 const required = 'This field is required.';
-const nullRefused = 'This field may not be null.';
+const nullRejection = 'This field may not be null.';
 const blank = 'This field may not be blank.';
 const noString = 'Not a valid string.';
 const texts = {
@@ -23,12 +23,12 @@ test('a text keeps to its length, counted in characters', async () => {
   const user = await fixture.user('lengths');
   for (const [name, length] of Object.entries(texts)) {
     const longest = '🚀'.repeat(length);
-    const kept = await fixture.staff.patch(user.url, { [name]: longest });
-    assert.is(kept.status, 200, name);
-    assert.is(kept.body[name], longest);
-    const refused = await fixture.staff.patch(user.url, { [name]: `${longest}x` });
-    assert.is(refused.status, 400);
-    assert.equal(refused.body, { [name]: [`Ensure this field has no more than ${length} characters.`] });
+    const saved = await fixture.staff.patch(user.url, { [name]: longest });
+    assert.is(saved.status, 200, name);
+    assert.is(saved.body[name], longest);
+    const rejection = await fixture.staff.patch(user.url, { [name]: `${longest}x` });
+    assert.is(rejection.status, 400);
+    assert.equal(rejection.body, { [name]: [`Ensure this field has no more than ${length} characters.`] });
   }
   assert.equal((await create({ username: 'civil', civil_number: 'x'.repeat(51) })).body, {
     civil_number: ['Ensure this field has no more than 50 characters.'],
@@ -41,7 +41,7 @@ test('a text is trimmed, may be empty but not null, and numbers become text', as
     assert.is((await fixture.staff.patch(user.url, { [name]: ' \t two words \u00a0\n' })).body[name], 'two words');
     assert.is((await fixture.staff.patch(user.url, { [name]: '   ' })).body[name], '');
     assert.is((await fixture.staff.patch(user.url, { [name]: 12.5 })).body[name], '12.5');
-    assert.equal((await fixture.staff.patch(user.url, { [name]: null })).body, { [name]: [nullRefused] });
+    assert.equal((await fixture.staff.patch(user.url, { [name]: null })).body, { [name]: [nullRejection] });
   }
 });
 
@@ -61,7 +61,7 @@ test('a boolean, list, object, NUL or half a character is no text, and all fault
 test('the username is required and neither null nor blank', async () => {
   assert.equal((await create({})).body, { username: [required] });
   assert.equal((await create(undefined)).body, { username: [required] });
-  assert.equal((await create({ username: null })).body, { username: [nullRefused] });
+  assert.equal((await create({ username: null })).body, { username: [nullRejection] });
   assert.equal((await create({ username: ' ' })).body, { username: [blank] });
 });
 
@@ -90,7 +90,7 @@ test('an email is an address of at most 254 characters, or empty', async () => {
   assert.equal((await fixture.staff.patch(user.url, { email: `${local}a@example.com` })).body, {
     email: ['Ensure this field has no more than 254 characters.'],
   });
-  assert.equal((await fixture.staff.patch(user.url, { email: null })).body, { email: [nullRefused] });
+  assert.equal((await fixture.staff.patch(user.url, { email: null })).body, { email: [nullRejection] });
 });
 
 test('a non-empty email is unique without regard to case, on creation and on update', async () => {
@@ -164,7 +164,7 @@ test('is_staff, is_active and is_support read every spelling of true and false',
         [name]: [`"${printed}" is not a valid boolean.`],
       });
     }
-    assert.equal((await fixture.staff.patch(user.url, { [name]: null })).body, { [name]: [nullRefused] });
+    assert.equal((await fixture.staff.patch(user.url, { [name]: null })).body, { [name]: [nullRejection] });
   }
 });
 
@@ -184,7 +184,7 @@ test('the preferred language is en, et or empty', async () => {
     });
   }
   assert.equal((await fixture.staff.patch(user.url, { preferred_language: null })).body, {
-    preferred_language: [nullRefused],
+    preferred_language: [nullRejection],
   });
 });
 

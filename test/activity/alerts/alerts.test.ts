@@ -23,10 +23,10 @@ const body = (scope: Json, fields: Json = {}): Json => ({
 const post = (scope: Json, fields: Json = {}, client: Client = fixture.staff) =>
   client.post('/api/alerts/', body(scope, fields));
 
-async function made(scope: Json, fields: Json = {}): Promise<Json> {
-  const answer = await post(scope, fields);
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+async function creation(scope: Json, fields: Json = {}): Promise<Json> {
+  const response = await post(scope, fields);
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }
 
 const count = (): number => fixture.server.app.db.value<number>(sql`SELECT count(*) FROM alert`) as number;
@@ -38,13 +38,13 @@ const customerKeys = (customer: Json) => ({
 });
 
 test('an alert is url, uuid, alert_type, message, severity, scope, created, closed, context, acknowledged, in this order', async () => {
-  const answer = await post(people.customer);
-  const { uuid } = answer.body;
-  assert.is(answer.status, 201);
-  assert.is(answer.headers.get('location'), `${fixture.url}/api/alerts/${uuid}/`);
+  const response = await post(people.customer);
+  const { uuid } = response.body;
+  assert.is(response.status, 201);
+  assert.is(response.headers.get('location'), `${fixture.url}/api/alerts/${uuid}/`);
   assert.match(uuid, /^[0-9a-f]{32}$/);
   assert.is(
-    JSON.stringify(answer.body),
+    JSON.stringify(response.body),
     JSON.stringify({
       url: `${fixture.url}/api/alerts/${uuid}/`,
       uuid,
@@ -64,12 +64,12 @@ test('an alert is url, uuid, alert_type, message, severity, scope, created, clos
       acknowledged: false,
     }),
   );
-  assert.equal((await fixture.staff.get(answer.body.url)).body, answer.body);
+  assert.equal((await fixture.staff.get(response.body.url)).body, response.body);
   assert.equal(fixture.events(), [], 'no event tells of alerts');
 });
 
 test('the context of an alert is SCOPE and OWN of its scope, strings only', async () => {
-  const context = async (scope: Json) => (await made(scope)).context;
+  const context = async (scope: Json) => (await creation(scope)).context;
   const { customer, project } = people;
   const name = { full_name: 'Olga Owner', native_name: '' };
   const user = await fixture.user('olga', name);
@@ -141,7 +141,7 @@ test('a number of a quota has at least one decimal in the context, however large
 });
 
 test('the pair of scope and alert_type names one alert: unknown 201, open 200 with the same uuid, acknowledged replaced only if posted', async () => {
-  const first = await made(people.customer, { acknowledged: true });
+  const first = await creation(people.customer, { acknowledged: true });
   assert.is(first.acknowledged, true);
   fixture.clock.advance(60);
   await fixture.staff.patch(people.customer.url, { name: 'Alicia' });
@@ -165,32 +165,32 @@ test('the pair of scope and alert_type names one alert: unknown 201, open 200 wi
 });
 
 test('a known closed pair is 200, reopened, acknowledged as posted, else false', async () => {
-  const alert = await made(people.customer, { acknowledged: true });
+  const alert = await creation(people.customer, { acknowledged: true });
   for (const [fields, acknowledged] of [
     [{}, false],
     [{ acknowledged: true }, true],
   ] as const) {
     assert.is((await fixture.staff.post(`${alert.url}close/`)).status, 204);
-    const answer = await post(people.customer, { message: 'Again.', ...fields });
-    assert.equal([answer.status, answer.body], [200, { ...alert, message: 'Again.', acknowledged }]);
+    const response = await post(people.customer, { message: 'Again.', ...fields });
+    assert.equal([response.status, response.body], [200, { ...alert, message: 'Again.', acknowledged }]);
   }
 });
 
 test('parallel requests give one alert', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => post(people.project, { message: `Number ${i}` })),
   );
-  assert.equal(answers.map(({ status }) => status).sort(), [...Array(9).fill(200), 201]);
-  assert.is(new Set(answers.map(({ body: { uuid } }) => uuid)).size, 1);
+  assert.equal(responses.map(({ status }) => status).sort(), [...Array(9).fill(200), 201]);
+  assert.is(new Set(responses.map(({ body: { uuid } }) => uuid)).size, 1);
   assert.is(count(), 1);
 });
 
 test('GET and POST /api/stats/alerts/ are exactly GET and POST /api/alerts/, links included', async () => {
-  const answer = await fixture.staff.post('/api/stats/alerts/', body(people.customer));
-  assert.equal([answer.status, answer.headers.get('location')], [201, answer.body.url]);
-  assert.match(answer.body.url, /\/api\/alerts\/[0-9a-f]{32}\/$/);
+  const response = await fixture.staff.post('/api/stats/alerts/', body(people.customer));
+  assert.equal([response.status, response.headers.get('location')], [201, response.body.url]);
+  assert.match(response.body.url, /\/api\/alerts\/[0-9a-f]{32}\/$/);
   assert.is((await fixture.staff.post('/api/stats/alerts/', body(people.customer))).status, 200);
-  await made(people.project, { severity: 'Warning' });
+  await creation(people.project, { severity: 'Warning' });
   for (const query of [
     '',
     '?opened&severity=Warning',
@@ -217,7 +217,7 @@ test('GET and POST /api/stats/alerts/ are exactly GET and POST /api/alerts/, lin
   assert.equal(
     [
       (await fixture.staff.delete('/api/stats/alerts/')).status,
-      (await fixture.staff.get(`/api/stats/alerts/${answer.body.uuid}/`)).status,
+      (await fixture.staff.get(`/api/stats/alerts/${response.body.uuid}/`)).status,
     ],
     [405, 404],
   );
@@ -231,7 +231,7 @@ test('field errors are told all at once', async () => {
     severity: required,
     scope: required,
   });
-  const answer = await fixture.staff.post('/api/alerts/', {
+  const response = await fixture.staff.post('/api/alerts/', {
     alert_type: 'x'.repeat(51),
     message: '  ',
     severity: 'error',
@@ -239,7 +239,7 @@ test('field errors are told all at once', async () => {
     acknowledged: 'maybe',
   });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [
       400,
       {
@@ -274,8 +274,8 @@ test('field errors are told all at once', async () => {
 
 test('alert_type is any text of 50 characters, message any of 255; {x} is no placeholder', async () => {
   const fields = { alert_type: `${'ä'.repeat(48)}{}`, message: `{scope_name} %s $& ${'𝒙'.repeat(200)}` };
-  const answer = await post(people.customer, { ...fields, message: `  ${fields.message}  ` });
-  assert.equal([answer.body.alert_type, answer.body.message], [fields.alert_type, fields.message]);
+  const response = await post(people.customer, { ...fields, message: `  ${fields.message}  ` });
+  assert.equal([response.body.alert_type, response.body.message], [fields.alert_type, fields.message]);
   assert.is(
     (await post(people.customer, { message: '𝒙'.repeat(255) })).status,
     201,
@@ -292,36 +292,36 @@ test('forms are accepted; unknown and read-only keys are ignored', async () => {
     closed: '1970-01-01T00:00:00Z',
     context: 'x',
   });
-  const answer = await fixture.staff.send('POST', '/api/alerts/', form.toString(), {
+  const response = await fixture.staff.send('POST', '/api/alerts/', form.toString(), {
     'Content-Type': 'application/x-www-form-urlencoded',
   });
   assert.equal(
-    [answer.status, answer.body.created, answer.body.closed, answer.body.acknowledged],
+    [response.status, response.body.created, response.body.closed, response.body.acknowledged],
     [201, start, null, true],
   );
 });
 
 test('the order of checks: 401, 405, 404, 403, 400, 409', async () => {
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   assert.is((await fixture.anonymous.post(alert.url, {})).status, 401);
   assert.is((await people.clients.stranger.post(alert.url, {})).status, 404);
   assert.is((await people.clients.owner.post(alert.url, {})).status, 403);
   assert.is((await fixture.staff.post(alert.url, { alert_type: 'other' })).status, 400);
   assert.is((await fixture.staff.post(alert.url, { alert_type: 'other', message: 'x', severity: 'Info' })).status, 409);
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    const answer = await people.clients.stranger.send(method, alert.url, {});
+    const response = await people.clients.stranger.send(method, alert.url, {});
     assert.equal(
-      [answer.status, answer.body, answer.headers.get('allow')],
+      [response.status, response.body, response.headers.get('allow')],
       [405, { detail: `Method "${method}" not allowed.` }, 'GET, POST, HEAD, OPTIONS'],
     );
   }
 });
 
 test('POST on the path of an alert has the same body and effect; scope and alert_type default to those of the alert', async () => {
-  const alert = await made(people.customer, { acknowledged: true });
-  const answer = await fixture.staff.post(alert.url, { message: 'Worse.', severity: 'Warning' });
+  const alert = await creation(people.customer, { acknowledged: true });
+  const response = await fixture.staff.post(alert.url, { message: 'Worse.', severity: 'Warning' });
   assert.equal(
-    [answer.status, answer.headers.get('location'), answer.body],
+    [response.status, response.headers.get('location'), response.body],
     [200, alert.url, { ...alert, message: 'Worse.', severity: 'Warning' }],
   );
   for (const scope of [
@@ -338,16 +338,16 @@ test('POST on the path of an alert has the same body and effect; scope and alert
 });
 
 test('POST on the path of an alert that names another pair is 409', async () => {
-  const alert = await made(people.customer);
-  await made(people.project);
+  const alert = await creation(people.customer);
+  await creation(people.project);
   for (const fields of [
     { alert_type: 'other' },
     { scope: people.project.url },
     { alert_type: 'other', scope: people.project.url },
   ]) {
-    const answer = await fixture.staff.post(alert.url, { ...body(people.customer), message: 'Changed.', ...fields });
+    const response = await fixture.staff.post(alert.url, { ...body(people.customer), message: 'Changed.', ...fields });
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [409, { detail: 'Scope and alert type of an alert can not be changed.' }],
     );
   }
@@ -359,10 +359,10 @@ test('POST on the path of an alert that names another pair is 409', async () => 
 });
 
 test('acknowledge and cancel_acknowledgment answer 200 with an empty body, 409 when there is nothing to do, also on closed alerts', async () => {
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   const call = async (action: string) => {
-    const answer = await people.clients.observer.post(`${alert.url}${action}/`, { ignored: [] });
-    return [answer.status, answer.body];
+    const response = await people.clients.observer.post(`${alert.url}${action}/`, { ignored: [] });
+    return [response.status, response.body];
   };
   const state = async () => (await fixture.staff.get(alert.url)).body.acknowledged;
   assert.equal(await call('cancel_acknowledgment'), [409, { detail: 'Alert is not acknowledged.' }]);
@@ -375,7 +375,7 @@ test('acknowledge and cancel_acknowledgment answer 200 with an empty body, 409 w
 });
 
 test('acknowledge, cancel_acknowledgment and close take no body and look at none, whatever it is', async () => {
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   const headers = { 'Content-Type': 'text/csv' };
   const statuses = [];
   for (const action of ['acknowledge', 'cancel_acknowledgment', 'close'])
@@ -385,7 +385,7 @@ test('acknowledge, cancel_acknowledgment and close take no body and look at none
 
 test('close answers 204 and sets closed to now; 409 when it is closed', async () => {
   fixture.clock.hold();
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   fixture.clock.advance(0.982123);
   assert.equal(
     [(await fixture.staff.post(`${alert.url}close/`)).status, (await fixture.staff.get(alert.url)).body],
@@ -396,7 +396,7 @@ test('close answers 204 and sets closed to now; 409 when it is closed', async ()
 });
 
 test('POST and close are for staff; acknowledge and cancel_acknowledgment for everybody who sees the alert', async () => {
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   const others = { owner: 403, helper: 403, manager: 403, admin: 403, observer: 403 };
   assert.equal(await asEachPersona(people, async (client) => (await post(people.customer, {}, client)).status), {
     staff: 200,
@@ -462,7 +462,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
     own: { url: `/api/service-settings/${own.uuid}/` },
   };
   const kinds = new Map<string, string>();
-  for (const [kind, scope] of Object.entries(scopes)) kinds.set((await made(scope)).url, kind);
+  for (const [kind, scope] of Object.entries(scopes)) kinds.set((await creation(scope)).url, kind);
   const seen = await asEachPersona(people, async (client) => {
     const urls = (await client.get('/api/alerts/?page_size=300')).body.map(({ url }: Json) => url);
     for (const url of kinds.keys()) assert.is((await client.get(url)).status, urls.includes(url) ? 200 : 404);
@@ -484,7 +484,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
 
 test('the alerts of a project are not those of a role in another project of the customer', async () => {
   const sibling = await fixture.project('Sibling', people.customer);
-  const alert = await made(sibling);
+  const alert = await creation(sibling);
   assert.equal(await asEachPersona(people, async (client) => (await client.get(alert.url)).status), {
     staff: 200,
     support: 200,
@@ -500,7 +500,8 @@ test('the alerts of a project are not those of a role in another project of the 
 test('an alert goes with its scope object, and alerts about its quotas with them', async () => {
   const { customer, project, users, clients } = people;
   const key = (await clients.manager.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
-  for (const scope of [customer, project, users.manager, key, customer.quotas[0], project.quotas[0]]) await made(scope);
+  for (const scope of [customer, project, users.manager, key, customer.quotas[0], project.quotas[0]])
+    await creation(scope);
   const left = async () =>
     (await fixture.staff.get('/api/alerts/?page_size=300')).body
       .map(({ scope }: Json) => scope.split('/').at(-3))
@@ -541,7 +542,7 @@ test('what is left of a link goes with its project', async () => {
 
 test('a closed alert is deleted by an hourly timer when it has been closed for longer than closed_alerts_lifetime', async () => {
   fixture.clock.hold();
-  const [kept, gone] = [await made(people.project), await made(people.customer)];
+  const [stored, gone] = [await creation(people.project), await creation(people.customer)];
   fixture.server.tick();
   await fixture.staff.post(`${gone.url}close/`);
   fixture.clock.set('2018-01-12T04:47:04Z');
@@ -552,7 +553,7 @@ test('a closed alert is deleted by an hourly timer when it has been closed for l
   assert.is(count(), 2, 'not yet an hour since the last time');
   fixture.clock.set('2018-01-12T05:47:04Z');
   fixture.server.tick();
-  assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(kept.url)).status], [404, 200]);
+  assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(stored.url)).status], [404, 200]);
 });
 
 test('closed alerts are deleted in small steps', async () => {
@@ -569,7 +570,7 @@ test('closed alerts are deleted in small steps', async () => {
 
 test('closed_alerts_lifetime is a setting', async () => {
   await fixture.open({ closed_alerts_lifetime: 0 });
-  const alert = await made(await fixture.customer('Alice'));
+  const alert = await creation(await fixture.customer('Alice'));
   await fixture.staff.post(`${alert.url}close/`);
   fixture.clock.advance(1);
   fixture.server.tick();
@@ -577,7 +578,7 @@ test('closed_alerts_lifetime is a setting', async () => {
 });
 
 test('OPTIONS describes the fields to staff alone, and answers 404 for an alert one does not see', async () => {
-  const alert = await made(people.customer);
+  const alert = await creation(people.customer);
   for (const path of ['/api/alerts/', alert.url]) {
     const { actions } = (await fixture.staff.options(path)).body;
     assert.equal(
@@ -594,7 +595,7 @@ test('OPTIONS describes the fields to staff alone, and answers 404 for an alert 
 
 test('what stands in the context is a text, never a part of the program', async () => {
   const customer = await fixture.customer(`"}'{scope_uuid}$&\\`, { contact_details: '{customer_name}' });
-  const { context } = await made(customer);
+  const { context } = await creation(customer);
   assert.equal([context.scope_name, context.customer_contact_details], [`"}'{scope_uuid}$&\\`, '{customer_name}']);
   const { db } = fixture.server.app;
   assert.is(idOf(fixture, 'customer', customer), db.value(sql`SELECT scope_id FROM alert`));

@@ -11,7 +11,7 @@ const { test, fixture } = suiteWithServer(
 let people: Personas;
 let sibling: Json;
 let other: Json;
-let elsewhere: Json;
+let remote: Json;
 let sharedSettings: Json;
 
 /*
@@ -37,7 +37,7 @@ test.before(async () => {
   people = await createPersonas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
-  elsewhere = await fixture.project('Elsewhere', other);
+  remote = await fixture.project('Elsewhere', other);
   sharedSettings = { url: `/api/service-settings/${settings(fixture, 'Shared').uuid}/` };
   const key = (await people.clients.owner.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
   const scopes = [
@@ -45,7 +45,7 @@ test.before(async () => {
     people.project,
     sibling,
     other,
-    elsewhere,
+    remote,
     people.users.owner,
     key,
     people.customer.quotas[0],
@@ -53,14 +53,14 @@ test.before(async () => {
   ];
   for (const [i, scope] of scopes.entries()) {
     fixture.clock.set(`2018-01-05T04:5${i}:00Z`);
-    const answer = await fixture.staff.post('/api/alerts/', {
+    const response = await fixture.staff.post('/api/alerts/', {
       alert_type: types[i],
       message: `${messages[i]} 100% _Straße_`,
       severity: severities[i],
       scope: scope.url,
       acknowledged: i % 2 === 1,
     });
-    assert.is(answer.status, 201);
+    assert.is(response.status, 201);
   }
   fixture.clock.set('2018-01-05T05:00:00.500Z');
   for (const message of ['sibling', 'key'])
@@ -69,9 +69,9 @@ test.before(async () => {
 
 /** The first words of the messages listed. */
 async function listed(query: string, client: Client = fixture.staff): Promise<string[]> {
-  const answer = await client.get(`/api/alerts/?page_size=300&${query}`);
-  assert.is(answer.status, 200, `${query}: ${JSON.stringify(answer.body)}`);
-  return answer.body.map(({ message }: Json) => message.split(' ')[0]);
+  const response = await client.get(`/api/alerts/?page_size=300&${query}`);
+  assert.is(response.status, 200, `${query}: ${JSON.stringify(response.body)}`);
+  return response.body.map(({ message }: Json) => message.split(' ')[0]);
 }
 
 const newestFirst = (...names: string[]): string[] => messages.filter((name) => names.includes(name)).reverse();
@@ -107,8 +107,8 @@ test('the default order is newest first; o orders by severity as a number and by
 });
 
 test('the list is paginated', async () => {
-  const answer = await fixture.staff.get('/api/alerts/?page_size=4&page=3');
-  assert.equal([answer.body.length, answer.headers.get('x-result-count')], [1, '9']);
+  const response = await fixture.staff.get('/api/alerts/?page_size=4&page=3');
+  assert.equal([response.body.length, response.headers.get('x-result-count')], [1, '9']);
   assert.equal((await fixture.staff.get('/api/alerts/?page_size=4&page=4')).status, 404);
 });
 
@@ -143,7 +143,7 @@ test('scope: alerts about this very object', async () => {
 });
 
 test('content_type and the deprecated scope_type take full and short names, without case and underscores', async () => {
-  const found: Record<string, string[]> = {
+  const matches: Record<string, string[]> = {
     'structure.customer': ['customer', 'other'],
     Customer: ['customer', 'other'],
     'structure.project': ['project', 'sibling', 'elsewhere'],
@@ -166,7 +166,7 @@ test('content_type and the deprecated scope_type take full and short names, with
     customers: [],
   };
   for (const name of ['content_type', 'scope_type']) {
-    for (const [value, expected] of Object.entries(found))
+    for (const [value, expected] of Object.entries(matches))
       assert.equal(await listed(`${name}=${value}`), newestFirst(...expected), `${name}=${value}`);
   }
   assert.equal(await listed('content_type=customer&scope_type=project'), []);
@@ -278,7 +278,7 @@ test('message is a substring without case; % and _ are themselves', async () => 
 });
 
 test('a malformed value is 400 under its name', async () => {
-  const answers: Record<string, string> = {
+  const responses: Record<string, string> = {
     'created_from=x': 'Value "x" should be valid UNIX timestamp.',
     'created_to=-1': 'Value "-1" should be valid UNIX timestamp.',
     'closed_from=1e3': 'Value "1e3" should be valid UNIX timestamp.',
@@ -291,7 +291,7 @@ test('a malformed value is 400 under its name', async () => {
     'aggregate=resource': '"resource" is not a valid choice.',
   };
   for (const path of ['/api/alerts/', '/api/alerts/stats/', '/api/stats/alerts/']) {
-    for (const [query, message] of Object.entries(answers)) {
+    for (const [query, message] of Object.entries(responses)) {
       const { body, status } = await fixture.staff.get(`${path}?${query}`);
       if (message === '') assert.is(status, 200, query);
       else assert.equal([status, body], [400, { [query.split('=')[0] as string]: [message] }], query);
@@ -321,9 +321,9 @@ test('stats/ counts the visible alerts after all list filters, always with the f
 });
 
 test('alert_groups/ lists the groups with their types, sorted, whatever advisory_alerts says', async () => {
-  const answer = await people.clients.stranger.get('/api/alerts/alert_groups/?page=3');
+  const response = await people.clients.stranger.get('/api/alerts/alert_groups/?page=3');
   assert.is(
-    JSON.stringify(answer.body),
+    JSON.stringify(response.body),
     JSON.stringify({
       projects: ['customer_has_zero_projects', 'customer_project_count_exceeded'],
       quota: ['threshold_exceeded'],

@@ -28,7 +28,7 @@ async function posted(scope: unknown, client = fixture.staff): Promise<string> {
 }
 
 /** What the query parameter answers: how many alerts, or the message under scope. */
-async function asked(scope: string, client = fixture.staff): Promise<number | string> {
+async function requests(scope: string, client = fixture.staff): Promise<number | string> {
   const { body, status } = await client.get(`/api/alerts/?scope=${encodeURIComponent(scope)}`);
   return status === 400 ? body.scope[0] : body.length;
 }
@@ -48,7 +48,7 @@ test('a link is an absolute URL of any host or a bare path, with or without trai
   ];
   for (const spelling of spellings) {
     assert.is(await posted(spelling), customer.url, spelling);
-    assert.is(await asked(spelling.trim()), 1, spelling);
+    assert.is(await requests(spelling.trim()), 1, spelling);
   }
 });
 
@@ -67,7 +67,7 @@ test('what is no URL or path, or holds a malformed uuid, is invalid', async () =
     `/api/customers/${dashed}/`,
     '/api/users/me/',
   ]) {
-    for (const answer of [await posted(link), await asked(link)]) assert.is(answer, `URL is invalid: ${link}.`);
+    for (const response of [await posted(link), await requests(link)]) assert.is(response, `URL is invalid: ${link}.`);
   }
 });
 
@@ -89,12 +89,12 @@ test('no such route or object, an unreadable object, and price estimates cannot 
     '/api/events/count/',
   ];
   for (const link of links) {
-    for (const answer of [await posted(link), await asked(link)])
-      assert.is(answer, `Can't restore object from url: ${link}`);
+    for (const response of [await posted(link), await requests(link)])
+      assert.is(response, `Can't restore object from url: ${link}`);
   }
-  assert.is(await asked(path, fixture.as('stranger')), `Can't restore object from url: ${path}`);
+  assert.is(await requests(path, fixture.as('stranger')), `Can't restore object from url: ${path}`);
   const key = (await fixture.staff.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
-  assert.is(await asked(key.url, fixture.as('stranger')), `Can't restore object from url: ${key.url}`);
+  assert.is(await requests(key.url, fixture.as('stranger')), `Can't restore object from url: ${key.url}`);
 });
 
 test('users are read while they are active and no staff; others by staff, global support and themselves', async () => {
@@ -102,15 +102,15 @@ test('users are read while they are active and no staff; others by staff, global
   const colleague = await fixture.user('colleague', { is_staff: true });
   const plain = await fixture.user('plain');
   await fixture.user('support', { is_support: true });
-  const found = async (username: string): Promise<(number | string)[]> =>
+  const matches = async (username: string): Promise<(number | string)[]> =>
     Promise.all(
       [plain, inactive, colleague].map(async ({ url }) =>
-        (await asked(url, fixture.as(username))) === 0 ? 0 : 'no such',
+        (await requests(url, fixture.as(username))) === 0 ? 0 : 'no such',
       ),
     );
-  assert.equal(await found('stranger'), [0, 'no such', 'no such']);
-  assert.equal(await found('colleague'), [0, 0, 0]);
-  assert.equal(await found('support'), [0, 0, 0]);
+  assert.equal(await matches('stranger'), [0, 'no such', 'no such']);
+  assert.equal(await matches('colleague'), [0, 0, 0]);
+  assert.equal(await matches('support'), [0, 0, 0]);
 });
 
 test('an object of a kind that is not accepted does not support such relationship', async () => {
@@ -122,10 +122,10 @@ test('an object of a kind that is not accepted does not support such relationshi
   const alert = (await fixture.staff.get('/api/alerts/')).body[0];
   for (const { url } of [certification, permission, hook, alert]) {
     if (url === undefined) continue;
-    for (const answer of [await posted(url), await asked(url)])
-      assert.is(answer, `${url} object does not support such relationship.`);
+    for (const response of [await posted(url), await requests(url)])
+      assert.is(response, `${url} object does not support such relationship.`);
   }
-  assert.is(await asked(hook.url, fixture.as('stranger')), `Can't restore object from url: ${hook.url}`);
+  assert.is(await requests(hook.url, fixture.as('stranger')), `Can't restore object from url: ${hook.url}`);
 });
 
 test('null and an empty text: an alert needs a scope; as a parameter an empty one is not given', async () => {
@@ -145,8 +145,8 @@ test('an object named in the query of another kind than its own is not found by 
 test('shared settings have links, and whose alerts they are', async () => {
   const { uuid } = settings(fixture, 'Shared');
   assert.is(await posted(`/api/service-settings/${uuid}/`), `${fixture.url}/api/service-settings/${uuid}/`);
-  assert.is(await asked(`/api/service-settings/${uuid}/`, fixture.as('stranger')), 0);
-  assert.is(await asked(`/api/service-settings/${uuid}/`), 1);
+  assert.is(await requests(`/api/service-settings/${uuid}/`, fixture.as('stranger')), 0);
+  assert.is(await requests(`/api/service-settings/${uuid}/`), 1);
 });
 
 test('links written with the path of base_url are taken as they were given out', async () => {

@@ -93,12 +93,12 @@ test('POST of alerts and events takes no scope of these kinds, POST on the path 
   for (const alert of [ofService, ofLink, ofResource]) {
     const unrelated = { scope: [`${alert.scope} object does not support such relationship.`] };
     const body = { alert_type: alert.alert_type, message: 'By hand.', severity: 'Error', scope: alert.scope };
-    const refused = [
+    const rejection = [
       await fixture.staff.post('/api/alerts/', body),
       await fixture.staff.post('/api/events/', { level: 'info', message: 'x', scope: alert.scope }),
     ];
     assert.equal(
-      refused.map((answer) => [answer.status, answer.body]),
+      rejection.map((response) => [response.status, response.body]),
       [
         [400, unrelated],
         [400, unrelated],
@@ -106,9 +106,9 @@ test('POST of alerts and events takes no scope of these kinds, POST on the path 
     );
     const [, key] = /([0-9a-f]{32})\/$/.exec(alert.scope) as unknown as [string, string];
     for (const scope of [{}, { scope: alert.scope }, { scope: alert.scope.replace(key, key.toUpperCase()) }]) {
-      const answer = await fixture.staff.post(alert.url, { ...body, scope: undefined, ...scope });
+      const response = await fixture.staff.post(alert.url, { ...body, scope: undefined, ...scope });
       assert.equal(
-        [answer.status, answer.body.message, answer.body.scope, answer.body.uuid],
+        [response.status, response.body.message, response.body.scope, response.body.uuid],
         [200, 'By hand.', alert.scope, alert.uuid],
       );
     }
@@ -171,12 +171,12 @@ test('aggregate: of a customer its services, links and resources, of a project i
   const ofProject = ['resource_disappeared_from_backend', 'threshold_exceeded'];
   assert.equal(await kinds('aggregate=project'), ofProject);
   assert.equal(await kinds(`aggregate=project&uuid=${project.uuid}`), ofProject);
-  const elsewhere = await fixture.project('Elsewhere', await fixture.customer('Other'));
-  for (const query of [`aggregate=project&uuid=${elsewhere.uuid}`, `uuid=${elsewhere.customer_uuid}`])
+  const remote = await fixture.project('Elsewhere', await fixture.customer('Other'));
+  for (const query of [`aggregate=project&uuid=${remote.uuid}`, `uuid=${remote.customer_uuid}`])
     assert.equal(await kinds(query), [], query);
   const counted = async (object: Json, query = ''): Promise<number> =>
     (await fixture.staff.get(`${object.url}counters/?fields=alerts&${query}`)).body.alerts;
-  assert.equal([await counted(customer), await counted(project), await counted(elsewhere)], [3, 2, 0]);
+  assert.equal([await counted(customer), await counted(project), await counted(remote)], [3, 2, 0]);
   assert.equal(
     [await counted(customer, 'exclude_features=services'), await counted(project, 'exclude_features=resources')],
     [2, 1],

@@ -8,7 +8,7 @@ import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('filters of events (events.md 1.1, 4.7)');
-let world: Personas;
+let setup: Personas;
 const instance = '1'.repeat(32);
 const volume = '2'.repeat(32);
 const service = '3'.repeat(32);
@@ -16,8 +16,8 @@ const stranger = '4'.repeat(32);
 
 /** Besides what the cast causes: keys, a quota, and events of resources as their work records them. */
 test.before(async () => {
-  world = await createPersonas(fixture);
-  const { customer, project } = world;
+  setup = await createPersonas(fixture);
+  const { customer, project } = setup;
   const resource = (uuid: string, type: string, inside: Json) => {
     const context = {
       resource_uuid: uuid,
@@ -42,13 +42,13 @@ test.before(async () => {
   resource(instance, 'OpenStack.Instance', inside);
   resource(volume, 'OpenStack.Volume', inside);
   resource(stranger, 'JIRA.Project', { customer_uuid: stranger });
-  await world.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 });
+  await setup.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 });
   const [quota] = (await fixture.staff.get(project.url)).body.quotas;
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Quota', scope: quota.url });
 });
 
 /** Messages in the order they were recorded; that list and count agree is checked on the way. */
-async function found(filter: string, client: Client = fixture.staff): Promise<string[]> {
+async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);
   assert.equal((await client.get(`/api/events/count/?${filter}`)).body, { count: body.length });
@@ -60,10 +60,10 @@ async function types(filter: string): Promise<string[]> {
   return [...new Set<string>(body.map((event: Json) => event.type))].sort();
 }
 
-const refused = async (filter: string, errors: unknown): Promise<void> => {
+const rejection = async (filter: string, errors: unknown): Promise<void> => {
   for (const path of ['', 'count/', 'count_history/', 'count/history/']) {
-    const answer = await fixture.staff.get(`/api/events/${path}?point=1&${filter}`);
-    assert.equal([answer.status, answer.body], [400, errors]);
+    const response = await fixture.staff.get(`/api/events/${path}?point=1&${filter}`);
+    assert.equal([response.status, response.body], [400, errors]);
   }
 };
 
@@ -85,7 +85,7 @@ test('event_type is repeatable, OR, exact; an unknown one matches nothing', asyn
   ]);
   assert.equal(await types('event_type=role_granted&event_type=role_updated'), ['role_granted']);
   for (const nothing of ['role_updated', 'ROLE_GRANTED', 'role'])
-    assert.equal(await found(`event_type=${nothing}`), []);
+    assert.equal(await matches(`event_type=${nothing}`), []);
   assert.equal(await types('event_type='), recordedTypes);
 });
 
@@ -96,12 +96,12 @@ test('feature is repeatable, the union of the types of its groups; an unknown on
     'ssh_key_creation_succeeded',
   ]);
   assert.equal(await types('feature=ssh&feature=nothing'), ['ssh_key_creation_succeeded']);
-  assert.equal(await found('feature=nothing'), []);
+  assert.equal(await matches('feature=nothing'), []);
 });
 
 test('feature given together with event_type: only feature counts', async () => {
   assert.equal(await types('feature=ssh&event_type=role_granted'), ['ssh_key_creation_succeeded']);
-  assert.equal(await found('feature=nothing&event_type=role_granted'), []);
+  assert.equal(await matches('feature=nothing&event_type=role_granted'), []);
 });
 
 test('exclude_features is repeatable and subtracts its types; unknown names are ignored', async () => {
@@ -121,12 +121,12 @@ test('exclude_features is repeatable and subtracts its types; unknown names are 
   assert.equal(await types('event_type=role_granted&event_type=custom_notification&exclude_features=users'), [
     'custom_notification',
   ]);
-  assert.equal(await found('feature=ssh&exclude_features=ssh'), []);
+  assert.equal(await matches('feature=ssh&exclude_features=ssh'), []);
 });
 
 test('scope: the events about this very object, for a user as actor or as affected', async () => {
-  const { customer, project, users } = world;
-  assert.equal(await found(`scope=${project.url}`), [
+  const { customer, project, users } = setup;
+  assert.equal(await matches(`scope=${project.url}`), [
     'Project Rocket has been created.',
     'User manager has gained role of Manager in project Rocket.',
     'User admin.of.project has gained role of Administrator in project Rocket.',
@@ -135,95 +135,95 @@ test('scope: the events about this very object, for a user as actor or as affect
     'Resource web has been created.',
     'Quota',
   ]);
-  assert.is((await found(`scope=${customer.url}`)).length, 10);
-  assert.equal(await found(`scope=${users.helper.url}`), [
+  assert.is((await matches(`scope=${customer.url}`)).length, 10);
+  assert.equal(await matches(`scope=${users.helper.url}`), [
     'User helper has been created.',
     'User helper has gained role of Support in customer Alice.',
   ]);
-  assert.equal(await found(`scope=/api/users/${users.owner.uuid}`), [
+  assert.equal(await matches(`scope=/api/users/${users.owner.uuid}`), [
     'User owner has been created.',
     'User owner has gained role of Owner in customer Alice.',
     'SSH key laptop has been created for user with username owner.',
   ]);
   const [key] = (await fixture.staff.get('/api/keys/')).body;
-  assert.equal(await found(`scope=${key.url}`), ['SSH key laptop has been created for user with username owner.']);
+  assert.equal(await matches(`scope=${key.url}`), ['SSH key laptop has been created for user with username owner.']);
   const [quota, other] = (await fixture.staff.get(project.url)).body.quotas;
-  assert.equal(await found(`scope=${quota.url}`), ['Quota']);
-  assert.equal(await found(`scope=${other.url}`), []);
+  assert.equal(await matches(`scope=${quota.url}`), ['Quota']);
+  assert.equal(await matches(`scope=${other.url}`), []);
 });
 
 test('scope: what is no link, or of no object the caller reads, is 400', async () => {
-  await refused('scope=nowhere', { scope: ['URL is invalid: nowhere.'] });
-  await refused('scope=/api/customers/1/', { scope: ['URL is invalid: /api/customers/1/.'] });
-  await refused(`scope=/api/customers/${instance}/`, {
+  await rejection('scope=nowhere', { scope: ['URL is invalid: nowhere.'] });
+  await rejection('scope=/api/customers/1/', { scope: ['URL is invalid: /api/customers/1/.'] });
+  await rejection(`scope=/api/customers/${instance}/`, {
     scope: [`Can't restore object from url: /api/customers/${instance}/`],
   });
-  const { status, body } = await world.clients.stranger.get(`/api/events/?scope=${world.project.url}`);
-  assert.equal([status, body], [400, { scope: [`Can't restore object from url: ${world.project.url}`] }]);
+  const { status, body } = await setup.clients.stranger.get(`/api/events/?scope=${setup.project.url}`);
+  assert.equal([status, body], [400, { scope: [`Can't restore object from url: ${setup.project.url}`] }]);
 });
 
 test('scope_type for staff: the key is present; full and short names are compared without case and underscores', async () => {
-  assert.equal(await found('scope_type=quotas.quota'), ['Quota']);
+  assert.equal(await matches('scope_type=quotas.quota'), ['Quota']);
   for (const name of ['core.sshpublickey', 'ssh_public_key', 'SshPublicKey', 'Core.SSH_PublicKey']) {
     assert.equal(
-      await found(`scope_type=${name}`),
+      await matches(`scope_type=${name}`),
       ['SSH key laptop has been created for user with username owner.'],
       name,
     );
   }
-  assert.is((await found('scope_type=structure.customer')).length, 11);
-  assert.is((await found('scope_type=project')).length, 7);
-  assert.is((await found('scope_type=core.user')).length, (await found('')).length - 3);
-  assert.equal(await found('scope_type=structure.servicesettings'), []);
-  assert.equal(await found('scope_type=openstack.instance'), ['Resource web has been created.']);
-  assert.equal(await found('scope_type=openstack.volume'), ['Resource web has been created.']);
-  assert.equal(await found('scope_type=openstack.tenant'), []);
-  assert.is((await found('scope_type=openstack.service')).length, 2);
-  assert.is((await found('scope_type=openstack.serviceprojectlink')).length, 2);
-  assert.is((await found('scope_type=jira.service')).length, 1);
-  assert.is((await found('scope_type=jira.serviceprojectlink')).length, 0);
+  assert.is((await matches('scope_type=structure.customer')).length, 11);
+  assert.is((await matches('scope_type=project')).length, 7);
+  assert.is((await matches('scope_type=core.user')).length, (await matches('')).length - 3);
+  assert.equal(await matches('scope_type=structure.servicesettings'), []);
+  assert.equal(await matches('scope_type=openstack.instance'), ['Resource web has been created.']);
+  assert.equal(await matches('scope_type=openstack.volume'), ['Resource web has been created.']);
+  assert.equal(await matches('scope_type=openstack.tenant'), []);
+  assert.is((await matches('scope_type=openstack.service')).length, 2);
+  assert.is((await matches('scope_type=openstack.serviceprojectlink')).length, 2);
+  assert.is((await matches('scope_type=jira.service')).length, 1);
+  assert.is((await matches('scope_type=jira.serviceprojectlink')).length, 0);
   for (const nothing of ['cloud', 'openstack', 'structure', 'openstack.project'])
-    assert.equal(await found(`scope_type=${nothing}`), []);
+    assert.equal(await matches(`scope_type=${nothing}`), []);
 });
 
 test("scope_type for others: through the caller's own rule", async () => {
-  const { clients } = world;
-  assert.is((await found('scope_type=structure.customer', clients.owner)).length, 10);
-  assert.equal(await found('scope_type=structure.customer', clients.manager), []);
-  assert.is((await found('scope_type=structure.project', clients.manager)).length, 7);
-  assert.is((await found('scope_type=structure.project', clients.owner)).length, 7);
-  assert.equal(await found('scope_type=core.user', clients.manager), [
+  const { clients } = setup;
+  assert.is((await matches('scope_type=structure.customer', clients.owner)).length, 10);
+  assert.equal(await matches('scope_type=structure.customer', clients.manager), []);
+  assert.is((await matches('scope_type=structure.project', clients.manager)).length, 7);
+  assert.is((await matches('scope_type=structure.project', clients.owner)).length, 7);
+  assert.equal(await matches('scope_type=core.user', clients.manager), [
     'User manager has been created.',
     'User manager has gained role of Manager in project Rocket.',
   ]);
-  assert.equal(await found('scope_type=quota', clients.observer), ['Quota']);
-  assert.equal(await found('scope_type=openstack.instance', clients.observer), ['Resource web has been created.']);
-  assert.equal(await found('scope_type=jira.project', clients.owner), []);
-  assert.equal(await found('scope_type=core.sshpublickey', clients.helper), []);
-  assert.equal(await found('scope_type=core.sshpublickey', clients.owner), [
+  assert.equal(await matches('scope_type=quota', clients.observer), ['Quota']);
+  assert.equal(await matches('scope_type=openstack.instance', clients.observer), ['Resource web has been created.']);
+  assert.equal(await matches('scope_type=jira.project', clients.owner), []);
+  assert.equal(await matches('scope_type=core.sshpublickey', clients.helper), []);
+  assert.equal(await matches('scope_type=core.sshpublickey', clients.owner), [
     'SSH key laptop has been created for user with username owner.',
   ]);
 });
 
 test('user_username is the name of the actor, without case', async () => {
   for (const name of ['owner', 'OWNER'])
-    assert.equal(await found(`user_username=${name}`), [
+    assert.equal(await matches(`user_username=${name}`), [
       'SSH key laptop has been created for user with username owner.',
     ]);
-  assert.equal(await found('user_username=own'), []);
-  assert.is((await found('user_username=admin', world.clients.owner)).length, 9);
+  assert.equal(await matches('user_username=own'), []);
+  assert.is((await matches('user_username=admin', setup.clients.owner)).length, 9);
 });
 
 test('resource_type and resource_uuid are exact', async () => {
-  assert.is((await found('resource_type=OpenStack.Instance')).length, 1);
-  assert.equal(await found('resource_type=openstack.instance'), []);
+  assert.is((await matches('resource_type=OpenStack.Instance')).length, 1);
+  assert.equal(await matches('resource_type=openstack.instance'), []);
   const dashed = '11111111-1111-1111-1111-111111111111';
   for (const uuid of [instance, dashed])
-    assert.equal(await found(`resource_uuid=${uuid}`), ['Resource web has been created.']);
-  assert.equal(await found(`resource_uuid=${world.customer.uuid}`), []);
-  assert.equal(await found(`resource_uuid=${volume}&resource_type=OpenStack.Instance`), []);
-  assert.equal(await found(`resource_uuid=${stranger}`, world.clients.owner), []);
-  await refused('resource_uuid=x', { resource_uuid: ['"x" is not a valid UUID.'] });
+    assert.equal(await matches(`resource_uuid=${uuid}`), ['Resource web has been created.']);
+  assert.equal(await matches(`resource_uuid=${setup.customer.uuid}`), []);
+  assert.equal(await matches(`resource_uuid=${volume}&resource_type=OpenStack.Instance`), []);
+  assert.equal(await matches(`resource_uuid=${stranger}`, setup.clients.owner), []);
+  await rejection('resource_uuid=x', { resource_uuid: ['"x" is not a valid UUID.'] });
 });
 
 test('from is inclusive, to is exclusive', async () => {
@@ -238,24 +238,24 @@ test('from is inclusive, to is exclusive', async () => {
     fixture.clock.set(instant as string);
     await fixture.staff.post('/api/events/', { level: 'info', message });
   }
-  assert.equal(await found(`from=${second}`), ['at', 'within', 'after']);
-  assert.equal(await found(`from=${second}&to=${second + 1}`), ['at', 'within']);
-  assert.equal(await found(`from=${second - 1}&to=${second}&event_type=custom_notification&search=before&scope=`), [
+  assert.equal(await matches(`from=${second}`), ['at', 'within', 'after']);
+  assert.equal(await matches(`from=${second}&to=${second + 1}`), ['at', 'within']);
+  assert.equal(await matches(`from=${second - 1}&to=${second}&event_type=custom_notification&search=before&scope=`), [
     'before',
   ]);
-  assert.equal(await found(`to=${second}&from=0&user_username=admin&event_type=custom_notification`), [
+  assert.equal(await matches(`to=${second}&from=0&user_username=admin&event_type=custom_notification`), [
     'Quota',
     'before',
   ]);
-  assert.equal(await found('from=253402300799'), []);
+  assert.equal(await matches('from=253402300799'), []);
 });
 
 test('a range that is empty or turned around, and what is no timestamp, is 400, with all errors at once', async () => {
   for (const range of ['from=5&to=5', 'from=6&to=5'])
-    await refused(range, { non_field_errors: ['End must occur after start.'] });
+    await rejection(range, { non_field_errors: ['End must occur after start.'] });
   const wrong = (value: string): string[] => [`Value "${value}" should be valid UNIX timestamp.`];
-  for (const value of ['x', '-1', '1.5', '253402300800']) await refused(`from=${value}`, { from: wrong(value) });
-  await refused('from=a&to=b&resource_uuid=c&scope=d', {
+  for (const value of ['x', '-1', '1.5', '253402300800']) await rejection(`from=${value}`, { from: wrong(value) });
+  await rejection('from=a&to=b&resource_uuid=c&scope=d', {
     from: wrong('a'),
     to: wrong('b'),
     resource_uuid: ['"c" is not a valid UUID.'],
@@ -264,7 +264,7 @@ test('a range that is empty or turned around, and what is no timestamp, is 400, 
 });
 
 test('unknown parameters and empty values are as not given; of a repeated single one the last counts; different ones combine with AND', async () => {
-  const all = (await found('')).length;
+  const all = (await matches('')).length;
   for (const none of [
     'exclude_extra=users',
     'undefined',
@@ -278,22 +278,22 @@ test('unknown parameters and empty values are as not given; of a repeated single
     'user_username=',
     'resource_uuid=',
   ]) {
-    assert.is((await found(none)).length, all, none);
+    assert.is((await matches(none)).length, all, none);
   }
-  assert.equal(await found('user_username=admin&user_username=nobody'), []);
+  assert.equal(await matches('user_username=admin&user_username=nobody'), []);
   assert.equal(
-    await found(
-      `scope=${world.project.url}&event_type=role_granted&search=Administrator&user_username=admin&scope_type=core.user`,
+    await matches(
+      `scope=${setup.project.url}&event_type=role_granted&search=Administrator&user_username=admin&scope_type=core.user`,
     ),
     ['User admin.of.project has gained role of Administrator in project Rocket.'],
   );
 });
 
 test('scope_type=core.user finds also what nobody did to a user: the expiry of their role', async () => {
-  await fixture.grant(world.project, world.users.stranger, 'support', '2018-04-01T00:00:00Z');
+  await fixture.grant(setup.project, setup.users.stranger, 'support', '2018-04-01T00:00:00Z');
   fixture.clock.set('2018-04-01T00:00:00Z');
-  for (const client of [fixture.staff, world.clients.stranger]) {
-    assert.equal(await found('scope_type=core.user&event_type=role_revoked', client), [
+  for (const client of [fixture.staff, setup.clients.stranger]) {
+    assert.equal(await matches('scope_type=core.user&event_type=role_revoked', client), [
       'User stranger has lost role of Support in project Rocket.',
     ]);
   }

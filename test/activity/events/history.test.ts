@@ -3,20 +3,20 @@ import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('counts of events over time (events.md 2.5, 4.6)');
-let world: Personas;
+let setup: Personas;
 
 /** 2018-03-01T00:00:00Z; an event each 10 s from there on: 0, 10, 20, 30 seconds. */
 const begin = 1519862400;
 const paths = ['/api/events/count_history/', '/api/events/count/history/'];
 
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
   for (const [i, level] of ['info', 'error', 'info', 'info'].entries()) {
     fixture.clock.set((begin + 10 * i) * 1_000_000);
     await fixture.staff.post('/api/events/', {
       level,
       message: `Tick ${i}`,
-      ...(i < 2 && { scope: world.customer.url }),
+      ...(i < 2 && { scope: setup.customer.url }),
     });
   }
 });
@@ -70,16 +70,16 @@ test('filters narrow what is counted; from and to bound it', async () => {
   assert.equal(await ask(only), [1, 2, 4]);
   assert.equal(await ask('search=tick'), [1, 2, 4]);
   assert.equal(await ask('search=very high'), [0, 1, 1]);
-  assert.equal(await ask(`${only}&scope=${world.customer.url}`), [1, 2, 2]);
+  assert.equal(await ask(`${only}&scope=${setup.customer.url}`), [1, 2, 2]);
   assert.equal(await ask(`${only}&from=${begin + 10}`), [0, 1, 3]);
   assert.equal(await ask(`${only}&to=${begin + 20}`), [1, 2, 2]);
   assert.equal(await ask(`search=tick&from=${begin + 10}&to=${begin + 20}`), [0, 1, 1]);
   assert.equal(await ask(`${only}&from=${begin + 60}`), [0, 0, 0]);
   assert.equal(await ask('event_type=role_updated'), [0, 0, 0]);
   assert.equal(await ask('search=!!!'), [0, 0, 0]);
-  assert.equal(await ask(only, world.clients.owner), [1, 2, 2]);
-  assert.equal(await ask(`${only}&search=tick`, world.clients.owner), [1, 2, 2]);
-  assert.equal(await ask(only, world.clients.manager), [0, 0, 0]);
+  assert.equal(await ask(only, setup.clients.owner), [1, 2, 2]);
+  assert.equal(await ask(`${only}&search=tick`, setup.clients.owner), [1, 2, 2]);
+  assert.equal(await ask(only, setup.clients.manager), [0, 0, 0]);
 });
 
 test('without all of its parameters, with both styles, or with a bad value it is 400', async () => {
@@ -125,7 +125,7 @@ test('without all of its parameters, with both styles, or with a bad value it is
 
 test('POST takes the parameters as members of the body: lists or single values, numbers or strings; the query string is ignored', async () => {
   const post = (body: unknown, query = '') => fixture.staff.post(`/api/events/count/history/${query}`, body);
-  const answer = history([begin + 11, 2], [begin, 0]);
+  const response = history([begin + 11, 2], [begin, 0]);
   for (const body of [
     { point: [begin + 11, begin], event_type: ['custom_notification'] },
     { point: [String(begin + 11), begin], event_type: 'custom_notification', unknown: { x: 1 }, scope: null, from: '' },
@@ -136,8 +136,8 @@ test('POST takes the parameters as members of the body: lists or single values, 
       from: String(begin),
     },
   ]) {
-    const { status, body: given } = await post(body, '?point=5&event_type=role_granted&from=7');
-    assert.equal([status, given], [200, answer]);
+    const { status, body: input } = await post(body, '?point=5&event_type=role_granted&from=7');
+    assert.equal([status, input], [200, response]);
   }
   assert.equal((await post({ point: begin + 11, event_type: 'custom_notification' })).body, history([begin + 11, 2]));
   assert.equal(
@@ -150,10 +150,10 @@ test('POST takes the parameters as members of the body: lists or single values, 
     `point=${begin + 11}&point=${begin}&${only}`,
     { 'Content-Type': 'application/x-www-form-urlencoded' },
   );
-  assert.equal([form.status, form.body], [200, answer]);
+  assert.equal([form.status, form.body], [200, response]);
   assert.equal(
     (
-      await world.clients.manager.post('/api/events/count/history/', {
+      await setup.clients.manager.post('/api/events/count/history/', {
         point: begin + 99,
         event_type: 'custom_notification',
       })
@@ -164,26 +164,26 @@ test('POST takes the parameters as members of the body: lists or single values, 
 
 test('a form writes a list as JSON text or repeats its field', async () => {
   const post = async (body: string): Promise<unknown> => {
-    const answer = await fixture.staff.send('POST', '/api/events/count/history/', body, {
+    const response = await fixture.staff.send('POST', '/api/events/count/history/', body, {
       'Content-Type': 'application/x-www-form-urlencoded',
     });
-    return [answer.status, answer.body];
+    return [response.status, response.body];
   };
   const list = (...items: unknown[]): string => encodeURIComponent(JSON.stringify(items));
-  const answer = [200, history([begin + 11, 2], [begin, 0])];
+  const response = [200, history([begin + 11, 2], [begin, 0])];
   assert.equal(
     await post(`point=${list(begin + 11, String(begin))}&event_type=${list('custom_notification')}`),
-    answer,
+    response,
   );
   assert.equal(
     await post(`point=${list(begin + 11, begin)}&event_type=custom_notification&event_type=role_updated`),
-    answer,
+    response,
   );
   assert.equal(
     await post(
       `point=${begin + 11}&point=${begin}&exclude_features=${list('users', 'customers', 'projects', 'ssh')}&${only}`,
     ),
-    answer,
+    response,
   );
   assert.equal(await post(`point=${list()}`), await post(''));
   assert.equal(await post(`point=${encodeURIComponent('[1')}`), [
@@ -198,18 +198,18 @@ test('a form writes a list as JSON text or repeats its field', async () => {
 });
 
 test('POST refuses what GET refuses', async () => {
-  const refused = async (body: unknown, errors: unknown): Promise<void> => {
-    const answer = await fixture.staff.post('/api/events/count/history/', body);
-    assert.equal([answer.status, answer.body], [400, errors]);
+  const rejection = async (body: unknown, errors: unknown): Promise<void> => {
+    const response = await fixture.staff.post('/api/events/count/history/', body);
+    assert.equal([response.status, response.body], [400, errors]);
   };
-  await refused(
+  await rejection(
     { point: [1.5, 'x', [1]] },
     { point: ['1.5', 'x', '[1]'].map((value) => `Value "${value}" should be valid UNIX timestamp.`) },
   );
-  await refused({ point: 1, from: 'x' }, { from: ['Value "x" should be valid UNIX timestamp.'] });
-  await refused({ point: 1, from: 6, to: 5 }, { non_field_errors: ['End must occur after start.'] });
-  await refused({ point: 1, scope: 'x' }, { scope: ['URL is invalid: x.'] });
-  await refused([], { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] });
+  await rejection({ point: 1, from: 'x' }, { from: ['Value "x" should be valid UNIX timestamp.'] });
+  await rejection({ point: 1, from: 6, to: 5 }, { non_field_errors: ['End must occur after start.'] });
+  await rejection({ point: 1, scope: 'x' }, { scope: ['URL is invalid: x.'] });
+  await rejection([], { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] });
   assert.is((await fixture.anonymous.post('/api/events/count/history/', { point: 1 })).status, 401);
 });
 

@@ -58,9 +58,13 @@ test('without a search the timer enters them, many in steps', async () => {
 
 test('what is recorded and searched in one turn is found; what fails leaves neither event nor word', async () => {
   const wrong = fixture.staff.post('/api/customers/', { name: 'Zircon mine', agreement_number: 'x' });
-  const answers = await Promise.all([notify('A zircon'), wrong, fixture.staff.get('/api/events/count/?search=zircon')]);
+  const responses = await Promise.all([
+    notify('A zircon'),
+    wrong,
+    fixture.staff.get('/api/events/count/?search=zircon'),
+  ]);
   assert.equal(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [201, 400, 200],
   );
   assert.is(await count('zircon'), 1);
@@ -144,12 +148,12 @@ test('a log from before the volumes is entered anew', () => {
   migrate(db);
   assert.is(indexed(db), 0);
   indexAll(db);
-  const found = (...words: string[]): number =>
+  const matches = (...words: string[]): number =>
     db.value<number>(
       sql`SELECT count(*) FROM json_each(${JSON.stringify(phrasesOf(db, words))}) p CROSS JOIN event_words WHERE event_words MATCH p.value`,
     ) as number;
   assert.equal(
-    [found('deep', 'sea'), found('very', 'high'), found('number', '19999'), found('normal', 'deep')],
+    [matches('deep', 'sea'), matches('very', 'high'), matches('number', '19999'), matches('normal', 'deep')],
     [20_000, 10_000, 1, 0],
   );
   db.script(`INSERT INTO event_words (event_words) VALUES ('integrity-check')`);

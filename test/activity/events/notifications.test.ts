@@ -7,11 +7,11 @@ import { publicKeys } from '../../support/public-keys.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('custom notifications, POST /api/events/ (events.md 1.3, 4.6)');
-let world: Personas;
+let setup: Personas;
 let staff: Record<string, string>;
 
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
   staff = await byStaff(fixture);
 });
 test.before.each(() => {
@@ -23,13 +23,13 @@ const level = 'info';
 const message = 'Hello';
 
 test('staff post events, everybody else is 403, before the body is read', async () => {
-  const answers = await asEachPersona(world, (client) => client.post('/api/events/', { level, message }));
-  for (const [part, { status, body }] of Object.entries(answers)) {
+  const responses = await asEachPersona(setup, (client) => client.post('/api/events/', { level, message }));
+  for (const [part, { status, body }] of Object.entries(responses)) {
     if (part === 'staff') assert.is(status, 201);
     else assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }], part);
   }
   assert.is(
-    (await world.clients.support.send('POST', '/api/events/', '{', { 'Content-Type': 'application/json' })).status,
+    (await setup.clients.support.send('POST', '/api/events/', '{', { 'Content-Type': 'application/json' })).status,
     403,
   );
   assert.is((await fixture.anonymous.post('/api/events/', { level, message })).status, 401);
@@ -66,16 +66,16 @@ test('a message has no length limit of its own, a form is as good as JSON, unkno
 });
 
 test('all errors of a body are told at once', async () => {
-  const refused = async (body: unknown, errors: unknown): Promise<void> => {
-    const answer = await post(body);
-    assert.equal([answer.status, answer.body], [400, errors]);
+  const rejection = async (body: unknown, errors: unknown): Promise<void> => {
+    const response = await post(body);
+    assert.equal([response.status, response.body], [400, errors]);
   };
-  await refused({}, { level: ['This field is required.'], message: ['This field is required.'] });
-  await refused(
+  await rejection({}, { level: ['This field is required.'], message: ['This field is required.'] });
+  await rejection(
     { level: null, message: null },
     { level: ['This field may not be null.'], message: ['This field may not be null.'] },
   );
-  await refused(
+  await rejection(
     { level: 'INFO', message: ' ', scope: 'nowhere' },
     {
       level: ['"INFO" is not a valid choice.'],
@@ -83,11 +83,11 @@ test('all errors of a body are told at once', async () => {
       scope: ['URL is invalid: nowhere.'],
     },
   );
-  await refused(
+  await rejection(
     { level: 'critical', message: ['x'] },
     { level: ['"critical" is not a valid choice.'], message: ['Not a valid string.'] },
   );
-  await refused({ level, message, scope: 5 }, { scope: ['Not a valid string.'] });
+  await rejection({ level, message, scope: 5 }, { scope: ['Not a valid string.'] });
   assert.equal(fixture.events(), []);
 });
 
@@ -100,13 +100,13 @@ test('a scope that is no link, or of no object, is refused', async () => {
     [`/api/price-estimates/${missing}/`, `Can't restore object from url: /api/price-estimates/${missing}/`],
     ['/api/nothing/', "Can't restore object from url: /api/nothing/"],
   ]) {
-    const answer = await post({ level, message, scope });
-    assert.equal([answer.status, answer.body], [400, { scope: [text] }]);
+    const response = await post({ level, message, scope });
+    assert.equal([response.status, response.body], [400, { scope: [text] }]);
   }
 });
 
 test('a scope is an absolute URL of any host or a path, with or without the last slash; the answer has its full link', async () => {
-  const { url, uuid } = world.customer;
+  const { url, uuid } = setup.customer;
   for (const scope of [
     url,
     `http://other.example/api/customers/${uuid}`,
@@ -120,8 +120,8 @@ test('a scope is an absolute URL of any host or a path, with or without the last
 });
 
 test('the context is the SCOPE keys and the OWN keys of the scope', async () => {
-  const { customer, project, users } = world;
-  const key = (await world.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
+  const { customer, project, users } = setup;
+  const key = (await setup.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const [quota] = (await fixture.staff.get(`/api/projects/${project.uuid}/`)).body.quotas;
   const globalQuota = (await fixture.staff.get('/api/quotas/?name=global_customer')).body[0];
   const decimals = (of: Json) => ({
@@ -167,7 +167,7 @@ test('the context is the SCOPE keys and the OWN keys of the scope', async () => 
 
 test('settings are a scope; the keys of shared ones have no customer', async () => {
   const { db } = fixture.server.app;
-  const customerId = db.value<number>(sql`SELECT id FROM customer WHERE uuid = ${world.customer.uuid}`) as number;
+  const customerId = db.value<number>(sql`SELECT id FROM customer WHERE uuid = ${setup.customer.uuid}`) as number;
   db.write(() => {
     db.insert('service_settings', {
       uuid: 'a'.repeat(32),
@@ -187,7 +187,7 @@ test('settings are a scope; the keys of shared ones have no customer', async () 
     service_settings_type: 'OpenStack',
   });
   for (const [uuid, name, more] of [
-    ['a'.repeat(32), 'Own', inCustomer(world.customer)],
+    ['a'.repeat(32), 'Own', inCustomer(setup.customer)],
     ['b'.repeat(32), 'Shared', {}],
   ] as const) {
     fixture.events();

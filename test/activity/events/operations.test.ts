@@ -163,24 +163,24 @@ test('organization actions record user_update_succeeded if a field changed, then
 });
 
 test('customers record their creation and every change of a field, with the new names; a PATCH without change nothing', async () => {
-  const made = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
-  await fixture.staff.patch(made.url, { name: 'Alice' });
-  customer = (await fixture.staff.patch(made.url, { name: 'Alice & Co' })).body;
+  const created = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
+  await fixture.staff.patch(created.url, { name: 'Alice' });
+  customer = (await fixture.staff.patch(created.url, { name: 'Alice & Co' })).body;
   assert.equal(recorded(), [
-    expectedEvent('customer_creation_succeeded', 'Customer Alice has been created.', staff, inCustomer(made)),
+    expectedEvent('customer_creation_succeeded', 'Customer Alice has been created.', staff, inCustomer(created)),
     expectedEvent('customer_update_succeeded', 'Customer Alice & Co has been updated.', staff, inCustomer(customer)),
   ]);
 });
 
 test('projects record their creation, and in the message of a change what was changed: name, description, customer', async () => {
   const other = await fixture.customer('Other');
-  const made = await fixture.project('Rocket', other);
+  const created = await fixture.project('Rocket', other);
   recorded();
   project = (
-    await fixture.staff.patch(made.url, { name: "O'Rocket {name}", description: 'Fast', customer: customer.url })
+    await fixture.staff.patch(created.url, { name: "O'Rocket {name}", description: 'Fast', customer: customer.url })
   ).body;
-  await fixture.staff.put(made.url, { name: "O'Rocket {name}" });
-  await fixture.staff.patch(made.url, { description: '' });
+  await fixture.staff.put(created.url, { name: "O'Rocket {name}" });
+  await fixture.staff.patch(created.url, { description: '' });
   assert.equal(recorded(), [
     expectedEvent(
       'project_update_succeeded',

@@ -95,10 +95,10 @@ test('an event may be removed before its words are in the index', async () => {
 test('of removed events no word stays in the index, and all words of the others do', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   const { clock, db } = fixture.server.app;
-  const kept = 500;
+  const stored = 500;
   db.script(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
     INSERT INTO event (uuid, at, type, level, message, context)
-    SELECT i, ${clock.now() - 8 * day} + iif(i > ${9000 - kept}, 2 * ${day}, i), 'custom_notification', 'info', 'Zircon number ' || i,
+    SELECT i, ${clock.now() - 8 * day} + iif(i > ${9000 - stored}, 2 * ${day}, i), 'custom_notification', 'info', 'Zircon number ' || i,
       json_object('project_name', 'Deep Sea', 'user_full_name', 'Jürgen ' || i) FROM n`);
   indexAll(db);
   const holds = (word: string): number =>
@@ -109,10 +109,10 @@ test('of removed events no word stays in the index, and all words of the others 
   assert.equal(words.map(holds), [9000, 9000, 9000, 9000]);
   fixture.server.tick();
   await fixture.server.settled();
-  assert.equal(rows(fixture)[2], kept);
-  assert.equal(words.map(holds), [kept, kept, kept, kept]);
+  assert.equal(rows(fixture)[2], stored);
+  assert.equal(words.map(holds), [stored, stored, stored, stored]);
   assert.equal(['8500', '8501'].map(holds), [0, 1]);
-  assert.equal((await fixture.staff.get('/api/events/count/?search=deep+sea')).body, { count: kept });
+  assert.equal((await fixture.staff.get('/api/events/count/?search=deep+sea')).body, { count: stored });
   db.script(`INSERT INTO event_words (event_words) VALUES ('integrity-check')`);
   await fixture.close();
 });

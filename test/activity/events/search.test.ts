@@ -5,7 +5,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 const { test, fixture } = suiteWithServer('full-text search of events (events.md 4.7)');
 
 /** Messages of what a search finds, in the order they were recorded. */
-async function found(query: string): Promise<string[]> {
+async function matches(query: string): Promise<string[]> {
   const { status, body } = await fixture.staff.get(
     `/api/events/?o=@timestamp&page_size=300&search=${encodeURIComponent(query)}`,
   );
@@ -30,33 +30,37 @@ test('the words of the query occur as whole words, adjacent and in this order, w
     'the (alice) lebowski case',
   ])
     await notify(message);
-  assert.equal(await found('Alice Lebowski'), ['alice lebowski', 'ALICE-LEBOWSKI!', 'the (alice) lebowski case']);
-  assert.equal(await found('"alice... LEBOWSKI"'), ['alice lebowski', 'ALICE-LEBOWSKI!', 'the (alice) lebowski case']);
-  assert.equal(await found('lebowski alice'), ['Lebowski Alice']);
+  assert.equal(await matches('Alice Lebowski'), ['alice lebowski', 'ALICE-LEBOWSKI!', 'the (alice) lebowski case']);
+  assert.equal(await matches('"alice... LEBOWSKI"'), [
+    'alice lebowski',
+    'ALICE-LEBOWSKI!',
+    'the (alice) lebowski case',
+  ]);
+  assert.equal(await matches('lebowski alice'), ['Lebowski Alice']);
 });
 
 test('there are no substrings, no stemming and no stop words', async () => {
   await notify('The servers are running');
-  for (const nothing of ['server', 'run', 'serve*', 'runn']) assert.equal(await found(nothing), []);
-  for (const word of ['the servers', 'are']) assert.equal(await found(word), ['The servers are running']);
-  assert.equal(await found('the'), ['the (alice) lebowski case', 'The servers are running']);
+  for (const nothing of ['server', 'run', 'serve*', 'runn']) assert.equal(await matches(nothing), []);
+  for (const word of ['the servers', 'are']) assert.equal(await matches(word), ['The servers are running']);
+  assert.equal(await matches('the'), ['the (alice) lebowski case', 'The servers are running']);
 });
 
 test('a word is a run of letters, marks, digits and underscores; everything else separates', async () => {
   await notify('disk_usage of host-7: 95% (db2.example)');
   for (const query of ['disk_usage', 'host 7', '7 95', 'db2 example', 'DB2.Example', 'of/host'])
-    assert.equal(await found(query), ['disk_usage of host-7: 95% (db2.example)'], query);
-  for (const query of ['disk', 'usage', 'db', '2']) assert.equal(await found(query), [], query);
+    assert.equal(await matches(query), ['disk_usage of host-7: 95% (db2.example)'], query);
+  for (const query of ['disk', 'usage', 'db', '2']) assert.equal(await matches(query), [], query);
 });
 
 test('query and texts are NFKC-normalised and lower-cased, whatever the script', async () => {
   for (const message of ['Ünïted ﬁle №5', 'Привет Мир', '日本 語', 'Cafe\u0301 olé', 'ΟΔΟΣ']) await notify(message);
-  assert.equal(await found('u\u0308nïted FILE'), ['Ünïted ﬁle №5']);
-  assert.equal(await found('no5'), ['Ünïted ﬁle №5']);
-  assert.equal(await found('привет МИР'), ['Привет Мир']);
-  assert.equal(await found('日本'), ['日本 語']);
-  assert.equal(await found('café'), ['Cafe\u0301 olé']);
-  assert.equal(await found('cafe'), []);
+  assert.equal(await matches('u\u0308nïted FILE'), ['Ünïted ﬁle №5']);
+  assert.equal(await matches('no5'), ['Ünïted ﬁle №5']);
+  assert.equal(await matches('привет МИР'), ['Привет Мир']);
+  assert.equal(await matches('日本'), ['日本 語']);
+  assert.equal(await matches('café'), ['Cafe\u0301 olé']);
+  assert.equal(await matches('cafe'), []);
 });
 
 test('searched are message, customer abbreviation, importance, project name, and full and native name of the user, each by itself', async () => {
@@ -69,14 +73,14 @@ test('searched are message, customer abbreviation, importance, project name, and
   });
   await notify('About a project', 'info', project);
   await notify('About a user', 'info', user);
-  assert.equal(await found('deep sea'), ['Project Deep Sea has been created.', 'About a project']);
-  assert.equal(await found('bgc'), [
+  assert.equal(await matches('deep sea'), ['Project Deep Sea has been created.', 'About a project']);
+  assert.equal(await matches('bgc'), [
     'Customer Big Customer has been created.',
     'Project Deep Sea has been created.',
     'About a project',
   ]);
-  assert.equal(await found('jacques cousteau'), ['About a user']);
-  assert.equal(await found('жак кусто'), ['About a user']);
+  assert.equal(await matches('jacques cousteau'), ['About a user']);
+  assert.equal(await matches('жак кусто'), ['About a user']);
   for (const query of [
     'harbour',
     'big customer about',
@@ -88,23 +92,23 @@ test('searched are message, customer abbreviation, importance, project name, and
     'bgc deep',
     customer.uuid,
   ])
-    assert.equal(await found(query), [], query);
+    assert.equal(await matches(query), [], query);
 });
 
 test('importance: low, normal, high and very high are found by the level', async () => {
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
   for (const level of ['debug', 'warning', 'error']) await notify(`At level ${level}`, level);
-  assert.equal(await found('low'), ['At level debug']);
-  assert.is((await found('Normal')).length, all);
-  assert.equal(await found('high'), ['At level warning', 'At level error']);
-  assert.equal(await found('very'), ['At level error']);
-  assert.equal(await found('very-high'), ['At level error']);
+  assert.equal(await matches('low'), ['At level debug']);
+  assert.is((await matches('Normal')).length, all);
+  assert.equal(await matches('high'), ['At level warning', 'At level error']);
+  assert.equal(await matches('very'), ['At level error']);
+  assert.equal(await matches('very-high'), ['At level error']);
   await notify('A very high tower');
-  assert.equal(await found('very high'), ['At level error', 'A very high tower']);
+  assert.equal(await matches('very high'), ['At level error', 'A very high tower']);
 });
 
 test('a query without any word matches nothing; only blanks are as not given', async () => {
-  for (const query of ['!!!', '"', '*', '- -', '😀']) assert.equal(await found(query), [], query);
+  for (const query of ['!!!', '"', '*', '- -', '😀']) assert.equal(await matches(query), [], query);
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
   for (const query of ['', ' ', '\t '])
     assert.is((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body.count, all);
@@ -113,19 +117,19 @@ test('a query without any word matches nothing; only blanks are as not given', a
 test('signs that mean something to a search engine are only separators', async () => {
   await notify('alpha AND beta');
   await notify('alpha beta');
-  assert.equal(await found('alpha AND beta'), ['alpha AND beta']);
-  assert.equal(await found('alpha" OR "beta'), []);
-  assert.equal(await found('alpha" "beta'), ['alpha beta']);
-  assert.equal(await found('words:alpha'), []);
-  assert.equal(await found('alpha | beta'), ['alpha beta']);
-  assert.equal(await found('NEAR(alpha beta)'), []);
+  assert.equal(await matches('alpha AND beta'), ['alpha AND beta']);
+  assert.equal(await matches('alpha" OR "beta'), []);
+  assert.equal(await matches('alpha" "beta'), ['alpha beta']);
+  assert.equal(await matches('words:alpha'), []);
+  assert.equal(await matches('alpha | beta'), ['alpha beta']);
+  assert.equal(await matches('NEAR(alpha beta)'), []);
 });
 
 test('a search as long as a request may be is answered', async () => {
   const long = Array.from({ length: 1500 }, (_, i) => `w${i}`).join(' ');
   await notify(long);
-  assert.equal(await found(long), [long]);
-  assert.equal(await found(`${long} end`), []);
+  assert.equal(await matches(long), [long]);
+  assert.equal(await matches(`${long} end`), []);
 });
 
 test.run();

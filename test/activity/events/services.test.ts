@@ -48,32 +48,35 @@ const notify = async (message: string, scope: Json): Promise<void> =>
   assert.is((await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope.url })).status, 201);
 
 /** Messages in the order they were recorded; that list and count agree is checked on the way. */
-async function found(filter: string, client: Client = fixture.staff): Promise<string[]> {
+async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);
   assert.equal((await client.get(`/api/events/count/?${filter}`)).body, { count: body.length });
   return body.map((event: Json) => event.message);
 }
 
-const made = (name: string): string[] => [
+const created = (name: string): string[] => [
   `Resource ${name} creation has been scheduled.`,
   `Resource ${name} has been created.`,
 ];
 
 test('scope: of settings and of a service the events that name them, of a link those of its service in its project, of a resource its own', async () => {
-  assert.equal(await found(`scope=${cloud.settings.url}`), [
-    ...made('web'),
-    ...made('side'),
+  assert.equal(await matches(`scope=${cloud.settings.url}`), [
+    ...created('web'),
+    ...created('side'),
     'Cloud news',
     'Quota news',
   ]);
-  assert.equal(await found(`scope=${cloud.service.url}`), [...made('web'), ...made('side'), 'Quota news']);
-  assert.equal(await found(`scope=${cloud.link.url}`), [...made('web'), 'Quota news']);
-  assert.equal(await found(`scope=${link.url}`), made('side'));
-  assert.equal(await found(`scope=${droplet.url}`), made('web'));
-  assert.equal(await found(`scope=${office.service.url}`), made('Plan'));
-  assert.equal(await found(`scope=${office.link.url}&event_type=resource_creation_succeeded`), made('Plan').slice(1));
-  assert.equal(await found(`scope=${office.settings.url}`), [...made('Plan'), 'Office news']);
+  assert.equal(await matches(`scope=${cloud.service.url}`), [...created('web'), ...created('side'), 'Quota news']);
+  assert.equal(await matches(`scope=${cloud.link.url}`), [...created('web'), 'Quota news']);
+  assert.equal(await matches(`scope=${link.url}`), created('side'));
+  assert.equal(await matches(`scope=${droplet.url}`), created('web'));
+  assert.equal(await matches(`scope=${office.service.url}`), created('Plan'));
+  assert.equal(
+    await matches(`scope=${office.link.url}&event_type=resource_creation_succeeded`),
+    created('Plan').slice(1),
+  );
+  assert.equal(await matches(`scope=${office.settings.url}`), [...created('Plan'), 'Office news']);
 });
 
 test('scope: a link of another type than the object is of cannot be restored, nor one that the caller does not read', async () => {
@@ -82,35 +85,42 @@ test('scope: a link of another type than the object is of cannot be restored, no
     cloud.link.url.replace('/digitalocean-service', '/jira-service'),
     droplet.url.replace('/digitalocean-droplets/', '/jira-projects/'),
   ];
-  const refused = async (scope: string, client: Client): Promise<void> => {
+  const rejection = async (scope: string, client: Client): Promise<void> => {
     const { body, status } = await client.get(`/api/events/?scope=${scope}`);
     assert.equal([status, body], [400, { scope: [`Can't restore object from url: ${scope}`] }]);
   };
-  for (const scope of wrong) await refused(scope, fixture.staff);
+  for (const scope of wrong) await rejection(scope, fixture.staff);
   for (const { url } of [cloud.settings, cloud.service, cloud.link, droplet])
-    await refused(url, people.clients.stranger);
-  await refused(cloud.settings.url, people.clients.admin);
-  await refused(link.url, people.clients.admin);
+    await rejection(url, people.clients.stranger);
+  await rejection(cloud.settings.url, people.clients.admin);
+  await rejection(link.url, people.clients.admin);
   assert.equal(
-    await found(`scope=${cloud.service.url}`, people.clients.admin),
-    [...made('web'), 'Quota news'],
+    await matches(`scope=${cloud.service.url}`, people.clients.admin),
+    [...created('web'), 'Quota news'],
     'of a service they read those of their project',
   );
 });
 
 test('scope_type: settings, and services, links and resources of a type', async () => {
-  const everything = [...made('web'), ...made('side'), ...made('Plan'), 'Cloud news', 'Office news', 'Quota news'];
+  const everything = [
+    ...created('web'),
+    ...created('side'),
+    ...created('Plan'),
+    'Cloud news',
+    'Office news',
+    'Quota news',
+  ];
   for (const name of ['structure.servicesettings', 'service_settings'])
-    assert.equal((await found(`scope_type=${name}`)).sort(), [...everything].sort());
+    assert.equal((await matches(`scope_type=${name}`)).sort(), [...everything].sort());
   for (const name of ['digitalocean.service', 'digitalocean.serviceprojectlink', 'DigitalOcean.Service_Project_Link']) {
-    assert.equal(await found(`scope_type=${name}`), [...made('web'), ...made('side'), 'Quota news'], name);
+    assert.equal(await matches(`scope_type=${name}`), [...created('web'), ...created('side'), 'Quota news'], name);
   }
-  assert.equal(await found('scope_type=digitalocean.droplet'), [...made('web'), ...made('side')]);
+  assert.equal(await matches('scope_type=digitalocean.droplet'), [...created('web'), ...created('side')]);
   for (const name of ['jira.service', 'jira.serviceprojectlink', 'jira.project'])
-    assert.equal(await found(`scope_type=${name}`), made('Plan'), name);
-  assert.equal(await found('scope_type=openstack.service'), []);
-  assert.equal(await found('scope_type=digitalocean.droplet', people.clients.admin), made('web'));
-  assert.equal(await found('scope_type=service_settings&event_type=custom_notification', people.clients.owner), [
+    assert.equal(await matches(`scope_type=${name}`), created('Plan'), name);
+  assert.equal(await matches('scope_type=openstack.service'), []);
+  assert.equal(await matches('scope_type=digitalocean.droplet', people.clients.admin), created('web'));
+  assert.equal(await matches('scope_type=service_settings&event_type=custom_notification', people.clients.owner), [
     'Cloud news',
     'Office news',
     'Quota news',
@@ -119,7 +129,7 @@ test('scope_type: settings, and services, links and resources of a type', async 
 
 test('an event of a resource is seen by those who read its project, one of private settings by owners and supporters of the customer', async () => {
   const sees = async (client: Client, type: string): Promise<number> =>
-    (await found(`scope_type=${type}&event_type=resource_creation_succeeded&event_type=custom_notification`, client))
+    (await matches(`scope_type=${type}&event_type=resource_creation_succeeded&event_type=custom_notification`, client))
       .length;
   for (const [part, droplets, settings] of [
     ['staff', 2, 6],

@@ -12,10 +12,10 @@ const { test, fixture } = suiteWithServerPerTest('the stream of events (events.m
   event_stream_heartbeat: 50_000,
   max_event_streams: 8,
 });
-let world: Personas;
+let setup: Personas;
 
 test.before.each(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
 });
 
 const notify = async (message: string, scope?: Json): Promise<void> => {
@@ -29,17 +29,17 @@ const open = (client: Client, query = '', lastId?: string): Promise<EventReader>
 const streams = (): number => fixture.server.app.eventStreams.size;
 
 test('it tells events as the list shows them, each with its uuid as id, in their order', async () => {
-  const [latest] = (await world.clients.owner.get('/api/events/?page_size=1')).body;
-  const reader = await open(world.clients.owner);
+  const [latest] = (await setup.clients.owner.get('/api/events/?page_size=1')).body;
+  const reader = await open(setup.clients.owner);
   assert.is(reader.response.status, 200);
   assert.is(reader.response.headers.get('content-type'), 'text/event-stream');
   assert.is(reader.response.headers.get('cache-control'), 'no-store');
   assert.is(reader.response.headers.get('x-accel-buffering'), 'no');
   assert.equal(await reader.frame(), { retry: '3000', id: latest.uuid });
-  await fixture.staff.patch(world.project.url, { name: 'Saturn' });
-  await notify('customer news', world.customer);
+  await fixture.staff.patch(setup.project.url, { name: 'Saturn' });
+  await notify('customer news', setup.customer);
   const frames = [await reader.event(), await reader.event()];
-  const list = (await world.clients.owner.get('/api/events/?page_size=2')).body.reverse();
+  const list = (await setup.clients.owner.get('/api/events/?page_size=2')).body.reverse();
   assert.equal(frames, [
     { id: list[0].uuid, data: list[0] },
     { id: list[1].uuid, data: list[1] },
@@ -49,100 +49,100 @@ test('it tells events as the list shows them, each with its uuid as id, in their
     ["Project Saturn has been updated. Name has been changed from 'Rocket' to 'Saturn'.", 'customer news'],
   );
   // The client's address is for the people of the customer and the actor.
-  const observer = await open(world.clients.observer);
-  await fixture.staff.patch(world.project.url, { name: 'Rocket' });
+  const observer = await open(setup.clients.observer);
+  await fixture.staff.patch(setup.project.url, { name: 'Rocket' });
   assert.is((await observer.event()).data.ip_address, undefined);
   assert.is((await reader.event()).data.ip_address, '127.0.0.1');
 });
 
 test('it goes on after the event that the client has, without a gap and without telling anything twice', async () => {
-  const first = await open(world.clients.owner);
-  await notify('one', world.customer);
+  const first = await open(setup.clients.owner);
+  await notify('one', setup.customer);
   const { id } = await first.event();
   first.leave();
-  for (let number = 0; number < 120; number++) await notify(`news ${number}`, world.customer);
-  const second = await open(world.clients.owner, '', id);
+  for (let number = 0; number < 120; number++) await notify(`news ${number}`, setup.customer);
+  const second = await open(setup.clients.owner, '', id);
   assert.equal(await second.frame(), { retry: '3000', id });
-  const told = second.messages(121);
-  await notify('last', world.customer);
-  assert.equal(await told, [...Array.from({ length: 120 }, (_, number) => `news ${number}`), 'last']);
+  const reports = second.messages(121);
+  await notify('last', setup.customer);
+  assert.equal(await reports, [...Array.from({ length: 120 }, (_, number) => `news ${number}`), 'last']);
 });
 
 test('where the event is not known, or too many have happened since, it tells of the gap and goes on from now', async () => {
-  const [old] = (await world.clients.owner.get('/api/events/?page_size=1')).body;
+  const [old] = (await setup.clients.owner.get('/api/events/?page_size=1')).body;
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE sqlite_sequence SET seq = seq + 10001 WHERE name = 'event'`));
-  await notify('far away', world.customer);
+  await notify('far away', setup.customer);
   for (const id of [old.uuid, '0'.repeat(32), 'nonsense']) {
-    const reader = await open(world.clients.owner, '', id);
+    const reader = await open(setup.clients.owner, '', id);
     await reader.frame();
     assert.equal(
       await reader.event(),
       { event: 'gap', data: { detail: 'Events are missing here. Read the list.' } },
       id,
     );
-    await notify(`after ${id}`, world.customer);
+    await notify(`after ${id}`, setup.customer);
     assert.equal(await reader.messages(1), [`after ${id}`]);
     reader.leave();
   }
 });
 
 test('the roles of the moment decide, also while it is open and when they end by themselves', async () => {
-  const reader = await open(world.clients.stranger);
+  const reader = await open(setup.clients.stranger);
   // Events are looked at soon after their commit, by the roles of that moment: one of the stranger's own comes after the unseen.
   const lookAt = async (job_title: string): Promise<void> => {
-    await world.clients.stranger.patch(world.users.stranger.url, { agree_with_policy: true, job_title });
+    await setup.clients.stranger.patch(setup.users.stranger.url, { agree_with_policy: true, job_title });
     assert.equal(await reader.messages(1), ['User stranger has been updated.']);
   };
-  await notify('unseen', world.customer);
+  await notify('unseen', setup.customer);
   await lookAt('Loner');
-  const role = await fixture.grant(world.customer, world.users.stranger, 'owner');
-  await notify('seen', world.customer);
+  const role = await fixture.grant(setup.customer, setup.users.stranger, 'owner');
+  await notify('seen', setup.customer);
   assert.equal(await reader.messages(2), ['User stranger has gained role of Owner in customer Alice.', 'seen']);
   await fixture.staff.delete(role.url);
-  await notify('unseen', world.customer);
+  await notify('unseen', setup.customer);
   assert.equal(await reader.messages(1), ['User stranger has lost role of Owner in customer Alice.']);
   await lookAt('Hermit');
   // What was looked at without the role is not told with it.
-  await fixture.grant(world.customer, world.users.stranger, 'support', '2018-02-01T00:00:00Z');
-  await notify('seen again', world.customer);
+  await fixture.grant(setup.customer, setup.users.stranger, 'support', '2018-02-01T00:00:00Z');
+  await notify('seen again', setup.customer);
   assert.equal(await reader.messages(2), ['User stranger has gained role of Support in customer Alice.', 'seen again']);
   fixture.clock.set('2018-02-01T00:00:00Z');
-  await notify('unseen', world.customer);
+  await notify('unseen', setup.customer);
   assert.equal(await reader.messages(1), ['User stranger has lost role of Support in customer Alice.']);
   await lookAt('Recluse');
 });
 
 test('it takes the filters of the list and chosen fields, and refuses what the list refuses', async () => {
-  const scope = encodeURIComponent(world.project.url);
-  const ofScope = await open(world.clients.staff, `?scope=${scope}&field=message`);
-  const ofType = await open(world.clients.staff, '?event_type=project_creation_succeeded&field=message');
-  const found = await open(world.clients.staff, '?search=Big News&field=message');
-  await notify('small news', world.project);
-  await notify('the big news, told', world.customer);
+  const scope = encodeURIComponent(setup.project.url);
+  const ofScope = await open(setup.clients.staff, `?scope=${scope}&field=message`);
+  const ofType = await open(setup.clients.staff, '?event_type=project_creation_succeeded&field=message');
+  const matches = await open(setup.clients.staff, '?search=Big News&field=message');
+  await notify('small news', setup.project);
+  await notify('the big news, told', setup.customer);
   await notify('big, no news');
-  await fixture.project('Boat', world.customer);
+  await fixture.project('Boat', setup.customer);
   await notify('big news');
   assert.equal((await ofScope.event()).data, { message: 'small news' });
   assert.equal(await ofType.messages(1), ['Project Boat has been created.']);
-  assert.equal(await found.messages(2), ['the big news, told', 'big news']);
+  assert.equal(await matches.messages(2), ['the big news, told', 'big news']);
   const path = '/api/events/stream/?from=2&to=1&scope=nowhere';
-  const refused = await fixture.staff.get(path);
-  assert.is(refused.status, 400);
-  assert.equal(refused.body, (await fixture.staff.get(path.replace('stream/', ''))).body);
+  const rejection = await fixture.staff.get(path);
+  assert.is(rejection.status, 400);
+  assert.equal(rejection.body, (await fixture.staff.get(path.replace('stream/', ''))).body);
   assert.is(streams(), 3);
 });
 
 test('what is rolled back is not told, and what follows is', async () => {
-  const reader = await open(world.clients.staff);
-  const refused = await fixture.staff.post('/api/projects/', { name: 'Nowhere', customer: 'nothing' });
-  assert.is(refused.status, 400);
+  const reader = await open(setup.clients.staff);
+  const rejection = await fixture.staff.post('/api/projects/', { name: 'Nowhere', customer: 'nothing' });
+  assert.is(rejection.status, 400);
   await notify('real');
   assert.equal(await reader.messages(1), ['real']);
 });
 
 test('heartbeats come while nothing happens', async () => {
-  const reader = await open(world.clients.owner);
+  const reader = await open(setup.clients.owner);
   await reader.frame();
   assert.equal([await reader.frame(), await reader.frame()], [{ comment: true }, { comment: true }]);
 });
@@ -156,7 +156,7 @@ test('it ends when the token has ended, by logout, by disabling the user, by tim
     while (frame) frame = await reader.frame();
     await eventually('0 streams are open', () => streams() === 0);
   };
-  const { clients, users } = world;
+  const { clients, users } = setup;
   await ended(fixture.as('owner'), () => fixture.staff.patch(users.owner.url, { is_active: false }));
   const leaving = fixture.as('helper');
   await ended(leaving, () => leaving.post('/api-auth/logout/'));
@@ -167,29 +167,29 @@ test('it ends when the token has ended, by logout, by disabling the user, by tim
 });
 
 test('being open does not keep a token alive', async () => {
-  await fixture.staff.patch(world.users.owner.url, { token_lifetime: 600 });
-  const reader = await open(world.clients.owner);
+  await fixture.staff.patch(setup.users.owner.url, { token_lifetime: 600 });
+  const reader = await open(setup.clients.owner);
   fixture.clock.advance(400);
-  await notify('still here', world.customer);
+  await notify('still here', setup.customer);
   assert.equal(await reader.messages(1), ['still here']);
   fixture.clock.advance(300);
-  assert.is((await world.clients.owner.get('/api/events/')).status, 401);
+  assert.is((await setup.clients.owner.get('/api/events/')).status, 401);
 });
 
 test('a user has at most five open, and everybody together as many as the setting says', async () => {
-  const readers = await Promise.all(Array.from({ length: 5 }, () => open(world.clients.owner)));
-  const sixth = await world.clients.owner.get('/api/events/stream/');
+  const readers = await Promise.all(Array.from({ length: 5 }, () => open(setup.clients.owner)));
+  const sixth = await setup.clients.owner.get('/api/events/stream/');
   assert.is(sixth.status, 429);
   assert.equal(sixth.body, { detail: 'You have 5 streams of events open already.' });
   assert.is(sixth.headers.get('retry-after'), '1');
   readers[0]?.leave();
   await eventually('4 streams are open', () => streams() === 4);
-  await open(world.clients.owner);
-  for (const client of [world.clients.staff, world.clients.helper, world.clients.admin]) await open(client);
-  const ninth = await world.clients.observer.get('/api/events/stream/');
+  await open(setup.clients.owner);
+  for (const client of [setup.clients.staff, setup.clients.helper, setup.clients.admin]) await open(client);
+  const ninth = await setup.clients.observer.get('/api/events/stream/');
   assert.is(ninth.status, 503);
   assert.equal(ninth.body, { detail: 'Too many streams of events at once. Try again.' });
-  assert.is((await world.clients.observer.send('HEAD', '/api/events/stream/')).status, 200);
+  assert.is((await setup.clients.observer.send('HEAD', '/api/events/stream/')).status, 200);
   assert.is(streams(), 8);
 });
 
@@ -207,14 +207,14 @@ test('a client that reads nothing is cut off, and what waits for it is bounded',
 });
 
 test('a client that is killed leaves nothing behind', async () => {
-  const readers = [await open(world.clients.owner), await open(world.clients.helper)];
+  const readers = [await open(setup.clients.owner), await open(setup.clients.helper)];
   for (const reader of readers) reader.leave();
   await eventually('0 streams are open', () => streams() === 0);
-  await notify('nobody listens', world.customer);
+  await notify('nobody listens', setup.customer);
 });
 
 test('a server that stops ends it at once, and so does a reset', async () => {
-  const before = await open(world.clients.staff);
+  const before = await open(setup.clients.staff);
   await fixture.server.reset();
   let frame = await before.frame();
   while (frame) frame = await before.frame();

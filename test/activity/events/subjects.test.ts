@@ -30,7 +30,7 @@ interface Customer {
   readonly url: string;
 }
 
-const tell = ({ name, uuid }: Customer): void =>
+const report = ({ name, uuid }: Customer): void =>
   record(
     systemContext(fixture.server.app),
     'customer_update_succeeded',
@@ -50,14 +50,14 @@ test('an event is found under its customer after an earlier one, the first about
   assert.throws(
     () =>
       db.write(() => {
-        tell(stranger);
+        report(stranger);
         throw new Error('no');
       }),
     /^no$/,
   );
   db.write(() => {
-    tell(customer);
-    tell(stranger);
+    report(customer);
+    report(stranger);
   });
   assert.equal(await messages(customer), ['Customer Real has been created.', 'Customer Real has been updated.']);
   const subjects = db.values(

@@ -4,10 +4,10 @@ import { asEachPersona, createPersonas, type Personas } from '../../support/pers
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees which events (events.md 4.5)');
-let world: Personas;
+let setup: Personas;
 
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
 });
 
 const about = async (client: Client, words: string): Promise<string[]> =>
@@ -17,7 +17,7 @@ const about = async (client: Client, words: string): Promise<string[]> =>
 
 /** Who sees a notification of these words; each look is confirmed by the count. */
 async function readers(words: string): Promise<string[]> {
-  const seen = await asEachPersona(world, async (client) => {
+  const seen = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/count/?search=${encodeURIComponent(words)}`);
     assert.is((await about(client, words)).length, body.count);
     return body.count > 0;
@@ -39,28 +39,28 @@ const notify = async (message: string, scope?: Json): Promise<void> => {
 test('staff and global support see every event', async () => {
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
   assert.ok(all > 10);
-  assert.equal((await world.clients.support.get('/api/events/count/')).body, { count: all });
+  assert.equal((await setup.clients.support.get('/api/events/count/')).body, { count: all });
 });
 
 test('an event of a customer is seen by its owners and supporters, not by the roles of its projects', async () => {
-  await notify('customer news', world.customer);
+  await notify('customer news', setup.customer);
   assert.equal(await readers('customer news'), ['staff', 'support', 'owner', 'helper']);
 });
 
 test('an event of a project is seen by every role in it, and by owners and supporters of its customer', async () => {
-  await notify('project news', world.project);
+  await notify('project news', setup.project);
   assert.equal(await readers('project news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
 });
 
 test('an event is seen by its actor and by the user it affects', async () => {
-  await world.clients.stranger.patch(world.users.stranger.url, { agree_with_policy: true, job_title: 'Loner' });
+  await setup.clients.stranger.patch(setup.users.stranger.url, { agree_with_policy: true, job_title: 'Loner' });
   assert.equal(await readers('User stranger has been updated'), ['staff', 'support', 'stranger']);
-  await fixture.staff.patch(world.users.observer.url, { job_title: 'Watcher' });
+  await fixture.staff.patch(setup.users.observer.url, { job_title: 'Watcher' });
   assert.equal(await readers('User observer has been updated'), ['staff', 'support', 'observer']);
 });
 
 test('an event of a quota is seen by the readers of its scope; a notification without scope and failed logins only by staff and support', async () => {
-  const [quota] = (await fixture.staff.get(world.project.url)).body.quotas;
+  const [quota] = (await fixture.staff.get(setup.project.url)).body.quotas;
   await notify('quota news', quota);
   assert.equal(await readers('quota news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
   await notify('world news');
@@ -70,11 +70,11 @@ test('an event of a quota is seen by the readers of its scope; a notification wi
 });
 
 test('the roles of now decide: a new role shows what happened before, an ended one hides it, save what names the user', async () => {
-  const role = await fixture.grant(world.project, world.users.stranger, 'support');
-  assert.equal(await about(world.clients.stranger, 'project news'), ['project news']);
+  const role = await fixture.grant(setup.project, setup.users.stranger, 'support');
+  assert.equal(await about(setup.clients.stranger, 'project news'), ['project news']);
   await fixture.staff.delete(role.url);
-  assert.equal(await about(world.clients.stranger, 'project news'), []);
-  assert.equal(await about(world.clients.stranger, 'User stranger has'), [
+  assert.equal(await about(setup.clients.stranger, 'project news'), []);
+  assert.equal(await about(setup.clients.stranger, 'User stranger has'), [
     'User stranger has been created.',
     'User stranger has been updated.',
     'User stranger has gained role of Support in project Rocket.',
@@ -83,48 +83,48 @@ test('the roles of now decide: a new role shows what happened before, an ended o
 });
 
 test('an expired role shows nothing from its instant on', async () => {
-  await fixture.grant(world.customer, world.users.stranger, 'owner', '2018-02-01T00:00:00Z');
+  await fixture.grant(setup.customer, setup.users.stranger, 'owner', '2018-02-01T00:00:00Z');
   fixture.clock.set('2018-01-31T23:59:59Z');
-  assert.equal(await about(world.clients.stranger, 'customer news'), ['customer news']);
+  assert.equal(await about(setup.clients.stranger, 'customer news'), ['customer news']);
   fixture.clock.set('2018-02-01T00:00:00Z');
-  assert.equal(await about(world.clients.stranger, 'customer news'), []);
+  assert.equal(await about(setup.clients.stranger, 'customer news'), []);
 });
 
 test('a moved project takes its past along to whoever reads it now; its former customer keeps what happened there', async () => {
-  const project = await fixture.project('Nomad', world.customer);
+  const project = await fixture.project('Nomad', setup.customer);
   const target = await fixture.customer('Bob');
-  await fixture.grant(target, world.users.stranger, 'owner');
+  await fixture.grant(target, setup.users.stranger, 'owner');
   await notify('nomad at Alice', project);
   await fixture.staff.patch(project.url, { customer: target.url });
   await notify('nomad at Bob', project);
   assert.equal(await readers('nomad at Alice'), ['staff', 'support', 'owner', 'helper', 'stranger']);
   assert.equal(await readers('nomad at Bob'), ['staff', 'support', 'stranger']);
-  await fixture.grant(world.customer, world.users.stranger, 'support');
-  assert.equal(await about(world.clients.stranger, 'nomad at'), ['nomad at Alice', 'nomad at Bob']);
-  await fixture.staff.patch(project.url, { customer: world.customer.url });
+  await fixture.grant(setup.customer, setup.users.stranger, 'support');
+  assert.equal(await about(setup.clients.stranger, 'nomad at'), ['nomad at Alice', 'nomad at Bob']);
+  await fixture.staff.patch(project.url, { customer: setup.customer.url });
   assert.equal(await readers('nomad at Bob'), ['staff', 'support', 'owner', 'helper', 'stranger']);
 });
 
 test('events survive their object: those named in them and the people of a surviving customer still see them', async () => {
-  const project = await fixture.project('Doomed', world.customer);
-  await fixture.grant(project, world.users.admin, 'admin');
+  const project = await fixture.project('Doomed', setup.customer);
+  await fixture.grant(project, setup.users.admin, 'admin');
   await notify('doomed news', project);
   assert.equal(await readers('doomed news'), ['staff', 'support', 'owner', 'helper', 'admin', 'stranger']);
   await fixture.staff.delete(project.url);
   assert.equal(await readers('doomed news'), ['staff', 'support', 'owner', 'helper', 'stranger']);
-  assert.equal(await about(world.clients.admin, 'project Doomed'), [
+  assert.equal(await about(setup.clients.admin, 'project Doomed'), [
     'User admin.of.project has gained role of Administrator in project Doomed.',
     'User admin.of.project has lost role of Administrator in project Doomed.',
   ]);
   const customer = await fixture.customer('Gone');
-  await fixture.grant(customer, world.users.manager, 'owner');
+  await fixture.grant(customer, setup.users.manager, 'owner');
   await notify('gone news', customer);
   await fixture.staff.delete(customer.url);
   assert.equal(await readers('gone news'), ['staff', 'support']);
 });
 
 test('filters narrow what one sees and never widen it', async () => {
-  const all = (await world.clients.observer.get('/api/events/?page_size=300')).body.map((event: Json) => event.uuid);
+  const all = (await setup.clients.observer.get('/api/events/?page_size=300')).body.map((event: Json) => event.uuid);
   for (const filter of [
     'event_type=customer_creation_succeeded',
     'feature=users',
@@ -134,18 +134,18 @@ test('filters narrow what one sees and never widen it', async () => {
     'scope_type=core.user',
     'scope_type=quota',
     'user_username=admin',
-    `scope=${world.customer.url}`,
-    `scope=${world.project.url}`,
-    `scope=${world.users.manager.url}`,
+    `scope=${setup.customer.url}`,
+    `scope=${setup.project.url}`,
+    `scope=${setup.users.manager.url}`,
     'from=0',
     'to=9999999999',
   ]) {
-    const { body } = await world.clients.observer.get(`/api/events/?page_size=300&${filter}`);
+    const { body } = await setup.clients.observer.get(`/api/events/?page_size=300&${filter}`);
     assert.ok(
       body.every((event: Json) => all.includes(event.uuid)),
       filter,
     );
-    assert.equal((await world.clients.observer.get(`/api/events/count/?${filter}`)).body, { count: body.length });
+    assert.equal((await setup.clients.observer.get(`/api/events/count/?${filter}`)).body, { count: body.length });
   }
 });
 

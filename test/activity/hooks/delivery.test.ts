@@ -38,13 +38,13 @@ function predictable(bytes: number): Buffer {
 }
 
 async function hook(path = '/', fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
-  const answer = await client.post('/api/hooks-web/', {
+  const response = await client.post('/api/hooks-web/', {
     destination_url: receiver.url + path,
     event_types: ['custom_notification'],
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }
 
 async function emit(...messages: string[]): Promise<void> {
@@ -128,23 +128,23 @@ test('an attempt that the end of the server interrupts is sent again by the next
 
 test('at most one delivery of a hook is in flight, and due ones go in the order of the events', async () => {
   await hook();
-  const answers: (() => void)[] = [];
-  receiver.behaviour = () => new Promise((resolve) => answers.push(() => resolve(200)));
+  const responses: (() => void)[] = [];
+  receiver.behaviour = () => new Promise((resolve) => responses.push(() => resolve(200)));
   await emit('1', '2', '3');
   for (const seen of [['1'], ['1', '2'], ['1', '2', '3']]) {
     while (receiver.requests.length < seen.length) await new Promise(setImmediate);
     assert.equal(messages(receiver.requests), seen);
-    answers.shift()?.();
+    responses.shift()?.();
   }
   await fixture.server.settled();
 });
 
 test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
-  const elsewhere = await Receiver.start();
+  const remote = await Receiver.start();
   const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
     [301, 301, 'The receiver answered 301. Redirects are not followed.'],
     [
-      { status: 307, headers: { Location: `${elsewhere.url}/` } },
+      { status: 307, headers: { Location: `${remote.url}/` } },
       307,
       'The receiver answered 307. Redirects are not followed.',
     ],
@@ -160,9 +160,9 @@ test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refuse
     const { attempts, error_message, response_code, status } = await only(created);
     assert.equal([status, attempts, response_code, error_message], ['pending', 1, code, error]);
   }
-  assert.equal(elsewhere.take(), []);
-  await elsewhere.close();
-  await fixture.staff.patch(created.url, { destination_url: elsewhere.url });
+  assert.equal(remote.take(), []);
+  await remote.close();
+  await fixture.staff.patch(created.url, { destination_url: remote.url });
   await emit('Nobody listens');
   await fixture.server.settled();
   assert.is((await only(created)).error_message, 'The connection was refused.');
@@ -217,12 +217,12 @@ test('each delay is 20 % shorter or longer at random', async () => {
   fixture.clock.hold();
   receiver.behaviour = 500;
   const created = await hook();
-  for (const [given, delay] of [
+  for (const [input, delay] of [
     [0, 4],
     [0.25, 4.5],
     [1, 6],
   ] as const) {
-    chance = given;
+    chance = input;
     await emit('Fails');
     await fixture.server.settled();
     assert.is(Math.round(seconds((await only(created)).next_attempt) * 1000), delay * 1000);
@@ -428,14 +428,14 @@ test('a delivery that is canceled or deleted while it is under way stays so, wha
       Json,
       Json,
     ];
-    let answer = (): void => undefined;
-    const later = new Promise<number>((resolve) => (answer = () => resolve(status)));
+    let response = (): void => undefined;
+    const later = new Promise<number>((resolve) => (response = () => resolve(status)));
     receiver.behaviour = ({ path }) => (path === '/other' ? 200 : later);
     await emit('1', '2');
     while (receiver.requests.length < 4) await new Promise(setImmediate);
     await fixture.staff.patch(disabled.url, { is_active: false });
     await fixture.staff.delete(deleted.url);
-    answer();
+    response();
     await fixture.server.settled();
     assert.equal(
       (await log(disabled)).map((each) => [each.status, each.error_message, each.next_attempt]),
@@ -460,31 +460,31 @@ test('a delivery that is canceled or deleted while it is under way stays so, wha
 });
 
 /** The receiver keeps its next answer until it is told. */
-function heldAnswer(): (status: number) => void {
-  let answer: (status: number) => void = () => undefined;
-  receiver.behaviour = ({ path }) => (path === '/old' ? new Promise((resolve) => (answer = resolve)) : 200);
-  return (status) => answer(status);
+function heldResponse(): (status: number) => void {
+  let response: (status: number) => void = () => undefined;
+  receiver.behaviour = ({ path }) => (path === '/old' ? new Promise((resolve) => (response = resolve)) : 200);
+  return (status) => response(status);
 }
 
 /** A hook that has failed for five days, with an attempt under way whose answer is still to be told. */
-async function failingForDays(): Promise<{ created: Json; answer: (status: number) => void }> {
+async function failingForDays(): Promise<{ created: Json; response: (status: number) => void }> {
   const created = await hook('/old');
   receiver.behaviour = 500;
   await emit('first');
   await fixture.server.settled();
   fixture.clock.advance(5 * 24 * 3600);
   receiver.take();
-  const answer = heldAnswer();
+  const response = heldResponse();
   await emit('second');
   while (receiver.requests.length < 1) await new Promise(setImmediate);
-  return { created, answer };
+  return { created, response };
 }
 
 test('what the receiver of before answers is not about the one that the hook was pointed to meanwhile', async () => {
   for (const status of [410, 500]) {
-    const { answer, created } = await failingForDays();
+    const { response, created } = await failingForDays();
     await fixture.staff.patch(created.url, { destination_url: `${receiver.url}/new` });
-    answer(status);
+    response(status);
     await fixture.server.settled();
     assert.is((await fixture.staff.get(created.url)).body.is_active, true, String(status));
     assert.equal([(await only(created)).status, (await only(created)).response_code], ['pending', status]);
@@ -498,9 +498,9 @@ test('what the receiver of before answers is not about the one that the hook was
 });
 
 test('a change of the hook clears its failures for attempts that are under way, too', async () => {
-  const { answer, created } = await failingForDays();
+  const { response, created } = await failingForDays();
   await fixture.staff.patch(created.url, { content_type: 'form' });
-  answer(500);
+  response(500);
   await fixture.server.settled();
   assert.is((await fixture.staff.get(created.url)).body.is_active, true);
 });
@@ -508,14 +508,14 @@ test('a change of the hook clears its failures for attempts that are under way, 
 test('what is canceled and queued again while it is under way is sent again, whatever becomes of the attempt', async () => {
   for (const status of [200, 500, 410]) {
     const created = await hook('/old');
-    const answer = heldAnswer();
+    const response = heldResponse();
     await emit('Moved');
     while (receiver.requests.length < 1) await new Promise(setImmediate);
     fixture.clock.advance(1);
     await fixture.staff.patch(created.url, { is_active: false });
     await fixture.staff.patch(created.url, { is_active: true, destination_url: `${receiver.url}/new` });
     assert.is((await fixture.staff.post(`${(await only(created)).url}redeliver/`)).status, 202);
-    answer(status);
+    response(status);
     await fixture.server.settled();
     assert.equal(
       receiver.take().map(({ path }) => path),

@@ -26,13 +26,13 @@ test.before.each(() => {
 });
 
 async function hook(fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
-  const answer = await client.post('/api/hooks-web/', {
+  const reply = await client.post('/api/hooks-web/', {
     destination_url: `${receiver.url}/in`,
     event_types: ['customer_creation_succeeded'],
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  assert.is(reply.status, 201, JSON.stringify(reply.body));
+  return reply.body;
 }
 
 /** The only delivery of a hook, as its own path shows it. */
@@ -42,7 +42,7 @@ async function only({ url }: Json, client = fixture.staff): Promise<Json> {
 }
 
 /** The headers that the log tells of a request that came in. */
-const told = ({ headers }: Received): Json => ({
+const reports = ({ headers }: Received): Json => ({
   'Content-Type': headers['content-type'],
   'User-Agent': headers['user-agent'],
   'webhook-id': headers['webhook-id'],
@@ -60,11 +60,16 @@ test('a delivery shows the very request that came in, but for its signature, and
     await fixture.server.settled();
     const [received] = receiver.take() as [Received];
     const { request, response } = await only(created);
-    assert.equal(request, { method: 'POST', url: `${receiver.url}/in`, headers: told(received), body: received.body });
+    assert.equal(request, {
+      method: 'POST',
+      url: `${receiver.url}/in`,
+      headers: reports(received),
+      body: received.body,
+    });
     assert.is(request.headers['webhook-timestamp'], '1515127624');
-    const { duration, ...answer } = response;
-    const answered = { 'content-type': 'text/plain', date: 'Fri, 05 Jan 2018 04:47:05 GMT' };
-    assert.equal(answer, { status: 200, headers: answered, body: null });
+    const { duration, ...reply } = response;
+    const responded = { 'content-type': 'text/plain', date: 'Fri, 05 Jan 2018 04:47:05 GMT' };
+    assert.equal(reply, { status: 200, headers: responded, body: null });
     assert.ok(Number.isInteger(duration) && duration >= 0 && duration < 10_000, String(duration));
     await fixture.staff.delete(created.url);
   }
@@ -99,15 +104,15 @@ test('each attempt takes the place of the one before, also where nobody answers'
   receiver.behaviour = { status: 503, headers: { 'Retry-After': '7' } };
   await fixture.customer('Alice');
   await fixture.server.settled();
-  const refused = await only(created);
-  assert.equal([refused.response.status, refused.response.headers['retry-after']], [503, '7']);
+  const rejection = await only(created);
+  assert.equal([rejection.response.status, rejection.response.headers['retry-after']], [503, '7']);
   receiver.behaviour = 'reset';
   await fixture.later(8);
   const { request, response, response_code, error_message } = await only(created);
   assert.equal([response, response_code, error_message], [null, null, 'The connection was reset.']);
   const [first, second] = receiver.take() as [Received, Received];
-  assert.is(refused.request.headers['webhook-timestamp'], first.headers['webhook-timestamp']);
-  assert.equal(request.headers, told(second), 'with the instant of the last attempt');
+  assert.is(rejection.request.headers['webhook-timestamp'], first.headers['webhook-timestamp']);
+  assert.equal(request.headers, reports(second), 'with the instant of the last attempt');
 });
 
 test('an event that is no longer kept has no request; what was answered stays', async () => {
@@ -133,12 +138,12 @@ test('the log tells the author no more of an event than another delivery of it w
   assert.is((await only(created, alice)).request.body, first.body);
   assert.match(first.body, '"ip_address":"127.0.0.1"');
   await fixture.staff.delete(role.url);
-  const shown = [];
-  for (const client of [alice, fixture.staff]) shown.push((await only(created, client)).request.body);
+  const displayed = [];
+  for (const client of [alice, fixture.staff]) displayed.push((await only(created, client)).request.body);
   await alice.post(`${(await only(created)).url}redeliver/`);
   await fixture.server.settled();
   const [again] = receiver.take() as [Received];
-  assert.equal(shown, [again.body, again.body], 'whoever looks');
+  assert.equal(displayed, [again.body, again.body], 'whoever looks');
   assert.not.match(again.body, 'ip_address');
 });
 
@@ -151,41 +156,41 @@ test('its members are chosen by field', async () => {
 });
 
 /** What is kept of an answer of the receiver, as of an address that anybody could ask. */
-async function kept(behaviour: Behaviour): Promise<Attempt> {
+async function stored(behaviour: Behaviour): Promise<Attempt> {
   receiver.behaviour = behaviour;
   const client = new HookClient();
-  const answer = await client.post({ url: receiver.url, headers: {}, body: '' });
+  const reply = await client.post({ url: receiver.url, headers: {}, body: '' });
   client.close();
-  assert.is(answer.address, '127.0.0.1');
-  return attemptOf(1, answer, 12.4, () => true);
+  assert.is(reply.address, '127.0.0.1');
+  return attemptOf(1, reply, 12.4, () => true);
 }
 
 test('of a refusal from an open address the first 1,000 characters are kept, as far as they are text', async () => {
   const date = 'Fri, 05 Jan 2018 04:47:05 GMT';
-  const refusal = (type: string, body: string | Buffer, more = {}): Behaviour => ({
+  const denial = (type: string, body: string | Buffer, more = {}): Behaviour => ({
     status: 400,
     headers: { 'Content-Type': type, Date: date, ...more },
     body,
   });
   const json = 'application/problem+json; charset=utf-8';
-  assert.equal(await kept(refusal(json, '{"title":"No such project"}', { Server: 'nginx', 'Set-Cookie': 'a=b' })), {
+  assert.equal(await stored(denial(json, '{"title":"No such project"}', { Server: 'nginx', 'Set-Cookie': 'a=b' })), {
     sent: 1,
     duration: 12,
     headers: { 'content-type': json, date, server: 'nginx' },
     body: '{"title":"No such project"}',
   });
-  const bodyOf = async (behaviour: Behaviour): Promise<string | null | undefined> => (await kept(behaviour)).body;
-  assert.is(await bodyOf(refusal('text/html', '\u{1f600}'.repeat(30_000))), '\u{1f600}'.repeat(1000));
-  assert.is((await bodyOf(refusal('text/plain', 'x'.repeat(20_000_000))))?.length, 1000);
-  assert.is(await bodyOf(refusal('text/plain', Buffer.from([0x61, 0xff, 0, 0x1b, 0x62]))), 'a\ufffdb');
-  assert.is(await bodyOf(refusal('text/plain', 'a\u202eb\r\nc')), 'ab\nc');
-  assert.is(await bodyOf(refusal('text/plain', '')), '');
-  assert.is(await bodyOf(refusal('image/png', 'x')), null);
-  assert.is(await bodyOf(refusal('application/jsonish', 'x')), null);
+  const bodyOf = async (behaviour: Behaviour): Promise<string | null | undefined> => (await stored(behaviour)).body;
+  assert.is(await bodyOf(denial('text/html', '\u{1f600}'.repeat(30_000))), '\u{1f600}'.repeat(1000));
+  assert.is((await bodyOf(denial('text/plain', 'x'.repeat(20_000_000))))?.length, 1000);
+  assert.is(await bodyOf(denial('text/plain', Buffer.from([0x61, 0xff, 0, 0x1b, 0x62]))), 'a\ufffdb');
+  assert.is(await bodyOf(denial('text/plain', 'a\u202eb\r\nc')), 'ab\nc');
+  assert.is(await bodyOf(denial('text/plain', '')), '');
+  assert.is(await bodyOf(denial('image/png', 'x')), null);
+  assert.is(await bodyOf(denial('application/jsonish', 'x')), null);
   assert.is(await bodyOf({ status: 400, body: 'x' }), null);
-  assert.is(await bodyOf(refusal('text/plain', gzipSync('x'), { 'Content-Encoding': 'gzip' })), null);
+  assert.is(await bodyOf(denial('text/plain', gzipSync('x'), { 'Content-Encoding': 'gzip' })), null);
   assert.is(await bodyOf({ status: 201, headers: { 'Content-Type': 'text/plain' }, body: 'x' }), null, 'a success');
-  const moved = await kept({
+  const moved = await stored({
     status: 301,
     headers: { Location: `https://example.com/${'x'.repeat(300)}`, Date: date },
   });

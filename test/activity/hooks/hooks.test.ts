@@ -22,14 +22,14 @@ const kinds = {
   email: { path: '/api/hooks-email/', body: { email: 'alice@example.com' } },
 };
 
-async function made(client: Client, kind: keyof typeof kinds, fields: Record<string, unknown> = {}): Promise<Json> {
-  const answer = await client.post(kinds[kind].path, {
+async function creation(client: Client, kind: keyof typeof kinds, fields: Record<string, unknown> = {}): Promise<Json> {
+  const response = await client.post(kinds[kind].path, {
     event_types: ['user_activated'],
     ...kinds[kind].body,
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }
 
 const common = (url: string, type: string) => ({
@@ -45,27 +45,27 @@ const common = (url: string, type: string) => ({
 });
 
 test('a new web hook is answered with its fields in order and, this once, its secret; Location is its url', async () => {
-  const answer = await alice.post('/api/hooks-web/', {
+  const response = await alice.post('/api/hooks-web/', {
     destination_url: 'https://example.com/events',
     event_types: ['user_activated'],
   });
-  assert.is(answer.status, 201);
-  const { secret, ...shown } = answer.body;
+  assert.is(response.status, 201);
+  const { secret, ...displayed } = response.body;
   const expected = {
-    ...common(answer.headers.get('Location') as string, 'webhook'),
+    ...common(response.headers.get('Location') as string, 'webhook'),
     destination_url: 'https://example.com/events',
     content_type: 'json',
   };
-  assert.equal(shown, expected);
-  assert.equal(Object.keys(answer.body), [...Object.keys(expected), 'secret']);
+  assert.equal(displayed, expected);
+  assert.equal(Object.keys(response.body), [...Object.keys(expected), 'secret']);
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
-  assert.equal((await alice.get(shown.url)).body, expected);
-  assert.equal((await alice.patch(shown.url, { is_active: true })).body, expected);
-  await alice.delete(shown.url);
+  assert.equal((await alice.get(displayed.url)).body, expected);
+  assert.equal((await alice.patch(displayed.url, { is_active: true })).body, expected);
+  await alice.delete(displayed.url);
 });
 
 test('a push hook shows its device, with null for what is unknown', async () => {
-  const unknown = await made(alice, 'push');
+  const unknown = await creation(alice, 'push');
   assert.equal(unknown, {
     ...common(unknown.url, 'pushhook'),
     type: 'Android',
@@ -75,30 +75,30 @@ test('a push hook shows its device, with null for what is unknown', async () => 
     device_model: null,
   });
   const known = { type: 'iOS', device_id: 'd-1', token: 't-1', device_manufacturer: 'Apple', device_model: '' };
-  const hook = await made(alice, 'push', known);
+  const hook = await creation(alice, 'push', known);
   assert.equal(hook, { ...common(hook.url, 'pushhook'), ...known });
   await alice.delete(unknown.url);
   await alice.delete(hook.url);
 });
 
 test('an email hook shows its address', async () => {
-  const hook = await made(alice, 'email');
+  const hook = await creation(alice, 'email');
   assert.equal(hook, { ...common(hook.url, 'email'), email: 'alice@example.com', is_confirmed: true });
   await alice.delete(hook.url);
 });
 
 test('event_types are a sorted list of known types without duplicates', async () => {
-  const hook = await made(alice, 'email', {
+  const hook = await creation(alice, 'email', {
     event_types: ['user_update_succeeded', 'role_granted', 'user_update_succeeded'],
   });
   assert.equal(hook.event_types, ['role_granted', 'user_update_succeeded']);
-  const refused = async (event_types: unknown) => (await alice.patch(hook.url, { event_types })).body;
-  assert.equal(await refused('role_granted'), { event_types: ['Expected a list of items but got type "str".'] });
-  assert.equal(await refused({}), { event_types: ['Expected a list of items but got type "dict".'] });
-  assert.equal(await refused(['x', 'role_granted', 5, 'x']), {
+  const rejection = async (event_types: unknown) => (await alice.patch(hook.url, { event_types })).body;
+  assert.equal(await rejection('role_granted'), { event_types: ['Expected a list of items but got type "str".'] });
+  assert.equal(await rejection({}), { event_types: ['Expected a list of items but got type "dict".'] });
+  assert.equal(await rejection(['x', 'role_granted', 5, 'x']), {
     event_types: ['"x" is not a valid choice.', '"5" is not a valid choice.'],
   });
-  assert.equal(await refused(null), { event_types: ['This field may not be null.'] });
+  assert.equal(await rejection(null), { event_types: ['This field may not be null.'] });
   assert.equal((await alice.patch(hook.url, { event_groups: ['quotas'] })).body, {
     event_groups: ['"quotas" is not a valid choice.'],
   });
@@ -131,7 +131,10 @@ test('a creation must name event types or groups', async () => {
 });
 
 test('groups in a body stand for their types, together with the types of this body', async () => {
-  const hook = await made(alice, 'email', { event_types: ['token_created'], event_groups: ['ssh', 'projects', 'ssh'] });
+  const hook = await creation(alice, 'email', {
+    event_types: ['token_created'],
+    event_groups: ['ssh', 'projects', 'ssh'],
+  });
   assert.equal(hook.event_groups, ['projects', 'ssh']);
   assert.equal(hook.event_types, [...eventGroups.projects, ...eventGroups.ssh, 'token_created'].sort());
   const alone = (await alice.patch(hook.url, { event_types: ['user_activated'] })).body;
@@ -149,13 +152,13 @@ test('PUT requires the destination, the platform or the address of its kind and 
     ['push', 'type', 'iOS'],
     ['email', 'email', 'new@example.com'],
   ] as const) {
-    const { secret: _, ...hook } = await made(alice, kind);
+    const { secret: _, ...hook } = await creation(alice, kind);
     assert.equal((await alice.put(hook.url, {})).body, { [name]: ['This field is required.'] });
     fixture.clock.advance(1);
     const changed = await alice.put(hook.url, { [name]: value });
     assert.is(changed.status, 200);
-    const judged = kind === 'email' ? { is_confirmed: false } : {};
-    assert.equal(changed.body, { ...hook, [name]: value, ...judged, modified: '2018-01-05T04:47:05Z' });
+    const checked = kind === 'email' ? { is_confirmed: false } : {};
+    assert.equal(changed.body, { ...hook, [name]: value, ...checked, modified: '2018-01-05T04:47:05Z' });
     assert.equal(
       (await alice.put(hook.url, changed.body)).body,
       changed.body,
@@ -168,7 +171,7 @@ test('PUT requires the destination, the platform or the address of its kind and 
 });
 
 test('a destination is an http or https URL of at most 2048 characters without user information', async () => {
-  const refused = async (destination_url: unknown): Promise<Json> =>
+  const rejection = async (destination_url: unknown): Promise<Json> =>
     (await alice.post('/api/hooks-web/', { event_groups: ['ssh'], destination_url })).body;
   const invalid = { destination_url: ['Enter a valid URL.'] };
   for (const url of [
@@ -179,14 +182,14 @@ test('a destination is an http or https URL of at most 2048 characters without u
     'http://user:word@example.com/',
     'http://:@example.com/',
   ]) {
-    assert.equal(await refused(url), invalid, url);
+    assert.equal(await rejection(url), invalid, url);
   }
-  assert.equal(await refused(''), { destination_url: ['This field may not be blank.'] });
-  assert.equal(await refused(null), { destination_url: ['This field may not be null.'] });
-  assert.equal(await refused(`https://example.com/${'x'.repeat(2029)}`), {
+  assert.equal(await rejection(''), { destination_url: ['This field may not be blank.'] });
+  assert.equal(await rejection(null), { destination_url: ['This field may not be null.'] });
+  assert.equal(await rejection(`https://example.com/${'x'.repeat(2029)}`), {
     destination_url: ['Ensure this field has no more than 2048 characters.'],
   });
-  const hook = await made(alice, 'web', {
+  const hook = await creation(alice, 'web', {
     destination_url: `https://example.com/${'x'.repeat(2028)}`,
     content_type: 'form',
   });
@@ -208,7 +211,7 @@ test('content_type and type are choices; null is refused', async () => {
 });
 
 test('device id and token are unique over the push hooks of a user, never blank, at most 255 characters', async () => {
-  const first = await made(alice, 'push', { device_id: 'd', token: 't' });
+  const first = await creation(alice, 'push', { device_id: 'd', token: 't' });
   const taken = await alice.post('/api/hooks-push/', {
     type: 'iOS',
     event_groups: ['ssh'],
@@ -220,7 +223,7 @@ test('device id and token are unique over the push hooks of a user, never blank,
     device_id: ['push hook with this device id already exists.'],
     token: ['push hook with this token already exists.'],
   });
-  const second = await made(alice, 'push');
+  const second = await creation(alice, 'push');
   assert.equal((await alice.patch(second.url, { token: 't' })).body, {
     token: ['push hook with this token already exists.'],
   });
@@ -255,7 +258,7 @@ test('an email address is valid and has at most 254 characters', async () => {
 });
 
 test('the author is always the creator and never changes', async () => {
-  const hook = await made(alice, 'email', { author_uuid: 'b'.repeat(32) });
+  const hook = await creation(alice, 'email', { author_uuid: 'b'.repeat(32) });
   assert.is(hook.author_uuid, aliceUuid);
   assert.is(
     (await fixture.staff.patch(hook.url, { author_uuid: 'b'.repeat(32), is_active: false })).body.author_uuid,
@@ -267,30 +270,30 @@ test('the author is always the creator and never changes', async () => {
 test('hooks are read by their author, staff and global support, and changed by their author and staff', async () => {
   const support = fixture.as('support');
   for (const kind of ['web', 'push', 'email'] as const) {
-    const { url } = await made(alice, kind);
+    const { url } = await creation(alice, kind);
     const list = kinds[kind].path;
-    const asked = async (client: Client, hook = url) => [
+    const requests = async (client: Client, hook = url) => [
       (await client.get(list)).body.length,
       (await client.get(hook)).status,
       (await client.patch(hook, {})).status,
       (await client.put(hook, kinds[kind].body)).status,
       (await client.delete(hook)).status,
     ];
-    assert.equal(await asked(bob), [0, 404, 404, 404, 404]);
-    assert.equal(await asked(support), [1, 200, 403, 403, 403]);
-    assert.equal(await asked(fixture.anonymous), [undefined, 401, 401, 401, 401]);
-    assert.equal(await asked(fixture.staff), [1, 200, 200, 200, 204]);
-    const own = await made(support, kind);
-    assert.equal(await asked(support, own.url), [1, 200, 200, 200, 204], 'global support manages its own');
+    assert.equal(await requests(bob), [0, 404, 404, 404, 404]);
+    assert.equal(await requests(support), [1, 200, 403, 403, 403]);
+    assert.equal(await requests(fixture.anonymous), [undefined, 401, 401, 401, 401]);
+    assert.equal(await requests(fixture.staff), [1, 200, 200, 200, 204]);
+    const own = await creation(support, kind);
+    assert.equal(await requests(support, own.url), [1, 200, 200, 200, 204], 'global support manages its own');
   }
 });
 
 test('/api/hooks/ lists web, then push, then email hooks, each in order of creation and in its own representation', async () => {
-  const email = await made(alice, 'email');
-  const push = await made(alice, 'push', { token: 'token' });
-  const { secret: _, ...web } = await made(alice, 'web');
-  const { secret: __, ...other } = await made(alice, 'web', { content_type: 'form' });
-  const bobs = await made(bob, 'email', { email: 'bob@example.com' });
+  const email = await creation(alice, 'email');
+  const push = await creation(alice, 'push', { token: 'token' });
+  const { secret: _, ...web } = await creation(alice, 'web');
+  const { secret: __, ...other } = await creation(alice, 'web', { content_type: 'form' });
+  const bobs = await creation(bob, 'email', { email: 'bob@example.com' });
   const all = await alice.get('/api/hooks/');
   assert.equal(all.body, [web, other, push, email]);
   assert.is(all.headers.get('X-Result-Count'), '4');
@@ -333,24 +336,24 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
 });
 
 test('lists are filtered by exact values', async () => {
-  const found = async (path: string, query: string) =>
+  const matches = async (path: string, query: string) =>
     (await fixture.staff.get(`${path}?${query}`)).body.map((hook: Json) => hook.uuid);
-  const web = await made(alice, 'web', { is_active: false });
+  const web = await creation(alice, 'web', { is_active: false });
   const device = { device_id: 'D', token: 'T', device_manufacturer: 'M', device_model: 'X' };
-  const push = await made(alice, 'push', device);
-  const email = await made(alice, 'email');
-  assert.equal(await found('/api/hooks-web/', 'destination_url=https://example.com/events'), [web.uuid]);
-  assert.equal(await found('/api/hooks-web/', 'destination_url=https://example.com/'), []);
-  assert.equal(await found('/api/hooks-web/', 'content_type=json&is_active=False'), [web.uuid]);
-  assert.equal(await found('/api/hooks-web/', 'content_type=xml'), []);
-  assert.equal(await found('/api/hooks-web/', 'is_active=yes'), []);
-  assert.equal(await found('/api/hooks-push/', 'type=Android'), [push.uuid]);
-  assert.equal(await found('/api/hooks-push/', 'type=iOS'), []);
+  const push = await creation(alice, 'push', device);
+  const email = await creation(alice, 'email');
+  assert.equal(await matches('/api/hooks-web/', 'destination_url=https://example.com/events'), [web.uuid]);
+  assert.equal(await matches('/api/hooks-web/', 'destination_url=https://example.com/'), []);
+  assert.equal(await matches('/api/hooks-web/', 'content_type=json&is_active=False'), [web.uuid]);
+  assert.equal(await matches('/api/hooks-web/', 'content_type=xml'), []);
+  assert.equal(await matches('/api/hooks-web/', 'is_active=yes'), []);
+  assert.equal(await matches('/api/hooks-push/', 'type=Android'), [push.uuid]);
+  assert.equal(await matches('/api/hooks-push/', 'type=iOS'), []);
   for (const [name, value] of Object.entries(device)) {
-    assert.equal(await found('/api/hooks-push/', `${name}=${value}`), [push.uuid]);
-    assert.equal(await found('/api/hooks-push/', `${name}=other`), []);
+    assert.equal(await matches('/api/hooks-push/', `${name}=${value}`), [push.uuid]);
+    assert.equal(await matches('/api/hooks-push/', `${name}=other`), []);
   }
-  assert.equal(await found('/api/hooks-email/', `email=alice@example.com&author_uuid=${aliceUuid}`), [email.uuid]);
+  assert.equal(await matches('/api/hooks-email/', `email=alice@example.com&author_uuid=${aliceUuid}`), [email.uuid]);
   assert.equal((await alice.get('/api/hooks-web/?author_uuid=x')).body, { author_uuid: ['"x" is not a valid UUID.'] });
   assert.equal((await alice.get('/api/hooks/?is_active=x')).body, { is_active: ['"x" is not a valid boolean.'] });
   assert.equal((await alice.get('/api/user-counters/')).body, { keys: 0, hooks: 3 });
@@ -360,7 +363,7 @@ test('lists are filtered by exact values', async () => {
 
 test('hooks emit no events', async () => {
   fixture.events();
-  const hook = await made(alice, 'web');
+  const hook = await creation(alice, 'web');
   await alice.patch(hook.url, { is_active: false });
   await alice.post(`${hook.url}rotate_secret/`);
   await alice.delete(hook.url);

@@ -30,12 +30,12 @@ async function open(options: ServerOptions = {}): Promise<void> {
 }
 
 async function post(path: string, body: Json): Promise<readonly [number, Json]> {
-  const answer = await fetch(server.url + path, {
+  const response = await fetch(server.url + path, {
     method: 'POST',
     headers: { Authorization: `Token ${server.token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return [answer.status, await answer.json()];
+  return [response.status, await response.json()];
 }
 
 async function freePort(): Promise<number> {
@@ -52,8 +52,8 @@ test('the receiver of the manual is told of an event, with a signature that it t
   const port = String(await freePort());
   const [code] = [...page.matchAll(/```js\n(import .*?)```/gs)].map(([, block = '']) => block);
   const [, body = ''] = /-d '(\{"destination_url": "http:\/\/127\.0\.0\.1:9000\/".*?\})'/.exec(page) ?? [];
-  const [made, hook] = await post('/api/hooks-web/', JSON.parse(body.replace('9000', port)));
-  assert.is(made, 201, JSON.stringify(hook));
+  const [created, hook] = await post('/api/hooks-web/', JSON.parse(body.replace('9000', port)));
+  assert.is(created, 201, JSON.stringify(hook));
   writeFileSync(join(folder, 'receiver.mjs'), (code ?? '').replace('9000', port));
   receiver = spawn(process.execPath, ['receiver.mjs'], {
     cwd: folder,
@@ -70,10 +70,10 @@ test('the receiver of the manual is told of an event, with a signature that it t
     if (isOpen) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const told = once(lines, 'line');
+  const reports = once(lines, 'line');
   const [, customer] = await post('/api/customers/', { name: 'Alice' });
   assert.is((await post('/api/projects/', { name: 'Web', customer: customer.url }))[0], 201);
-  const [line] = (await told) as [string];
+  const [line] = (await reports) as [string];
   assert.match(line, /^\S+ Project Web has been created\.$/);
 });
 
@@ -89,9 +89,9 @@ test('a server in memory lets hooks call the loopback alone, unless the setting 
     400,
     { destination_url: ['Destination port is not allowed by hooks_allowed_ports.'] },
   ]);
-  for (const given of [[], ['10.0.0.0/8']]) {
+  for (const input of [[], ['10.0.0.0/8']]) {
     await server.close();
-    await open({ hooks_allowed_networks: given });
+    await open({ hooks_allowed_networks: input });
     assert.equal(await hookTo('http://127.0.0.1:9000/'), rejected);
   }
 });

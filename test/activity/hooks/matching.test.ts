@@ -21,7 +21,7 @@ test.before(async () => {
 test.after(() => receiver.close());
 
 /** Who was told of which types since the last call. */
-async function told(): Promise<Record<string, readonly Part[]>> {
+async function reports(): Promise<Record<string, readonly Part[]>> {
   await fixture.server.settled();
   const hearers: Record<string, Part[]> = {};
   for (const { body, path } of receiver.take()) {
@@ -35,45 +35,45 @@ async function told(): Promise<Record<string, readonly Part[]>> {
 
 test('an event about a customer reaches staff, global support, and those who own or support the customer', async () => {
   await fixture.staff.patch(people.customer.url, { native_name: 'Changed' });
-  assert.equal(await told(), { customer_update_succeeded: ['staff', 'support', 'owner', 'helper'] });
+  assert.equal(await reports(), { customer_update_succeeded: ['staff', 'support', 'owner', 'helper'] });
 });
 
 test('an event about a project reaches whoever can read the project', async () => {
   await fixture.staff.patch(people.project.url, { description: 'Changed' });
-  assert.equal(await told(), {
+  assert.equal(await reports(), {
     project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
   });
 });
 
 test('an event about a user reaches them, as actor and as affected', async () => {
   await fixture.staff.patch(people.users.stranger.url, { job_title: 'Changed' });
-  assert.equal(await told(), { user_update_succeeded: ['staff', 'support', 'stranger'] });
+  assert.equal(await reports(), { user_update_succeeded: ['staff', 'support', 'stranger'] });
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz0QgHrxJgCX6v+1HqhKpJ4y2nq7L+oU6d1rDSt2fTg';
   await people.clients.stranger.post('/api/keys/', { name: 'k', public_key: key });
-  assert.equal(await told(), { ssh_key_creation_succeeded: ['staff', 'support', 'stranger'] });
+  assert.equal(await reports(), { ssh_key_creation_succeeded: ['staff', 'support', 'stranger'] });
 });
 
 test('a removed user gets the role_revoked that takes their sight', async () => {
   const permission = await fixture.grant(people.project, people.users.stranger, 'support');
   const readers = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
-  assert.equal(await told(), { role_granted: readers });
+  assert.equal(await reports(), { role_granted: readers });
   await fixture.staff.delete(permission.url);
-  assert.equal(await told(), { role_revoked: readers });
+  assert.equal(await reports(), { role_revoked: readers });
   await fixture.staff.patch(people.project.url, { description: 'Changed again' });
-  assert.equal((await told()).project_update_succeeded?.includes('stranger'), false);
+  assert.equal((await reports()).project_update_succeeded?.includes('stranger'), false);
 });
 
 test('who was removed from a customer is told that, and nothing more of it and its projects', async () => {
   const permission = await fixture.grant(people.customer, people.users.stranger, 'owner');
   const readers = ['staff', 'support', 'owner', 'helper', 'stranger'];
-  await told();
+  await reports();
   await fixture.staff.patch(people.project.url, { description: 'Seen by the customer' });
-  assert.equal((await told()).project_update_succeeded?.includes('stranger'), true);
+  assert.equal((await reports()).project_update_succeeded?.includes('stranger'), true);
   await fixture.staff.delete(permission.url);
-  assert.equal(await told(), { role_revoked: readers });
+  assert.equal(await reports(), { role_revoked: readers });
   await fixture.staff.patch(people.customer.url, { native_name: 'Changed for others' });
   await fixture.staff.patch(people.project.url, { description: 'Changed for others' });
-  assert.equal(await told(), {
+  assert.equal(await reports(), {
     customer_update_succeeded: ['staff', 'support', 'owner', 'helper'],
     project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
   });
@@ -81,10 +81,10 @@ test('who was removed from a customer is told that, and nothing more of it and i
 
 test('a role that expires is told to who held it and to the readers of its project', async () => {
   await fixture.grant(people.project, people.users.stranger, 'support', '2018-01-05T05:00:00Z');
-  await told();
+  await reports();
   fixture.clock.set('2018-01-05T05:00:00Z');
   fixture.server.tick();
-  assert.equal(await told(), {
+  assert.equal(await reports(), {
     role_revoked: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'],
   });
 });
@@ -92,18 +92,18 @@ test('a role that expires is told to who held it and to the readers of its proje
 test('a project that moves is told to the people of the customer it leaves and of the one it joins', async () => {
   const target = await fixture.customer('Bob');
   await fixture.grant(target, people.users.stranger, 'owner');
-  await told();
-  const everybody = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
+  await reports();
+  const everyone = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
   await fixture.staff.patch(people.project.url, { customer: target.url });
-  assert.equal(await told(), { project_update_succeeded: everybody });
+  assert.equal(await reports(), { project_update_succeeded: everyone });
   await fixture.staff.patch(people.project.url, { description: 'Here' });
-  assert.equal(await told(), {
+  assert.equal(await reports(), {
     project_update_succeeded: ['staff', 'support', 'manager', 'admin', 'observer', 'stranger'],
   });
   await fixture.staff.patch(people.project.url, { customer: people.customer.url });
-  assert.equal(await told(), { project_update_succeeded: everybody });
+  assert.equal(await reports(), { project_update_succeeded: everyone });
   await fixture.staff.delete(target.url);
-  await told();
+  await reports();
 });
 
 test('with a project or customer goes every role in it, and everybody who had one is told of each', async () => {
@@ -117,7 +117,7 @@ test('with a project or customer goes every role in it, and everybody who had on
   ] as const)
     await fixture.grant(project, people.users[part], role);
   await fixture.grant(customer, people.users.helper, 'support');
-  await told();
+  await reports();
   const times = async (url: string): Promise<Record<string, number>> => {
     await fixture.staff.delete(url);
     await fixture.server.settled();
@@ -143,13 +143,13 @@ test('with a project or customer goes every role in it, and everybody who had on
 
 test('types of no group reach only hooks that name them', async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To nobody' });
-  assert.equal(await told(), {});
+  assert.equal(await reports(), {});
   const { body } = await fixture.staff.post('/api/hooks-web/', {
     destination_url: `${receiver.url}/staff`,
     event_types: ['custom_notification'],
   });
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To staff', scope: people.customer.url });
-  assert.equal(await told(), { custom_notification: ['staff'] });
+  assert.equal(await reports(), { custom_notification: ['staff'] });
   await fixture.staff.delete(body.url);
 });
 
@@ -159,19 +159,19 @@ test('a hook without the type, an inactive hook and the hook of an inactive auth
   const [other] = (await people.clients.helper.get('/api/hooks-web/')).body;
   await people.clients.helper.patch(other.url, { is_active: false });
   await fixture.staff.patch(people.users.support.url, { is_active: false });
-  await told();
+  await reports();
   await fixture.staff.patch(people.customer.url, { native_name: 'Changed once more' });
-  assert.equal(await told(), { customer_update_succeeded: ['staff'] });
+  assert.equal(await reports(), { customer_update_succeeded: ['staff'] });
   await people.clients.owner.patch(hook.url, { event_groups: ['customers', 'projects'] });
   await people.clients.helper.patch(other.url, { is_active: true });
 });
 
 test('owners receive customer_deletion_succeeded, and readers of a project its deletion', async () => {
   await fixture.staff.delete(people.project.url);
-  const ofProject = await told();
+  const ofProject = await reports();
   assert.equal(ofProject.project_deletion_succeeded, ['staff', 'owner', 'helper', 'manager', 'admin', 'observer']);
   await fixture.staff.delete(people.customer.url);
-  const ofCustomer = await told();
+  const ofCustomer = await reports();
   assert.equal(ofCustomer.customer_deletion_succeeded, ['staff', 'owner', 'helper']);
   assert.equal(ofCustomer.role_revoked, ['staff', 'owner', 'helper']);
 });

@@ -20,9 +20,9 @@ test.after(async () => {
 });
 
 function poster(options: ConstructorParameters<typeof HookClient>[0] = {}): HookClient {
-  const made = new HookClient(options);
-  posters.push(made);
-  return made;
+  const created = new HookClient(options);
+  posters.push(created);
+  return created;
 }
 
 /** What the promise is rejected with. */

@@ -181,30 +181,30 @@ test('an unregistered token disables the hook, in either form of the answer', as
     { status: 404, body: '{"error":{"status":"NOT_FOUND","message":"gone","details":[{"errorCode":"UNREGISTERED"}]}}' },
     410,
   ].entries()) {
-    const made = await hook({ type: 'Android', token: `token-${index}` });
+    const creation = await hook({ type: 'Android', token: `token-${index}` });
     gateway.behaviour = behaviour;
     await emit('Hello');
-    assert.is(await isActive(made), false);
+    assert.is(await isActive(creation), false);
     assert.is(outcomes().at(-1).status, 'failed');
   }
 });
 
 test('that a token is no longer registered says nothing of the one the device has got meanwhile', async () => {
   await begin(serverKeys());
-  const made = await hook({ type: 'Android', token: 'old' });
-  let answer = (): void => undefined;
+  const creation = await hook({ type: 'Android', token: 'old' });
+  let response = (): void => undefined;
   gateway.behaviour = ({ body }) =>
     JSON.parse(body).to === 'old'
       ? new Promise(
-          (resolve) => (answer = () => resolve({ status: 200, body: '{"results":[{"error":"NotRegistered"}]}' })),
+          (resolve) => (response = () => resolve({ status: 200, body: '{"results":[{"error":"NotRegistered"}]}' })),
         )
       : 200;
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Hello' });
   while (gateway.requests.length < 1) await new Promise(setImmediate);
-  await fixture.staff.patch(made.url, { token: 'new' });
-  answer();
+  await fixture.staff.patch(creation.url, { token: 'new' });
+  response();
   await fixture.server.settled();
-  assert.is(await isActive(made), true);
+  assert.is(await isActive(creation), true);
   await fixture.later(10);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
@@ -280,9 +280,9 @@ test('an access token that the gateway does not take any longer is asked for ane
 });
 
 test('without push_gateway_url a service account sends to fcm.googleapis.com, and server keys send nothing', async () => {
-  const asked: string[] = [];
+  const received: string[] = [];
   const resolve: NonNullable<ServerOptions['resolve']> = (hostname, callback) => {
-    asked.push(hostname);
+    received.push(hostname);
     callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
   };
   gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };
@@ -290,7 +290,7 @@ test('without push_gateway_url a service account sends to fcm.googleapis.com, an
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
   assert.equal(
-    [asked, outcomes()],
+    [received, outcomes()],
     [['fcm.googleapis.com'], [{ status: 'pending', attempts: 1, error_message: 'The host name does not exist.' }]],
   );
   await fixture.close();

@@ -28,13 +28,13 @@ test.after.each(() => {
 });
 
 async function hook(client: Client, fields: Record<string, unknown> = {}): Promise<Json> {
-  const answer = await client.post('/api/hooks-web/', {
+  const reply = await client.post('/api/hooks-web/', {
     destination_url: `${receiver.url}/in`,
     event_groups: ['customers'],
     ...fields,
   });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  assert.is(reply.status, 201, JSON.stringify(reply.body));
+  return reply.body;
 }
 
 async function deliveries(client: Client, { url }: Json, query = ''): Promise<Json[]> {
@@ -134,26 +134,26 @@ test('every attempt of both body kinds is signed after Standard Webhooks, with t
 
 test('rotate_secret answers a new secret; the old one signs along for 24 hours, the new one first', async () => {
   const { secret: old, url, uuid } = await hook(fixture.staff);
-  const answer = await fixture.staff.post(`${url}rotate_secret/`);
-  assert.is(answer.status, 200);
-  assert.equal(Object.keys(answer.body), ['secret']);
-  assert.match(answer.body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  const reply = await fixture.staff.post(`${url}rotate_secret/`);
+  assert.is(reply.status, 200);
+  assert.equal(Object.keys(reply.body), ['secret']);
+  assert.match(reply.body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   const signed = async (): Promise<string[]> => {
     await fixture.staff.post(`${url}test/`);
     await fixture.server.settled();
     const [request] = receiver.take() as [Received];
     return (request.headers['webhook-signature'] as string)
       .split(' ')
-      .map((text) => [answer.body.secret, old].find((secret) => signature(secret, request) === text));
+      .map((text) => [reply.body.secret, old].find((secret) => signature(secret, request) === text));
   };
-  assert.equal(await signed(), [answer.body.secret, old]);
+  assert.equal(await signed(), [reply.body.secret, old]);
   fixture.clock.advance(24 * 3600 - 1);
-  assert.equal(await signed(), [answer.body.secret, old]);
+  assert.equal(await signed(), [reply.body.secret, old]);
   fixture.clock.advance(1);
-  assert.equal(await signed(), [answer.body.secret]);
+  assert.equal(await signed(), [reply.body.secret]);
   const stored = fixture.server.app.db.value<Uint8Array>(sql`SELECT secret FROM hook WHERE uuid = ${uuid}`);
   assert.not.ok(
-    Buffer.from(stored as Uint8Array).includes(answer.body.secret.slice(6)),
+    Buffer.from(stored as Uint8Array).includes(reply.body.secret.slice(6)),
     'secrets are encrypted at rest',
   );
   await fixture.staff.delete(url);
@@ -164,9 +164,9 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
   fixture.clock.set('2018-01-05T04:47:04.982123Z');
   const created = await hook(alice);
   fixture.events();
-  const answer = await fixture.staff.post(`${created.url}test/`);
-  assert.is(answer.status, 202);
-  const { url, uuid, ...rest } = answer.body;
+  const reply = await fixture.staff.post(`${created.url}test/`);
+  assert.is(reply.status, 202);
+  const { url, uuid, ...rest } = reply.body;
   assert.is(url, `${created.url}deliveries/${uuid}/`);
   const queued = {
     hook: created.url,
@@ -207,8 +207,8 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
   };
   assert.equal(await logged(alice, url), delivered);
   await alice.patch(created.url, { is_active: false });
-  const refused = await alice.post(`${created.url}test/`);
-  assert.equal([refused.status, refused.body], [409, { detail: 'Hook is not active.' }]);
+  const rejection = await alice.post(`${created.url}test/`);
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'Hook is not active.' }]);
   await alice.delete(created.url);
 });
 
@@ -290,8 +290,8 @@ test('the log is read by author, staff and global support; test, redeliver and r
   assert.equal(await statuses(fixture.as('support')), [200, 200, 403, 403, 403]);
   assert.equal(await statuses(fixture.as('bob')), [404, 404, 404, 404, 404]);
   assert.equal(await statuses(fixture.anonymous), [401, 401, 401, 401, 401]);
-  const elsewhere = url.replace(created.uuid, other.uuid);
-  assert.is((await alice.get(elsewhere)).status, 404, 'a delivery is addressed by its own hook only');
+  const remote = url.replace(created.uuid, other.uuid);
+  assert.is((await alice.get(remote)).status, 404, 'a delivery is addressed by its own hook only');
   assert.is((await alice.get(`${created.url}deliveries/x/`)).status, 404);
   assert.is((await alice.patch(url, {})).status, 405);
   for (const { url: each } of [created, other]) await alice.delete(each);
@@ -306,8 +306,8 @@ test('redeliver makes a finished delivery pending again: same webhook-id, schedu
   receiver.behaviour = 500;
   const again = await fixture.staff.post(`${url}redeliver/`);
   assert.equal([again.status, again.body.status, again.body.attempts, again.body.delivered], [202, 'pending', 1, null]);
-  const refused = await fixture.staff.post(`${url}redeliver/`);
-  assert.equal([refused.status, refused.body], [409, { detail: 'Delivery is already pending.' }]);
+  const rejection = await fixture.staff.post(`${url}redeliver/`);
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'Delivery is already pending.' }]);
   await fixture.server.settled();
   for (const attempts of [2, 3, 4, 5, 6, 7, 8, 9]) {
     const present = (await fixture.staff.get(url)).body;

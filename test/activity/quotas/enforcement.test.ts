@@ -11,8 +11,8 @@ const conflict = (...texts: string[]) => [409, { detail: `One or more quotas wer
 async function limit(name: string, value: number, customer?: Json): Promise<void> {
   const { body } = await fixture.staff.get(customer === undefined ? `/api/quotas/?name=${name}` : customer.url);
   const { url } = customer === undefined ? body[0] : quotaOf(body, name);
-  const answer = await fixture.staff.patch(url, { limit: value });
-  assert.equal([answer.status, answer.body.limit], [200, value]);
+  const response = await fixture.staff.patch(url, { limit: value });
+  assert.equal([response.status, response.body.limit], [200, value]);
 }
 
 const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota: Json) => quota.name === name);
@@ -66,8 +66,8 @@ test('a customer beyond nc_global_customer_count is refused, without parentheses
   await limit('nc_global_customer_count', 1);
   await fixture.customer('First');
   fixture.events();
-  const answer = await fixture.staff.post('/api/customers/', { name: 'Second' });
-  assert.equal([answer.status, answer.body], conflict('nc_global_customer_count quota limit: 1.0, requires 2.0'));
+  const response = await fixture.staff.post('/api/customers/', { name: 'Second' });
+  assert.equal([response.status, response.body], conflict('nc_global_customer_count quota limit: 1.0, requires 2.0'));
   assert.equal(fixture.events(), []);
   assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), '1');
   await limit('nc_global_customer_count', 2);
@@ -78,8 +78,11 @@ test('a project beyond nc_project_count is refused, naming the customer with its
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   await limit('nc_project_count', 0, customer);
   fixture.events();
-  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
-  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))'));
+  const response = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  assert.equal(
+    [response.status, response.body],
+    conflict('nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))'),
+  );
   assert.equal(fixture.events(), []);
   assert.equal((await fixture.staff.get('/api/projects/')).body, []);
   assert.is(await usage(customer, 'nc_project_count'), 0);
@@ -88,17 +91,17 @@ test('a project beyond nc_project_count is refused, naming the customer with its
 test('an empty abbreviation is left out', async () => {
   const customer = await fixture.customer('Bob');
   await limit('nc_project_count', 0, customer);
-  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
-  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Bob)'));
+  const response = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  assert.equal([response.status, response.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Bob)'));
 });
 
 test('several quotas are named in order of their names', async () => {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   await limit('nc_project_count', 0, customer);
   await limit('nc_global_project_count', 0);
-  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  const response = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     conflict(
       'nc_global_project_count quota limit: 0.0, requires 1.0',
       'nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))',
@@ -119,8 +122,8 @@ test('a limit of -1 is unlimited, a limit with a fraction is compared as it is',
   const customer = await fixture.customer('Alice');
   await fixture.project('One', customer);
   await limit('nc_project_count', 1.5, customer);
-  const answer = await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url });
-  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 1.5, requires 2.0 (Alice)'));
+  const response = await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url });
+  assert.equal([response.status, response.body], conflict('nc_project_count quota limit: 1.5, requires 2.0 (Alice)'));
   assert.is(quotaOf((await fixture.staff.get(customer.url)).body, 'nc_project_count').limit, 1.5);
   await limit('nc_project_count', -1, customer);
   assert.is((await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url })).status, 201);
@@ -137,12 +140,15 @@ test('a role for a user new to the customer beyond nc_user_count is refused, als
     ['customer', customer, 'owner'],
     ['project', project, 'manager'],
   ] as const) {
-    const answer = await fixture.staff.post(`/api/${structure}-permissions/`, {
+    const response = await fixture.staff.post(`/api/${structure}-permissions/`, {
       [structure]: scope.url,
       user: outside.url,
       role,
     });
-    assert.equal([answer.status, answer.body], conflict('nc_user_count quota limit: 1.0, requires 2.0 (Alice (ALC))'));
+    assert.equal(
+      [response.status, response.body],
+      conflict('nc_user_count quota limit: 1.0, requires 2.0 (Alice (ALC))'),
+    );
   }
   assert.equal(fixture.events(), []);
   assert.is(
@@ -156,12 +162,12 @@ test('a role for a user new to the customer beyond nc_user_count is refused, als
 test('parallel requests cannot overshoot', async () => {
   const customer = await fixture.customer('Alice');
   await limit('nc_project_count', 3, customer);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       fixture.staff.post('/api/projects/', { name: `Project ${index}`, customer: customer.url }),
     ),
   );
-  assert.equal(answers.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
+  assert.equal(responses.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
   assert.is(await usage(customer, 'nc_project_count'), 3);
 });
 

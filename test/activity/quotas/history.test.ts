@@ -28,7 +28,7 @@ const values = async (...points: number[]): Promise<(readonly [number, number] |
   );
 const use = (usage: number): void =>
   setQuota(fixture, 'customer', idOf(fixture, 'customer', customer), 'nc_vm_count', { usage });
-const refusal = (text: string) => ({ non_field_errors: [text] });
+const rejection = (text: string) => ({ non_field_errors: [text] });
 const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
 test('an item is the point and the quota with limit and usage of that moment, the other fields current; no object before the first version', async () => {
@@ -71,8 +71,8 @@ test('the points of point are answered in the order of the request, repeated one
     points,
   );
   const many = Array.from({ length: 1000 }, (_, i) => `point=${i}`).join('&');
-  const answer = await fixture.staff.get(`${url}history/?${many}&page=7&page_size=3`);
-  assert.equal([answer.status, answer.body.length, answer.headers.get('link')], [200, 1000, null]);
+  const response = await fixture.staff.get(`${url}history/?${many}&page=7&page_size=3`);
+  assert.equal([response.status, response.body.length, response.headers.get('link')], [200, 1000, null]);
 });
 
 test('points_count points lie evenly from start to end, cut to whole seconds, the first is start and the last is end', async () => {
@@ -111,9 +111,11 @@ test('selected is the latest version whose time, cut to whole seconds, is at or 
 test('a quota created within a second exists at the point of that second', async () => {
   fixture.clock.set(created * 1e6 + 40 * 1e6 + 700_000);
   const later = await fixture.customer('Later');
-  const answer = await fixture.staff.get(`${later.quotas[0].url}history/?point=${created + 40}&point=${created + 39}`);
+  const response = await fixture.staff.get(
+    `${later.quotas[0].url}history/?point=${created + 40}&point=${created + 39}`,
+  );
   assert.equal(
-    answer.body.map(({ object }: Json) => object?.limit),
+    response.body.map(({ object }: Json) => object?.limit),
     [-1, undefined],
   );
 });
@@ -129,10 +131,10 @@ test('none or a part of the parameters is 400, both styles are 400', async () =>
     'start=&end=2&points_count=3',
     'points=1',
   ]) {
-    const answer = await fixture.staff.get(`${url}history/?${query}`);
+    const response = await fixture.staff.get(`${url}history/?${query}`);
     assert.equal(
-      [answer.status, answer.body],
-      [400, refusal(`Not enough parameters for historical data. ${needed}`)],
+      [response.status, response.body],
+      [400, rejection(`Not enough parameters for historical data. ${needed}`)],
       query,
     );
   }
@@ -142,10 +144,10 @@ test('none or a part of the parameters is 400, both styles are 400', async () =>
     'points_count=3&point=1',
     'point=x&end=x',
   ]) {
-    const answer = await fixture.staff.get(`${url}history/?${query}`);
+    const response = await fixture.staff.get(`${url}history/?${query}`);
     assert.equal(
-      [answer.status, answer.body],
-      [400, refusal(`Too many parameters for historical data. ${needed}`)],
+      [response.status, response.body],
+      [400, rejection(`Too many parameters for historical data. ${needed}`)],
       query,
     );
   }
@@ -158,7 +160,7 @@ test('none or a part of the parameters is 400, both styles are 400', async () =>
 
 test('start must be earlier than end', async () => {
   for (const query of ['start=2&end=2&points_count=2', 'start=3&end=2&points_count=2']) {
-    assert.equal(await history(query), refusal('Start timestamp has to be earlier than end timestamp.'));
+    assert.equal(await history(query), rejection('Start timestamp has to be earlier than end timestamp.'));
   }
 });
 
@@ -190,8 +192,8 @@ test('a bad value is told under its parameter', async () => {
 
 test('404 for an unreadable quota comes before 400', async () => {
   await fixture.user('stranger');
-  const answer = await fixture.as('stranger').get(`${url}history/`);
-  assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }]);
+  const response = await fixture.as('stranger').get(`${url}history/`);
+  assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
   assert.is((await fixture.staff.get('/api/quotas/0123/history/')).status, 404);
 });
 

@@ -91,12 +91,12 @@ test('every quota is created with its object: limit -1, threshold 0, and the nam
 });
 
 test('a quota is url, uuid, name, limit, usage, scope, threshold, in this order; only scope can be null', async () => {
-  const shown = await quota(people.customer, 'nc_project_count');
+  const displayed = await quota(people.customer, 'nc_project_count');
   assert.is(
-    JSON.stringify(shown),
+    JSON.stringify(displayed),
     JSON.stringify({
-      url: `${fixture.url}/api/quotas/${shown.uuid}/`,
-      uuid: shown.uuid,
+      url: `${fixture.url}/api/quotas/${displayed.uuid}/`,
+      uuid: displayed.uuid,
       name: 'nc_project_count',
       limit: -1,
       usage: 1,
@@ -104,7 +104,7 @@ test('a quota is url, uuid, name, limit, usage, scope, threshold, in this order;
       threshold: 0,
     }),
   );
-  assert.match(shown.uuid, /^[0-9a-f]{32}$/);
+  assert.match(displayed.uuid, /^[0-9a-f]{32}$/);
   assert.equal(await globalQuota('nc_global_customer_count'), {
     ...(await globalQuota('nc_global_customer_count')),
     name: 'nc_global_customer_count',
@@ -150,9 +150,9 @@ test('name filters by a substring without case; on a detail request it is ignore
 test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scopes; UN 404 but for shared settings; AN 401', async () => {
   const readers = async (url: string) =>
     asEachPersona(people, async (client) => {
-      const answers = [await client.get(url), await client.get(`${url}history/?point=1600000000`)];
-      assert.is(answers[0]?.status, answers[1]?.status);
-      return answers[0]?.status;
+      const responses = [await client.get(url), await client.get(`${url}history/?point=1600000000`)];
+      assert.is(responses[0]?.status, responses[1]?.status);
+      return responses[0]?.status;
     });
   const connected = sameExcept(200, { stranger: 404 });
   assert.equal(await readers((await quota(people.customer, 'nc_vm_count')).url), connected);
@@ -243,9 +243,9 @@ test('numbers may be numeric strings; NaN, infinity, booleans and text get the n
     assert.is((await fixture.staff.patch(url, { limit: value })).body.limit, 7, JSON.stringify(value));
   }
   for (const value of ['NaN', 'Infinity', '-inf', '1e999', true, false, 'many', [7], { limit: 7 }, '0x7', '7,5']) {
-    const answer = await fixture.staff.patch(url, { limit: value, threshold: value });
+    const response = await fixture.staff.patch(url, { limit: value, threshold: value });
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [400, { limit: ['A valid number is required.'], threshold: ['A valid number is required.'] }],
       JSON.stringify(value),
     );
@@ -267,12 +267,15 @@ test('numbers may be numeric strings; NaN, infinity, booleans and text get the n
 test('very large and very small numbers are kept, shown as JSON and counted with', async () => {
   const { url } = await quota(people.customer, 'nc_project_count');
   for (const value of [9e18, 1e19, 1e21, 1e308, 0.1, 1.5e-7, 2 ** 53 + 2, 123456789.125]) {
-    const answer = await fixture.staff.patch(url, { limit: value < 1 ? value + 1 : value, threshold: value });
+    const response = await fixture.staff.patch(url, { limit: value < 1 ? value + 1 : value, threshold: value });
     assert.equal(
-      [answer.status, answer.body.limit, answer.body.threshold],
+      [response.status, response.body.limit, response.body.threshold],
       [200, value < 1 ? value + 1 : value, value],
     );
-    assert.equal((await fixture.staff.get(`${url}history/?point=1600000000`)).body[0].object.limit, answer.body.limit);
+    assert.equal(
+      (await fixture.staff.get(`${url}history/?point=1600000000`)).body[0].object.limit,
+      response.body.limit,
+    );
     assert.is((await fixture.staff.get(people.customer.url)).status, 200);
   }
   const { body } = await fixture.staff.send(
@@ -286,11 +289,11 @@ test('very large and very small numbers are kept, shown as JSON and counted with
 
 test('a backend-cached quota is 409 whatever the body holds; fields come before, the right before them', async () => {
   const url = settingsQuota(true);
-  const refusal = [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }];
+  const rejection = [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }];
   for (const body of [{}, { limit: 5 }, { threshold: 1 }, { limit: -2 }]) {
     for (const method of ['PUT', 'PATCH']) {
-      const answer = await fixture.staff.send(method, url, body);
-      assert.equal([answer.status, answer.body], refusal);
+      const response = await fixture.staff.send(method, url, body);
+      assert.equal([response.status, response.body], rejection);
     }
   }
   assert.equal((await fixture.staff.patch(url, { limit: 'x' })).body, { limit: ['A valid number is required.'] });
@@ -307,9 +310,9 @@ test('a backend-cached quota is 409 whatever the body holds; fields come before,
 test('a limit below the usage is refused, an equal one and -1 are not, every other negative one is', async () => {
   const { url } = await quota(people.customer, 'nc_user_count');
   for (const value of [4, 4.999, 0, -0.5, -1.5, -2, -1e300]) {
-    const answer = await fixture.staff.patch(url, { limit: value, threshold: 3 });
+    const response = await fixture.staff.patch(url, { limit: value, threshold: 3 });
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [400, { limit: ['Current quota usage exceeds new limit.'] }],
       String(value),
     );
@@ -347,9 +350,9 @@ test('moving a project checks every quota it adds to at the target, in order of 
   await fixture.staff.patch((await quota(target, 'nc_user_count')).url, { limit: 2 });
   await fixture.staff.patch((await quota(target, 'nc_project_count')).url, { limit: 0 });
   fixture.events();
-  const answer = await fixture.staff.patch(people.project.url, { customer: target.url, name: 'Renamed' });
+  const response = await fixture.staff.patch(people.project.url, { customer: target.url, name: 'Renamed' });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [
       409,
       {
@@ -373,10 +376,10 @@ test('usage is never below zero', () => {
 
 test('demands on one quota count together', () => {
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
-  const demand = (delta: number) => ({ scope: 'link', id, name: 'vcpu', delta }) as const;
-  requireQuotas(fixture.server, [demand(3), demand(3)]);
-  requireQuotas(fixture.server, [demand(9), demand(-3)]);
-  assert.throws(() => requireQuotas(fixture.server, [demand(4), demand(3)]));
+  const require = (delta: number) => ({ scope: 'link', id, name: 'vcpu', delta }) as const;
+  requireQuotas(fixture.server, [require(3), require(3)]);
+  requireQuotas(fixture.server, [require(9), require(-3)]);
+  assert.throws(() => requireQuotas(fixture.server, [require(4), require(3)]));
 });
 
 test('quotas are not created, deleted or patched as a list: 405 with Allow', async () => {
@@ -386,9 +389,9 @@ test('quotas are not created, deleted or patched as a list: 405 with Allow', asy
     ['DELETE', url, 'GET, PUT, PATCH, HEAD, OPTIONS'],
     ['POST', `${url}history/`, 'GET, HEAD, OPTIONS'],
   ] as const) {
-    const answer = await fixture.staff.send(method, path, {});
+    const response = await fixture.staff.send(method, path, {});
     assert.equal(
-      [answer.status, answer.body, answer.headers.get('allow')],
+      [response.status, response.body, response.headers.get('allow')],
       [405, { detail: `Method "${method}" not allowed.` }, allow],
     );
   }

@@ -283,12 +283,12 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
       assert.equal([usage('nc_project_count'), usage('nc_user_count')], [projects, users]);
       assert.equal((await fixture.staff.get(`${customer.url}users/`)).headers.get('x-result-count'), String(users));
     }
-    const told = (type: string) => db.value<number>(sql`SELECT count(*) FROM event WHERE type = ${type}`) as number;
+    const reports = (type: string) => db.value<number>(sql`SELECT count(*) FROM event WHERE type = ${type}`) as number;
     const active = db.value(
       sql`SELECT (SELECT count(*) FROM customer_role WHERE ended IS NULL) + (SELECT count(*) FROM project_role WHERE ended IS NULL)`,
     );
     assert.is(
-      told('role_granted') - told('role_revoked'),
+      reports('role_granted') - reports('role_revoked'),
       active,
       'every role that was granted and is over was told to be lost',
     );

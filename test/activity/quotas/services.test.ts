@@ -16,19 +16,19 @@ let repository: Json;
 test.before(async () => {
   people = await createPersonas(fixture);
   for (const type of types) clouds[type] = await simulatedService(fixture, type, people, { name: type });
-  const made = async (path: string, body: Json): Promise<Json> => {
-    const answer = await fixture.staff.post(path, body);
-    assert.is(answer.status, 201, JSON.stringify(answer.body));
+  const created = async (path: string, body: Json): Promise<Json> => {
+    const response = await fixture.staff.post(path, body);
+    assert.is(response.status, 201, JSON.stringify(response.body));
     await work(fixture);
-    return (await fixture.staff.get(answer.body.url)).body;
+    return (await fixture.staff.get(response.body.url)).body;
   };
-  tenant = await made('/api/openstack-tenants/', { service_project_link: clouds.openstack.link.url, name: 'web' });
-  const group = await made('/api/gitlab-groups/', {
+  tenant = await created('/api/openstack-tenants/', { service_project_link: clouds.openstack.link.url, name: 'web' });
+  const group = await created('/api/gitlab-groups/', {
     service_project_link: clouds.gitlab.link.url,
     name: 'Rockets',
     path: 'rockets',
   });
-  repository = await made('/api/gitlab-projects/', {
+  repository = await created('/api/gitlab-projects/', {
     service_project_link: clouds.gitlab.link.url,
     name: 'engine',
     group: group.url,

@@ -3,19 +3,19 @@ import { createPersonas, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('GET /api/stats/creation-time/ (events.md 6.1)');
-let world: Personas;
+let setup: Personas;
 
 /** 2018-03-01T00:00:00Z; customers are created 0, 0.9, 10 and 20 seconds later. */
 const begin = 1519862400;
 const path = '/api/stats/creation-time/';
 
 test.before(async () => {
-  world = await createPersonas(fixture);
+  setup = await createPersonas(fixture);
   for (const [i, seconds] of [0, 0.9, 10, 20].entries()) {
     fixture.clock.set(Math.round((begin + seconds) * 1_000_000));
     const customer = await fixture.customer(`Customer ${i}`);
     if (i === 2) {
-      await fixture.grant(customer, world.users.stranger, 'owner');
+      await fixture.grant(customer, setup.users.stranger, 'owner');
       await fixture.project('Late', customer);
     }
   }
@@ -95,7 +95,7 @@ test('counted are the objects the caller reads', async () => {
   const range = `from=0&to=${begin + 20}&datapoints=1`;
   const value = async (type: string, client = fixture.staff): Promise<number> =>
     (await ask(`type=${type}&${range}`, client)).body[0].value;
-  const { clients } = world;
+  const { clients } = setup;
   assert.equal(
     [
       await value('customer'),
@@ -115,30 +115,30 @@ test('counted are the objects the caller reads', async () => {
     ],
     [2, 1, 1, 1],
   );
-  const nobody = await fixture.user('nobody');
-  assert.is(await value('customer', fixture.as(nobody.username)), 0);
+  const none = await fixture.user('nobody');
+  assert.is(await value('customer', fixture.as(none.username)), 0);
 });
 
 test('all that is wrong with the parameters is told at once', async () => {
-  const refused = async (query: string, errors: unknown): Promise<void> => {
+  const rejection = async (query: string, errors: unknown): Promise<void> => {
     const { status, body } = await ask(query);
     assert.equal([status, body], [400, errors], query);
   };
-  await refused('', { type: ['This field is required.'] });
-  await refused('type=user', { type: ['"user" is not a valid choice.'] });
-  await refused('type=toString', { type: ['"toString" is not a valid choice.'] });
-  await refused('type=x&from=a&to=-1&datapoints=0', {
+  await rejection('', { type: ['This field is required.'] });
+  await rejection('type=user', { type: ['"user" is not a valid choice.'] });
+  await rejection('type=toString', { type: ['"toString" is not a valid choice.'] });
+  await rejection('type=x&from=a&to=-1&datapoints=0', {
     type: ['"x" is not a valid choice.'],
     from: ['A valid integer is required.'],
     to: ['Ensure this value is greater than or equal to 0.'],
     datapoints: ['Ensure this value is greater than or equal to 1.'],
   });
-  await refused('type=customer&from=1.5&datapoints=1001', {
+  await rejection('type=customer&from=1.5&datapoints=1001', {
     from: ['A valid integer is required.'],
     datapoints: ['Ensure this value is less than or equal to 1000.'],
   });
-  await refused('type=customer&from=5&to=5', { non_field_errors: ['End must occur after start.'] });
-  await refused(`type=customer&from=${begin + 21}`, { non_field_errors: ['End must occur after start.'] });
+  await rejection('type=customer&from=5&to=5', { non_field_errors: ['End must occur after start.'] });
+  await rejection(`type=customer&from=${begin + 21}`, { non_field_errors: ['End must occur after start.'] });
 });
 
 test('it is for every user, and only GET', async () => {

@@ -8,19 +8,19 @@ const { test, fixture } = suiteWithServer('GET /api/stats/quota/ (events.md 6.2)
 let people: Personas;
 let sibling: Json;
 let other: Json;
-let elsewhere: Json;
+let remote: Json;
 
 test.before(async () => {
   people = await createPersonas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
-  elsewhere = await fixture.project('Elsewhere', other);
+  remote = await fixture.project('Elsewhere', other);
   await fixture.project('Empty', other);
   link(fixture, people.project, { vcpu: { limit: 10, usage: 5 }, ram: { usage: 4096 }, storage: { limit: 0.1 } });
   link(fixture, people.project, { vcpu: { limit: 100, usage: 7 }, ram: { limit: 8192, usage: 2048 } });
   link(fixture, sibling, { vcpu: { limit: 1, usage: 0.5 } });
-  link(fixture, elsewhere, { vcpu: { limit: 1000, usage: 50 } });
-  link(fixture, elsewhere);
+  link(fixture, remote, { vcpu: { limit: 1000, usage: 50 } });
+  link(fixture, remote);
 });
 
 const stats = async (query: string, client: Client = fixture.staff): Promise<Json> =>
@@ -49,8 +49,8 @@ test('aggregate is customer by default: the links of its projects; project: the 
 });
 
 test('another aggregate and a malformed uuid are 400', async () => {
-  const answer = await fixture.staff.get('/api/stats/quota/?aggregate=user');
-  assert.equal([answer.status, answer.body], [400, { aggregate: ['"user" is not a valid choice.'] }]);
+  const response = await fixture.staff.get('/api/stats/quota/?aggregate=user');
+  assert.equal([response.status, response.body], [400, { aggregate: ['"user" is not a valid choice.'] }]);
   assert.equal(await stats('uuid=x'), { uuid: ['"x" is not a valid UUID.'] });
 });
 
@@ -63,7 +63,7 @@ test('an unknown or unreadable uuid, or one of another kind, and a project witho
   ])
     assert.equal(await stats(query), {}, query);
   assert.equal(await stats(`uuid=${other.uuid}`, owner), {});
-  assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`, owner), {});
+  assert.equal(await stats(`aggregate=project&uuid=${remote.uuid}`, owner), {});
 });
 
 test('counted are the projects the caller reads; everybody may ask, without a token nobody', async () => {
@@ -84,13 +84,13 @@ test('unknown names do not appear; quotas of other objects are not counted', asy
 
 test('numbers as large as they may be are summed without an error', async () => {
   const ids = [
-    link(fixture, elsewhere, { vcpu: { limit: 9e18, usage: 9e18 } }),
-    link(fixture, elsewhere, { vcpu: { limit: 9e18 } }),
+    link(fixture, remote, { vcpu: { limit: 9e18, usage: 9e18 } }),
+    link(fixture, remote, { vcpu: { limit: 9e18 } }),
   ];
-  assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`), { vcpu: 1.8e19 + 1000, vcpu_usage: 9e18 + 50 });
+  assert.equal(await stats(`aggregate=project&uuid=${remote.uuid}`), { vcpu: 1.8e19 + 1000, vcpu_usage: 9e18 + 50 });
   for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 1.7e308 });
   assert.equal(
-    await stats(`aggregate=project&uuid=${elsewhere.uuid}&quota_name=vcpu`),
+    await stats(`aggregate=project&uuid=${remote.uuid}&quota_name=vcpu`),
     { vcpu: Number.MAX_VALUE, vcpu_usage: 9e18 + 50 },
     'JSON knows no infinity',
   );
@@ -98,8 +98,8 @@ test('numbers as large as they may be are summed without an error', async () => 
 });
 
 test('GET only', async () => {
-  const answer = await fixture.staff.post('/api/stats/quota/', {});
-  assert.equal([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
+  const response = await fixture.staff.post('/api/stats/quota/', {});
+  assert.equal([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
 });
 
 test.run();

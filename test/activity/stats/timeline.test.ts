@@ -137,7 +137,7 @@ test('5,000 buckets are answered, one more is 400, however many there would be',
 });
 
 test('bad values are 400 under their names', async () => {
-  const answers: Record<string, Json> = {
+  const responses: Record<string, Json> = {
     'from=x': { from: ['Value "x" should be valid UNIX timestamp.'] },
     'to=1.5': { to: ['Value "1.5" should be valid UNIX timestamp.'] },
     'interval=year': { interval: ['"year" is not a valid choice.'] },
@@ -146,9 +146,9 @@ test('bad values are 400 under their names', async () => {
     'uuid=x': { uuid: ['"x" is not a valid UUID.'] },
     'from=5&to=5&uuid=x': { uuid: ['"x" is not a valid UUID.'] },
   };
-  for (const [query, body] of Object.entries(answers)) {
-    const answer = await fixture.staff.get(`/api/stats/quota/timeline/?${query}`);
-    assert.equal([answer.status, answer.body], [400, body], query);
+  for (const [query, body] of Object.entries(responses)) {
+    const response = await fixture.staff.get(`/api/stats/quota/timeline/?${query}`);
+    assert.equal([response.status, response.body], [400, body], query);
   }
   assert.is((await fixture.anonymous.get('/api/stats/quota/timeline/')).status, 401);
   assert.is((await fixture.staff.post('/api/stats/quota/timeline/')).status, 405);
@@ -262,11 +262,11 @@ test('aggregate and uuid choose the links as in stats/quota; without a readable 
   at('2018-01-01T00:00:00Z');
   const sibling = await fixture.project('Sibling', people.customer);
   const other = await fixture.customer('Other');
-  const elsewhere = await fixture.project('Elsewhere', other);
+  const remote = await fixture.project('Elsewhere', other);
   for (const [project, usage] of [
     [people.project, 1],
     [sibling, 2],
-    [elsewhere, 4],
+    [remote, 4],
   ] as const)
     link(fixture, project, { vcpu: { usage } });
   at('2018-01-02T00:00:00Z');

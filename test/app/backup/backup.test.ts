@@ -18,7 +18,7 @@ import { failed, nativeCache, Program } from '../../support/program.ts';
 const test = suite('backup and restore');
 let program: Program;
 const path = (name: string): string => join(program.folder, name);
-const run: Program['run'] = (...given) => program.run(...given);
+const run: Program['run'] = (...values) => program.run(...values);
 
 test.before.each(() => {
   program = new Program(nativeCache);
@@ -104,9 +104,9 @@ test('a backup made beside a busy server has every write that was acknowledged b
     assert.equal(await run(['backup', file]), { code: 0, stdout: written(path(file)), stderr: '' });
     assert.ok(before.length > 0 && acknowledged.length > before.length, 'writes went on meanwhile');
     assert.is(mode(path(file)), '600');
-    const told = await run(['restore', file, '--data', `${file}-data`]);
-    assert.equal([told.code, told.stderr], [0, '']);
-    assert.match(told.stdout, restored(`${file}-data`));
+    const reports = await run(['restore', file, '--data', `${file}-data`]);
+    assert.equal([reports.code, reports.stderr], [0, '']);
+    assert.match(reports.stdout, restored(`${file}-data`));
     const db = new SQLite(path(`${file}-data/tenantry.db`));
     const names = new Set(db.prepare('SELECT name FROM customer').pluck().all());
     db.close();
@@ -130,11 +130,11 @@ test('a backup made beside a busy server has every write that was acknowledged b
     stdout: 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n',
     stderr: '',
   });
-  const elsewhere = await program.serve(['--data', 'second-data']);
-  const [me] = (await call(`${elsewhere.url}/api/users/?current`, token)).body;
+  const remote = await program.serve(['--data', 'second-data']);
+  const [me] = (await call(`${remote.url}/api/users/?current`, token)).body;
   assert.is(me.username, 'bob', 'tokens work');
-  await elsewhere.stop();
-  assert.is(elsewhere.errors(), '');
+  await remote.stop();
+  assert.is(remote.errors(), '');
   const db = new SQLite(path('second-data/tenantry.db'));
   const { sealed, uuid } = db
     .prepare("SELECT token AS sealed, uuid FROM service_settings WHERE name = 'Secretive'")
@@ -153,11 +153,11 @@ test('a backup goes to standard output and comes from standard input', async () 
   await backedUp();
   const child = program.start(['backup', '-']);
   const parts: Buffer[] = [];
-  let told = '';
+  let reports = '';
   child.stdout?.on('data', (part: Buffer) => parts.push(part));
-  child.stderr?.on('data', (part: Buffer) => (told += part.toString()));
+  child.stderr?.on('data', (part: Buffer) => (reports += part.toString()));
   assert.equal(await once(child, 'close'), [0, null]);
-  assert.is(told, `Backup of ${path('data')} written. ${holdsKeys}\n`);
+  assert.is(reports, `Backup of ${path('data')} written. ${holdsKeys}\n`);
   const { code, stdout, stderr } = await run(['restore', '-', '--data', 'c'], { input: Buffer.concat(parts) });
   assert.equal([code, stderr], [0, '']);
   assert.match(stdout, restored('c'));
@@ -167,9 +167,9 @@ test('a backup goes to standard output and comes from standard input', async () 
 test('keys that the settings give are not in a backup, which says so', async () => {
   const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
   await run(['user', 'add', 'bob', '--data', 'data'], { env });
-  const made = await run(['backup', 'b'], { env });
+  const created = await run(['backup', 'b'], { env });
   const withoutKeys = 'It does not contain the encryption keys, which come from the settings: store them, too.';
-  assert.equal(made, {
+  assert.equal(created, {
     code: 0,
     stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`,
     stderr: '',
@@ -270,8 +270,8 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
   for (const [words, copy] of commands)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const child = program.start(words);
-      let told = '';
-      child.stderr?.on('data', (part: Buffer) => (told += part.toString()));
+      let reports = '';
+      child.stderr?.on('data', (part: Buffer) => (reports += part.toString()));
       const ended = once(child, 'close');
       // The mark of a backup: what follows is the check.
       const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
@@ -281,7 +281,7 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       assert.is(child.exitCode, null, 'the check takes long');
       child.kill(signal);
       assert.equal(
-        [await ended, told],
+        [await ended, reports],
         [[null, signal], `tenantry: stopped by ${signal}; partial files are removed\n`],
       );
       assert.equal(partial(), undefined);
@@ -295,7 +295,7 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
 
 test('what is no backup, or not a whole one, is not restored', async () => {
   const file = await backedUp();
-  const refused = async (source: string, reason: string): Promise<void> => {
+  const rejection = async (source: string, reason: string): Promise<void> => {
     assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
     assert.equal(readdirSync(path('c')), ['serve.lock']);
   };
@@ -305,27 +305,27 @@ test('what is no backup, or not a whole one, is not restored', async () => {
   );
   assert.not(existsSync(path('nothing')));
   const foreign = 'The file is not a backup';
-  await refused(
+  await rejection(
     changed(file, () => Buffer.alloc(0)),
     'The backup is damaged (unexpected end of file)',
   );
-  await refused(
+  await rejection(
     changed(file, () => Buffer.from('something else')),
     foreign,
   );
-  await refused(
+  await rejection(
     changed(file, () => gzipSync('something else')),
     foreign,
   );
-  await refused(
+  await rejection(
     changed(file, () => gzipSync(readFileSync(path('data/tenantry.db')))),
     foreign,
   );
-  await refused(
+  await rejection(
     changed(file, (bytes) => bytes.subarray(0, bytes.length - 9)),
     'The backup is damaged (unexpected end of file)',
   );
-  await refused(
+  await rejection(
     changed(file, (bytes) => bytes.subarray(0, bytes.length >> 1)),
     'The backup is damaged (unexpected end of file)',
   );
@@ -333,28 +333,28 @@ test('what is no backup, or not a whole one, is not restored', async () => {
     const sum = bytes.length - 8;
     return bytes.fill((bytes[sum] as number) ^ 1, sum, sum + 1);
   });
-  await refused(flipped, 'The backup is damaged (incorrect data check)');
-  await refused(
+  await rejection(flipped, 'The backup is damaged (incorrect data check)');
+  await rejection(
     changed(file, (bytes) => Buffer.concat([bytes, Buffer.alloc(9)])),
     'The backup is damaged (something follows its end)',
   );
   for (const further of ['', 'something else'])
-    await refused(
+    await rejection(
       changed(file, (bytes) => Buffer.concat([bytes, gzipSync(further)])),
       further === ''
         ? 'The backup is damaged (something follows its end)'
         : 'The backup is damaged (it is longer than it says)',
     );
   const longer = 'The backup is damaged (it is longer than it says)';
-  await refused(
+  await rejection(
     changed(file, (bytes) => Buffer.concat([bytes, bytes])),
     longer,
   );
-  await refused(
+  await rejection(
     changed(file, (bytes) => gzipSync(Buffer.concat([gunzipSync(bytes), Buffer.alloc(1_000_000)]))),
     longer,
   );
-  await refused(
+  await rejection(
     changed(file, () => gzipSync(Buffer.alloc(50_000_000))),
     foreign,
   );

@@ -14,7 +14,7 @@ import { failed, nativeCache, Program } from '../../support/program.ts';
 const test = suite('rotate-key');
 let program: Program;
 const data = (name = ''): string => join(program.folder, 'data', name);
-const run: Program['run'] = (...given) => program.run(...given);
+const run: Program['run'] = (...input) => program.run(...input);
 const keys = (): string[] => readFileSync(data('secret.key'), 'utf8').trim().split('\n');
 const idOf = (key = ''): string => key.split(':')[0] as string;
 
@@ -49,13 +49,13 @@ function sealedWith(id: string): string[] {
        WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND c.type = 'BLOB'`,
     )
     .all() as { table: string; column: string }[];
-  const found = columns.filter(
+  const matches = columns.filter(
     ({ column, table }) =>
       db.prepare(`SELECT 1 FROM "${table}" WHERE substr("${column}", 1, ${start.length}) = ?`).get(start) !== undefined,
   );
   db.close();
   assert.ok(columns.length > 10);
-  return found.map(({ column, table }) => `${table}.${column}`);
+  return matches.map(({ column, table }) => `${table}.${column}`);
 }
 
 /** A web hook, whose secret is sealed, and a push hook, whose token is, beside the key of its digest. */

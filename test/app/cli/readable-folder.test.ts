@@ -15,7 +15,7 @@ const suiteOf = suite('a data folder that cannot be written');
 const test = canMount ? suiteOf : suiteOf.skip;
 let program: Program;
 const path = (name = ''): string => join(program.folder, name);
-const run: Program['run'] = (...given) => program.run(...given);
+const run: Program['run'] = (...input) => program.run(...input);
 
 suiteOf.before.each(async () => {
   program = new Program(nativeCache);
@@ -96,9 +96,9 @@ test('of a server that writes meanwhile they see a whole database', async () => 
 });
 
 test('what writes is refused in one line, and damage is told with the name of the file', async () => {
-  const refused = failed(`cannot use the data folder ${path('mount')}: read-only file system`);
+  const rejection = failed(`cannot use the data folder ${path('mount')}: read-only file system`);
   for (const words of [['doctor', '--repair'], ['token', 'bob'], ['rotate-key'], ['user', 'add', 'eve']])
-    assert.equal(await runReading(words), refused, words[0]);
+    assert.equal(await runReading(words), rejection, words[0]);
   const db = new SQLite(path('data/tenantry.db'));
   db.exec(`UPDATE quota SET usage = 7 WHERE name = 'nc_global_user_count'; PRAGMA user_version = 3`);
   db.close();

@@ -69,14 +69,14 @@ test('users are distinct users with an active role, whoever asks', async () => {
 
 test('alerts are the open ones about the object and what belongs to it, without the types of excluded groups', async () => {
   const alert = async (scope: { url: string }, alert_type: string) => {
-    const answer = await fixture.staff.post('/api/alerts/', {
+    const response = await fixture.staff.post('/api/alerts/', {
       scope: scope.url,
       alert_type,
       message: 'Look',
       severity: 'Warning',
     });
-    assert.is(answer.status, 201);
-    return answer.body;
+    assert.is(response.status, 201);
+    return response.body;
   };
   const counts = async (query = '', client = fixture.staff) => [
     (await customerCounters(query, client)).body.alerts,
@@ -112,10 +112,10 @@ test('services, apps, vms, private clouds and storages count what the project an
     await simulatedService(fixture, 'gitlab', { customer, project }),
   ];
   const make = async (path: string, body: Json): Promise<Json> => {
-    const answer = await fixture.staff.post(path, body);
-    assert.is(answer.status, 201, JSON.stringify(answer.body));
+    const response = await fixture.staff.post(path, body);
+    assert.is(response.status, 201, JSON.stringify(response.body));
     await work(fixture);
-    return answer.body;
+    return response.body;
   };
   for (const name of ['one', 'two', 'three', 'four']) await droplets.make({ name });
   for (const name of ['a', 'b', 'c'])
@@ -194,8 +194,8 @@ test('counters are not paginated and carry no page headers', async () => {
 
 test('an invisible or missing object answers 404', async () => {
   for (const ask of [customerCounters, projectCounters]) {
-    const answer = await ask('', company.clients.stranger);
-    assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }]);
+    const response = await ask('', company.clients.stranger);
+    assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
   }
   assert.is((await fixture.staff.get(`/api/customers/${'0'.repeat(32)}/counters/`)).status, 404);
   assert.is((await fixture.staff.get('/api/projects/nonsense/counters/')).status, 404);
@@ -204,8 +204,8 @@ test('an invisible or missing object answers 404', async () => {
 test('counters are only read', async () => {
   for (const url of [`${company.customer.url}counters/`, `${company.project.url}counters/`, '/api/user-counters/']) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const answer = await fixture.staff.send(method, url);
-      assert.equal([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], `${method} ${url}`);
+      const response = await fixture.staff.send(method, url);
+      assert.equal([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], `${method} ${url}`);
     }
     assert.not((await fixture.staff.options(url)).body.actions);
   }

@@ -34,11 +34,11 @@ test('a server that cannot listen leaves no thread that has the database open', 
   const threads: Worker[] = [];
   const note = (thread: Worker): void => void threads.push(thread);
   process.on('worker', note);
-  const told = await serve(port).then(
+  const reports = await serve(port).then(
     () => '',
     (error: Error) => error.message,
   );
-  assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  assert.is(reports, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
   process.off('worker', note);
   assert.equal(
     threads.map((thread) => thread.threadId),
@@ -56,11 +56,11 @@ for (const table of ['quota', 'hook'])
     first.app.db.script(`ALTER TABLE ${table} RENAME TO other`);
     await first.close();
     for (let i = 0; i < 2; i++) {
-      const told = await serve().then(
+      const reports = await serve().then(
         () => '',
         (error: Error) => error.message,
       );
-      assert.is(told, `no such table: ${table}`);
+      assert.is(reports, `no such table: ${table}`);
       assert.equal(files(), ['tenantry.db']);
     }
   });

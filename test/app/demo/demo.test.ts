@@ -7,11 +7,11 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-let told: string;
+let reports: string;
 
-const { test: world, fixture } = suiteWithServer('demonstration world');
-world.before(async () => {
-  told = await demo(fixture.server.app);
+const { test: setup, fixture } = suiteWithServer('demonstration world');
+setup.before(async () => {
+  reports = await demo(fixture.server.app);
 });
 
 const count = async (client: Client, path: string): Promise<number> =>
@@ -35,7 +35,7 @@ async function loggedIn(username: string): Promise<Client> {
   return Object.assign(client, { token: body.token });
 }
 
-world('has 12 customers, 40 projects, 120 users and their keys', async () => {
+setup('has 12 customers, 40 projects, 120 users and their keys', async () => {
   const { staff } = fixture;
   assert.is(await count(staff, '/api/customers/'), 12);
   assert.is(await count(staff, '/api/projects/'), 40);
@@ -43,12 +43,12 @@ world('has 12 customers, 40 projects, 120 users and their keys', async () => {
   assert.ok((await count(staff, '/api/keys/')) > 80);
 });
 
-world('tells how much there is without what is being deleted, and since when', async () => {
+setup('tells how much there is without what is being deleted, and since when', async () => {
   const events = fixture.server.app.db.value<number>(sql`SELECT count(*) FROM event`);
   const deleted = await count(fixture.staff, '/api/resources/?state=Deleting&state=Deletion+Scheduled');
   assert.is(deleted, 3);
   const resources = (await count(fixture.staff, '/api/resources/')) - deleted;
-  const [first, second] = told.split('\n');
+  const [first, second] = reports.split('\n');
   assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
   assert.match(
     second ?? '',
@@ -56,7 +56,7 @@ world('tells how much there is without what is being deleted, and since when', a
   );
 });
 
-world('has customers of several countries, companies with their VAT numbers and private persons', async () => {
+setup('has customers of several countries, companies with their VAT numbers and private persons', async () => {
   const customers = await everyPage(fixture.staff, '/api/customers/');
   assert.is(new Set(customers.map(({ country }) => country)).size, 12);
   const [companies, persons] = [
@@ -78,7 +78,7 @@ world('has customers of several countries, companies with their VAT numbers and 
   }
 });
 
-world('has people with names in their own scripts, and all that belongs to an account', async () => {
+setup('has people with names in their own scripts, and all that belongs to an account', async () => {
   const people = (await everyPage(fixture.staff, '/api/users/')).filter(({ username }) => username !== 'admin');
   const natives = people.map(({ native_name }) => native_name).join(' ');
   for (const script of [
@@ -104,7 +104,7 @@ world('has people with names in their own scripts, and all that belongs to an ac
   assert.is(people.filter(({ is_active }) => !is_active).length, 3);
 });
 
-world('has SSH keys that are complete and different', async () => {
+setup('has SSH keys that are complete and different', async () => {
   const keys = await everyPage(fixture.staff, '/api/keys/');
   assert.is(new Set(keys.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size, keys.length);
   assert.equal([...new Set(keys.map(({ public_key }) => public_key.split(' ')[0]))].sort(), [
@@ -114,7 +114,7 @@ world('has SSH keys that are complete and different', async () => {
   for (const key of keys) assert.is(parsePublicKey(key.public_key)?.fingerprint, key.fingerprint);
 });
 
-world(
+setup(
   'has roles without end, roles that end soon or later, and roles that were revoked, replaced or have expired',
   async () => {
     const now = fixture.clock.now() / 1000;
@@ -142,7 +142,7 @@ world(
   },
 );
 
-world('has invitations and hooks, and sends nothing to people and hosts that do not exist', async () => {
+setup('has invitations and hooks, and sends nothing to people and hosts that do not exist', async () => {
   const invitations = (await fixture.staff.get('/api/user-invitations/')).body;
   assert.equal(
     invitations.map(({ state }: Json) => state),
@@ -171,7 +171,7 @@ function events(of = fixture): Event[] {
   return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
 }
 
-world('has a history of two years in which everything has its event at its time', async () => {
+setup('has a history of two years in which everything has its event at its time', async () => {
   const history = events();
   const times = history.map(({ at }) => at);
   assert.equal(
@@ -216,19 +216,19 @@ world('has a history of two years in which everything has its event at its time'
   }
 });
 
-world('has quotas that count what is there', () => {
+setup('has quotas that count what is there', () => {
   assert.equal(examine(fixture.server.app, false), { problems: [], isHealthy: true });
 });
 
-world('leaves nobody logged in and nobody locked out', () => {
+setup('leaves nobody logged in and nobody locked out', () => {
   const { db } = fixture.server.app;
   const sessions = sql`SELECT count(*) FROM token t JOIN user u ON u.id = t.user_id WHERE t.revoked IS NULL AND u.username <> 'admin' AND t.created < ${fixture.clock.now()}`;
   assert.is(db.value(sessions), 0);
   assert.is(db.value(sql`SELECT count(*) FROM login_failure`), 0);
 });
 
-world('tells logins that see what is promised', async () => {
-  const logins = [...told.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
+setup('tells logins that see what is promised', async () => {
+  const logins = [...reports.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
     ([, username, promise]) => [username, promise] as [string, string],
   );
   const seen: Record<string, readonly [customers: number, projects: number]> = {};
@@ -236,7 +236,7 @@ world('tells logins that see what is promised', async () => {
     const client = await loggedIn(username);
     seen[promise] = [await count(client, '/api/customers/'), await count(client, '/api/projects/')];
   }
-  assert.match(told, `all with the password ${demoPassword}`);
+  assert.match(reports, `all with the password ${demoPassword}`);
   assert.equal(seen, {
     'staff: sees and does everything': [12, 40],
     'global support: sees everything': [12, 40],
@@ -251,8 +251,8 @@ world('tells logins that see what is promised', async () => {
   });
 });
 
-world('goes on living: the role that has three more days ends with them', async () => {
-  const [username = ''] = /\S+(?= +support of a project, for three more days)/.exec(told) ?? [];
+setup('goes on living: the role that has three more days ends with them', async () => {
+  const [username = ''] = /\S+(?= +support of a project, for three more days)/.exec(reports) ?? [];
   const guest = await loggedIn(username);
   fixture.clock.advance(3 * 86_400);
   assert.equal((await fixture.as(username).get('/api/projects/')).body, []);
@@ -265,7 +265,7 @@ world('goes on living: the role that has three more days ends with them', async 
   );
 });
 
-world.run();
+setup.run();
 
 const seeding = suite('demonstration world from its seed');
 

@@ -54,9 +54,9 @@ function comparable({ url }: Server, contents: Record<string, Json>): Record<str
   return JSON.parse(text);
 }
 
-function assertSame(found: Record<string, Json>, expected: Record<string, Json>): void {
-  assert.equal(Object.keys(found), Object.keys(expected));
-  for (const [name, items] of Object.entries(expected)) assert.equal(found[name], items, name);
+function assertSame(matches: Record<string, Json>, expected: Record<string, Json>): void {
+  assert.equal(Object.keys(matches), Object.keys(expected));
+  for (const [name, items] of Object.entries(expected)) assert.equal(matches[name], items, name);
 }
 
 for (const now of ['2020-02-29T23:59:59.123Z', new Date().toISOString(), '2031-01-01T00:00:00Z'])
@@ -113,8 +113,8 @@ snapshots('lets users log in with the password and finds words of its events', a
     body: JSON.stringify({ username: 'ayse.yilmaz', password: 'demo-world-1' }),
   });
   assert.is(login.status, 200);
-  const found = await (await server.as('admin')('/api/events/?search=renamed+Backup+vault')).json();
-  assert.ok(Array.isArray(found));
+  const matches = await (await server.as('admin')('/api/events/?search=renamed+Backup+vault')).json();
+  assert.ok(Array.isArray(matches));
   const named = await (await server.as('admin')('/api/events/?search=Backup+vault')).json();
   assert.ok(named.length > 0);
   await server.reset();

@@ -39,7 +39,7 @@ const resolved = (node: Json): Json =>
     ? node.$ref
         .slice(2)
         .split('/')
-        .reduce((found: Json, name: string) => found[name], document)
+        .reduce((matches: Json, name: string) => matches[name], document)
     : node;
 
 const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMap(
@@ -113,7 +113,7 @@ const runtimeStates: Readonly<Record<string, string>> = {
 };
 
 /** Links of the objects that examples have made, by collection. */
-const made = new Map<string, string>();
+const creation = new Map<string, string>();
 const pending = new Set(requests);
 
 function change(...statements: readonly ReturnType<typeof sql>[]): void {
@@ -128,7 +128,7 @@ function change(...statements: readonly ReturnType<typeof sql>[]): void {
 async function linkOf(collection: string, { name, path }: Request): Promise<string | undefined> {
   if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name))
     return undefined;
-  const known = made.get(collection);
+  const known = creation.get(collection);
   if (known !== undefined) return known;
   const { body, status } = await fixture.staff.get(`/api/${collection}/?page_size=300`);
   if (status !== 200) return undefined;
@@ -248,14 +248,14 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
     .replace('{delivery}', () => keyOf(links.get('deliveries')));
   const body = bodyOf(request, links);
   // A token for each request, for one of them ends its session.
-  const answer = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
+  const response = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
   assert.ok(
-    statuses.includes(answer.status),
-    `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+    statuses.includes(response.status),
+    `${name} ${JSON.stringify(body)}: ${response.status} ${JSON.stringify(response.body)}`,
   );
-  const created = answer.headers.get('location');
-  if (answer.status === 201 && created) made.set(collectionOf(new URL(created).pathname), created);
-  if (path.endsWith('/test/')) made.set('deliveries', `/api/deliveries/${answer.body.uuid}/`);
+  const created = response.headers.get('location');
+  if (response.status === 201 && created) creation.set(collectionOf(new URL(created).pathname), created);
+  if (path.endsWith('/test/')) creation.set('deliveries', `/api/deliveries/${response.body.uuid}/`);
   await settle();
 }
 
@@ -307,16 +307,16 @@ test('every example of a request does what the documentation says', async () => 
 test('those of single sign-on lead where it is switched on', async () => {
   const single = await SamlFixture.start();
   try {
-    const asked = requests.filter(isSaml);
+    const received = requests.filter(isSaml);
     assert.equal(
-      asked.map(({ name }) => name),
+      received.map(({ name }) => name),
       ['POST /api-auth/saml2/login/', 'POST /api-auth/saml2/login/complete/', 'POST /api-auth/saml2/logout/complete/'],
     );
-    for (const { body, method, name, path, statuses } of asked) {
-      const answer = await single.fixture.anonymous.send(method, path, body);
+    for (const { body, method, name, path, statuses } of received) {
+      const response = await single.fixture.anonymous.send(method, path, body);
       assert.ok(
-        statuses.includes(answer.status),
-        `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+        statuses.includes(response.status),
+        `${name} ${JSON.stringify(body)}: ${response.status} ${JSON.stringify(response.body)}`,
       );
     }
   } finally {

@@ -21,10 +21,10 @@ const operations = (): [string, string, Json][] =>
   );
 
 docs('GET /docs/ is open and answers an OpenAPI 3.1 document as application/json', async () => {
-  const answer = await fixture.anonymous.get('/docs/');
-  assert.equal([answer.status, answer.headers.get('content-type')], [200, 'application/json']);
-  assert.match(answer.body.openapi, /^3\.1\.\d+$/);
-  assert.is(answer.body.info.version, (await fixture.anonymous.get('/api/version/')).body.version);
+  const response = await fixture.anonymous.get('/docs/');
+  assert.equal([response.status, response.headers.get('content-type')], [200, 'application/json']);
+  assert.match(response.body.openapi, /^3\.1\.\d+$/);
+  assert.is(response.body.info.version, (await fixture.anonymous.get('/api/version/')).body.version);
 });
 
 docs('it is the same for every caller', async () => {
@@ -45,9 +45,9 @@ docs('the answer to a creation links to every operation on what was created', ()
   );
   const ids = operations().map(([, , { operationId }]) => operationId);
   for (const [path, method, { responses }] of operations())
-    for (const [status, { links: found = {} }] of Object.entries<Json>(responses)) {
-      assert.ok(status === '201' || Object.keys(found).length === 0, `${method} ${path}`);
-      for (const { operationId } of Object.values<Json>(found)) assert.ok(ids.includes(operationId), operationId);
+    for (const [status, { links: matches = {} }] of Object.entries<Json>(responses)) {
+      assert.ok(status === '201' || Object.keys(matches).length === 0, `${method} ${path}`);
+      for (const { operationId } of Object.values<Json>(matches)) assert.ok(ids.includes(operationId), operationId);
     }
 });
 
@@ -150,7 +150,7 @@ const resolved = (node: Json): Json =>
     ? node.$ref
         .slice(2)
         .split('/')
-        .reduce((found: Json, name: string) => found[name], document)
+        .reduce((matches: Json, name: string) => matches[name], document)
     : node;
 
 docs('it has every endpoint with every method', () => {
@@ -277,11 +277,11 @@ docs('every key of a path is declared, as uuid or as integer', () => {
 
 docs('every reference resolves', () => {
   for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
-    const found = (reference as string)
+    const matches = (reference as string)
       .replace('#/', '')
       .split('/')
       .reduce((node: Json, name) => node?.[name], document);
-    assert.ok(found, reference);
+    assert.ok(matches, reference);
   }
 });
 
@@ -301,24 +301,24 @@ docs('every operation tells who may call it, and its refusals with a body', () =
   for (const [path, method, { description, responses }] of operations()) {
     const what = `${method} ${path}`;
     assert.match(description, /^Who may call it: [A-Z].*\.$/, what);
-    for (const [status, refusal] of Object.entries<Json>(responses)) {
+    for (const [status, rejection] of Object.entries<Json>(responses)) {
       if (/^[23]/.test(status)) continue;
-      const { content } = resolved(refusal).content ? resolved(refusal) : { content: undefined };
+      const { content } = resolved(rejection).content ? resolved(rejection) : { content: undefined };
       assert.ok(content?.['application/json'].examples.example.value, `${what} ${status}`);
     }
   }
 });
 
 docs('who may call what fewer may than change the resource is told so', () => {
-  const told = (path: string, method: string): string => document.paths[path][method].description;
+  const reports = (path: string, method: string): string => document.paths[path][method].description;
   assert.equal(
     [
-      told('/api/openstack-tenants/{key}/set_quotas/', 'post'),
-      told('/api/openstack-tenants/', 'post'),
-      told('/api/openstack-tenants/{key}/', 'delete'),
-      told('/api/openstack-tenants/{key}/unlink/', 'post'),
-      told('/api/jira-projects/{key}/', 'delete'),
-      told('/api/jira-projects/{key}/unlink/', 'post'),
+      reports('/api/openstack-tenants/{key}/set_quotas/', 'post'),
+      reports('/api/openstack-tenants/', 'post'),
+      reports('/api/openstack-tenants/{key}/', 'delete'),
+      reports('/api/openstack-tenants/{key}/unlink/', 'post'),
+      reports('/api/jira-projects/{key}/', 'delete'),
+      reports('/api/jira-projects/{key}/unlink/', 'post'),
     ],
     [
       'Staff.',
@@ -394,8 +394,8 @@ docs('an Accept header that names text/html gets a page of the same content', as
 });
 
 docs('unless ?format=openapi asks for the document', async () => {
-  const answer = await fixture.anonymous.get('/docs/?format=openapi', { Accept: 'text/html' });
-  assert.equal([answer.headers.get('content-type'), answer.body], ['application/json', document]);
+  const response = await fixture.anonymous.get('/docs/?format=openapi', { Accept: 'text/html' });
+  assert.equal([response.headers.get('content-type'), response.body], ['application/json', document]);
 });
 
 docs('the page is self-contained: it may run its own two scripts only, and ask this server only', async () => {

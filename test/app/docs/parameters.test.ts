@@ -12,7 +12,7 @@ import { type Situation, situation } from '../rights/situation.ts';
 const parameters = suite('query parameters in the documentation');
 const document: Json = openApi(endpoints);
 /** Names that handlers asked for since they were last looked at. */
-const asked = new Set<string>();
+const requests = new Set<string>();
 const original = { one: Query.prototype.one, all: Query.prototype.all, flag: Query.prototype.flag };
 let place: Situation;
 
@@ -20,7 +20,7 @@ parameters.before(async () => {
   for (const name of ['one', 'all', 'flag'] as const) {
     const read = original[name] as (this: Query, parameter: string) => never;
     Query.prototype[name] = function (this: Query, parameter: string): never {
-      asked.add(parameter);
+      requests.add(parameter);
       return read.call(this, parameter);
     };
   }
@@ -54,12 +54,12 @@ for (const [method, endpoint] of [...reading, ...deleting]) {
     const operation = document.paths[endpoint.path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()];
     const written = (operation.parameters ?? []).map(({ $ref, name }: Json) => name ?? $ref.split('/').at(-1));
     const address = addressOf(endpoint.path);
-    asked.clear();
+    requests.clear();
     // Filters are looked at only where there is a query.
     await place.fixture.staff.send(method, `${address}?unknown`);
     // Lists of resources look at every name, for those that begin like the named ones.
     assert.equal(
-      [...asked].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))),
+      [...requests].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))),
       [],
     );
   });

@@ -45,9 +45,9 @@ root(
   'the manual is pages for browsers: a list of them, each with a title, whose links lead to each other',
   async () => {
     const page = async (path: string): Promise<string> => {
-      const answer = await fetch(`${fixture.url}/docs/manual/${path}`);
-      assert.equal([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
-      return answer.text();
+      const response = await fetch(`${fixture.url}/docs/manual/${path}`);
+      assert.equal([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+      return response.text();
     };
     const list = await page('');
     assert.match(list, /<h1>Manual<\/h1>/);
@@ -65,8 +65,8 @@ root(
 
 root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  const answer = await fixture.anonymous.get('/api/version/');
-  assert.equal([answer.status, answer.body], [200, { version }]);
+  const response = await fixture.anonymous.get('/api/version/');
+  assert.equal([response.status, response.body], [200, { version }]);
   assert.match(version, /^\d+\.\d+\.\d+$/);
 });
 
@@ -79,9 +79,9 @@ root('the page of the policy is among them where the setting names one', async (
 });
 
 root('GET /api/configuration/ is open and answers the public feature flags', async () => {
-  const answer = await fixture.anonymous.get('/api/configuration/');
+  const response = await fixture.anonymous.get('/api/configuration/');
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [
       200,
       {

@@ -8,18 +8,18 @@ import { restore } from '../../../src/app/backup/restore.ts';
 import { importData } from '../../../src/app/export/import.ts';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { failed, nativeCache, Program } from '../../support/program.ts';
-import { answersOf, keptOf } from '../../upgrades/answers.ts';
+import { responsesOf, storedOf } from '../../upgrades/answers.ts';
 
 const test = suite('export and import');
 const program = new Program(nativeCache);
 const path = (name: string): string => join(program.folder, name);
 const run = (...words: string[]): ReturnType<Program['run']> => program.run(words);
 let lines: string[];
-let made: number;
+let created: number;
 
 test.before(async () => {
   const config = loadConfig({ given: { log_level: 'silent' } });
-  ({ made } = await restore(keptOf('0.1.0').backup, path('demo'), config));
+  ({ made: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
   // What a later version has made of it.
   await (await program.serve(['--data', path('demo')])).stop();
   const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));
@@ -32,8 +32,10 @@ test.after(async () => {
 });
 
 /** How an import of these lines ends that is refused. */
-async function refusal(name: string, ...given: string[]): Promise<string> {
-  const { code, stderr } = await program.run(['import', '-', '--data', path(name)], { input: `${given.join('\n')}\n` });
+async function denial(name: string, ...values: string[]): Promise<string> {
+  const { code, stderr } = await program.run(['import', '-', '--data', path(name)], {
+    input: `${values.join('\n')}\n`,
+  });
   assert.equal([code, existsSync(path(`${name}/tenantry.db`))], [1, false]);
   return stderr;
 }
@@ -51,7 +53,7 @@ test('what is exported and imported elsewhere answers the same, byte for byte, a
     [],
   );
   assert.is(others.length, lines.length);
-  const [before, after] = [await answersOf(path('demo'), made), await answersOf(path('again'), made)];
+  const [before, after] = [await responsesOf(path('demo'), created), await responsesOf(path('again'), created)];
   assert.ok(Object.keys(before).length > 100);
   assert.is(JSON.stringify(after), JSON.stringify(before));
   assert.is(readFileSync(path('again/secret.key'), 'utf8'), readFileSync(path('demo/secret.key'), 'utf8'));
@@ -60,19 +62,19 @@ test('what is exported and imported elsewhere answers the same, byte for byte, a
 test('an import makes all or nothing, and says which line is wrong', async () => {
   const [head = '', row = ''] = lines;
   const start = 'tenantry: cannot import standard input: line';
-  assert.is(await refusal('a', ...lines.slice(0, 50)), `${start} 50 is the last line, but not the end of the export\n`);
-  assert.is(await refusal('b', head, row, '{"rows":2}'), `${start} 3 expects 2 rows, but there were 1\n`);
-  assert.is(await refusal('c', head, '{"table":"x","row":{}}'), `${start} 2 names an unknown table "x"\n`);
-  assert.is(await refusal('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
-  assert.is(await refusal('e', 'words'), `${start} 1 is not a JSON object\n`);
-  assert.is(await refusal('f', '{}'), `${start} 1 is not the header of an export\n`);
+  assert.is(await denial('a', ...lines.slice(0, 50)), `${start} 50 is the last line, but not the end of the export\n`);
+  assert.is(await denial('b', head, row, '{"rows":2}'), `${start} 3 expects 2 rows, but there were 1\n`);
+  assert.is(await denial('c', head, '{"table":"x","row":{}}'), `${start} 2 names an unknown table "x"\n`);
+  assert.is(await denial('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
+  assert.is(await denial('e', 'words'), `${start} 1 is not a JSON object\n`);
+  assert.is(await denial('f', '{}'), `${start} 1 is not the header of an export\n`);
   assert.match(
-    await refusal('g', head.replace(/"schema":\d+/, '"schema":999')),
+    await denial('g', head.replace(/"schema":\d+/, '"schema":999')),
     /line 1 The database has schema 999, newer than/,
   );
   const customer = lines.find((line) => line.startsWith('{"table":"customer_role"')) ?? '';
   assert.match(
-    await refusal('h', head, customer, '{"rows":1}'),
+    await denial('h', head, customer, '{"rows":1}'),
     /line 3 ends an export in which a row of customer_role refers to a missing row of (user|customer)/,
   );
   assert.equal(
@@ -154,12 +156,12 @@ test('an import with other keys than those of its database is refused: no server
     ['same-name', `${id}:${Buffer.alloc(32, 1).toString('base64')}\n`],
   ] as const) {
     assert.is(
-      await refusal(name, withKeys(other), ...rest),
+      await denial(name, withKeys(other), ...rest),
       'tenantry: cannot import standard input: The encryption keys in it are not those of its database\n',
     );
     assert.not(existsSync(path(`${name}/secret.key`)));
   }
-  assert.match(await refusal('garbage', withKeys('garbage'), ...rest), /An encryption key must be an id, a colon and/);
+  assert.match(await denial('garbage', withKeys('garbage'), ...rest), /An encryption key must be an id, a colon and/);
 });
 
 test('a script for PostgreSQL has every table, its rows, and what refers to what', async () => {

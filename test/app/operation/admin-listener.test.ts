@@ -81,11 +81,11 @@ test('it is off in memory and for a program that embeds the server, unless an ad
 
 test('a port that is in use is refused where it was asked for, and the server with it', async () => {
   const { port } = new URL(admin);
-  let told = '';
+  let reports = '';
   await createServer({ ephemeral: true, port: 0, log_level: 'silent', admin_listen: port }).catch(
-    (error: Error) => (told = error.message),
+    (error: Error) => (reports = error.message),
   );
-  assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  assert.is(reports, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
 });
 
 test('each connection serves one request', async () => {

@@ -33,10 +33,10 @@ async function ask(
   const { headers, status, ...response } = await fetch(url, {
     method,
     headers: { Authorization: `Token ${token}` },
-  }).then(async (answer) => ({
-    headers: answer.headers,
-    status: answer.status,
-    bytes: Buffer.from(await answer.arrayBuffer()),
+  }).then(async (reply) => ({
+    headers: reply.headers,
+    status: reply.status,
+    bytes: Buffer.from(await reply.arrayBuffer()),
   }));
   const isJson = headers.get('content-type')?.startsWith('application/json');
   return { status, headers, bytes: response.bytes, body: isJson ? JSON.parse(response.bytes.toString()) : undefined };
@@ -56,9 +56,9 @@ test('a backup is written beside the server, downloaded with a line in the log, 
   await eventually('the backup is there', async () => (await ask('GET', url)).body.state === 'ready', 60);
   const { body: list, headers } = await ask('GET', '/api/backups/');
   assert.equal([list.length, list[0].uuid, headers.get('x-result-count')], [1, uuid, '1']);
-  const { bytes, headers: told, status } = await ask('GET', `${url}content/`);
+  const { bytes, headers: reports, status } = await ask('GET', `${url}content/`);
   assert.equal(
-    [status, told.get('content-type'), told.get('content-disposition'), bytes.length],
+    [status, reports.get('content-type'), reports.get('content-disposition'), bytes.length],
     [200, 'application/gzip', `attachment; filename="${name}.gz"`, list[0].size],
   );
   assert.is(gunzipSync(bytes).subarray(0, 15).toString(), 'SQLite format 3');
@@ -81,26 +81,26 @@ test('other files of the folder are not shown, and no name of a client leads to 
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   writeFileSync(join(folder, 'before-upgrade-from-3-2018-01-05T04-47-04Z'), 'bytes');
   const { body } = await ask('GET', '/api/backups/');
-  const shown = body.map(({ created, name, size, state }: Json) => [name, created, size, state]);
-  assert.equal(shown, [['before-upgrade-from-3-2018-01-05T04-47-04Z', '2018-01-05T04:47:04Z', 5, 'ready']]);
+  const displayed = body.map(({ created, name, size, state }: Json) => [name, created, size, state]);
+  assert.equal(displayed, [['before-upgrade-from-3-2018-01-05T04-47-04Z', '2018-01-05T04:47:04Z', 5, 'ready']]);
   for (const key of ['notes.txt', '..%2f..%2fsecret.key', encodeURIComponent(body[0].name)])
     assert.is((await ask('GET', `/api/backups/${key}/content/`)).status, 404);
 });
 
 test('the doctor examines beside the server', async () => {
   assert.is((await ask('POST', '/api/operation/doctor/')).status, 202);
-  const refused = await ask('POST', '/api/operation/doctor/');
-  assert.equal([refused.status, refused.body], [409, { detail: 'The data is being examined already.' }]);
-  let found: Json;
+  const rejection = await ask('POST', '/api/operation/doctor/');
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'The data is being examined already.' }]);
+  let matches: Json;
   await eventually(
     'the examination ends',
     async () => {
-      found = (await ask('GET', '/api/operation/doctor/')).body;
-      return found.state !== 'running';
+      matches = (await ask('GET', '/api/operation/doctor/')).body;
+      return matches.state !== 'running';
     },
     60,
   );
-  assert.equal([found.state, found.findings, found.error_message], ['done', [], '']);
+  assert.equal([matches.state, matches.findings, matches.error_message], ['done', [], '']);
 });
 
 test('settings are told with what gave them', async () => {

@@ -65,9 +65,9 @@ test('is not ready while another process writes, and does not block the event lo
 
 test('who writes for a moment keeps nobody from being ready', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
-  const asked = readiness();
+  const requests = readiness();
   const ended = new Promise((resolve) => setTimeout(() => resolve(other.end('ROLLBACK')), 100));
-  assert.equal(await asked, { status: 200, body: { status: 'ready', checks } });
+  assert.equal(await requests, { status: 200, body: { status: 'ready', checks } });
   await ended;
 });
 
@@ -86,9 +86,9 @@ test('a newer version that has migrated the database, or a timer that stands sti
     timerAgeMs: () => 61_000,
     isClosing: () => true,
   };
-  const { checks: found, isReady } = await examineHealth(vitals);
+  const { checks: matches, isReady } = await examineHealth(vitals);
   const server_ = 'is about to end';
-  assert.equal([isReady, found], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
+  assert.equal([isReady, matches], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
 });
 
 test('a server that is about to end is not ready while it finishes what runs', async () => {
@@ -98,8 +98,8 @@ test('a server that is about to end is not ready while it finishes what runs', a
   // It has been admitted.
   assert.is((await wire.response()).status, 100);
   const ended = server.close();
-  const told = { ...checks, server: 'is about to end' };
-  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: told } });
+  const reports = { ...checks, server: 'is about to end' };
+  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: reports } });
   wire.bytes('{"username":"admin"}');
   assert.is((await wire.response()).status, 401);
   await ended;
@@ -130,9 +130,9 @@ test('a server whose database file was removed is not ready, closes, and rejects
   rmSync(file);
   other.tick();
   const vitals = { app: other.app, folder, instance: undefined, timerAgeMs: () => 0, isClosing: () => false };
-  const { checks: found, isReady } = await examineHealth(vitals);
+  const { checks: matches, isReady } = await examineHealth(vitals);
   const database = `${file} was removed while it was served: restore a backup`;
-  assert.equal([isReady, found], [false, { ...checks, database }]);
+  assert.equal([isReady, matches], [false, { ...checks, database }]);
   const failure = await other.closed.catch((error: Error) => error.message);
   assert.is(failure, database);
   await fetch(other.url).then(
@@ -158,8 +158,8 @@ test('healthcheck says in one line whether the server is ready, and ends with 0 
   await new Promise((resolve) => other.once('listening', resolve));
   const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
   const wrong = await healthcheck(address);
-  const answered = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
-  assert.equal(wrong, { code: 1, stdout: '', stderr: answered });
+  const responded = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
+  assert.equal(wrong, { code: 1, stdout: '', stderr: responded });
   other.close();
   assert.not(existsSync(join(program.folder, 'native')), 'it opens no data');
 });

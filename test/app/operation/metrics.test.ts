@@ -79,12 +79,12 @@ test('refused logins, provider calls, jobs, mails and what waits in an outbox ar
     customer: customer.url,
     customer_role: 'owner',
   });
-  const made = await fixture.staff.post('/api/service-settings/', {
+  const created = await fixture.staff.post('/api/service-settings/', {
     name: 'Sim',
     type: 'OpenStack',
     customer: customer.url,
   });
-  assert.is(made.status, 201, JSON.stringify([made.body, project.url]));
+  assert.is(created.status, 201, JSON.stringify([created.body, project.url]));
   const text = await scrape();
   assert.equal(linesOf(text, 'tenantry_logins_refused_total').sort(), [
     '{reason="credentials"} 4',
@@ -113,12 +113,12 @@ test('open streams of events are counted until they end', async () => {
 });
 
 test('it is a text that Prometheus reads, without secrets, the same for all who ask at once', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${fixture.server.adminUrl}/metrics`)));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(`${fixture.server.adminUrl}/metrics`)));
   assert.equal(
-    new Set(answers.map(({ headers, status }) => `${status} ${headers.get('content-type')}`)),
+    new Set(responses.map(({ headers, status }) => `${status} ${headers.get('content-type')}`)),
     new Set(['200 text/plain; version=0.0.4; charset=utf-8']),
   );
-  const texts = await Promise.all(answers.map((answer) => answer.text()));
+  const texts = await Promise.all(responses.map((response) => response.text()));
   assert.is(new Set(texts).size, 1);
   const [text = ''] = texts;
   for (const line of text.trim().split('\n'))

@@ -121,8 +121,8 @@ test('jobs are listed with what they wait for, and with what their memo holds bu
   const { db } = fixture.server.app;
   const memo = { stage: 2, user: { name: 'root', password: 'x1' }, admin_pass: 'x2', api_token: 'x3', ids: ['a', 'b'] };
   db.write(() => db.update('job', job.pk, { memo: JSON.stringify(memo) }));
-  const told = (await fixture.staff.get(job.url)).body.memo;
-  assert.equal(told, { stage: 2, 'user.name': 'root', 'ids[0]': 'a', 'ids[1]': 'b' });
+  const reports = (await fixture.staff.get(job.url)).body.memo;
+  assert.equal(reports, { stage: 2, 'user.name': 'root', 'ids[0]': 'a', 'ids[1]': 'b' });
   assert.equal((await fixture.staff.get('/api/jobs/?state=running')).body, []);
   assert.is((await fixture.staff.get(`/api/jobs/?state=waiting&resource_uuid=${droplet.uuid}`)).body.length, 1);
 });
@@ -142,8 +142,8 @@ test('a job whose call failed tells the error, and is run now on demand, unless 
   assert.is(run.status, 202);
   assert.is(run.body.next_attempt, (await fixture.staff.get('/api/operation/')).body.now);
   db.write(() => db.update('job', job.pk, { lease: 4_000_000_000_000_000 }));
-  const refused = await fixture.staff.post(`${job.url}run/`);
-  assert.equal([refused.status, refused.body], [409, { detail: 'Job is running.' }]);
+  const rejection = await fixture.staff.post(`${job.url}run/`);
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'Job is running.' }]);
   db.write(() => db.update('job', job.pk, { lease: null }));
   await work(fixture);
   assert.is((await fixture.staff.get(job.url)).status, 404);
@@ -172,9 +172,9 @@ test('the overview tells what waits and fails', async () => {
 });
 
 test('settings in force are told with what gave them, secrets not', async () => {
-  const given = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
-  assert.is(given.headers.get('etag'), null);
-  const byName = Object.fromEntries(given.body.map((setting: Json) => [setting.name, setting]));
+  const input = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
+  assert.is(input.headers.get('etag'), null);
+  const byName = Object.fromEntries(input.body.map((setting: Json) => [setting.name, setting]));
   assert.equal(byName.product_name, {
     name: 'product_name',
     value: 'Cloud',
@@ -197,18 +197,18 @@ test('the doctor examines on demand, and tells what was found', async () => {
   db.write(() => db.run(sql`UPDATE quota SET usage = 5 WHERE name = 'nc_global_customer_count'`));
   const begun = await fixture.staff.post('/api/operation/doctor/');
   assert.equal([begun.status, begun.body.state, begun.body.started], [202, 'running', start]);
-  let found: Json;
+  let matches: Json;
   await eventually('the examination ends', async () => {
-    found = (await fixture.staff.get('/api/operation/doctor/')).body;
-    return found.state !== 'running';
+    matches = (await fixture.staff.get('/api/operation/doctor/')).body;
+    return matches.state !== 'running';
   });
-  assert.is(found.state, 'done');
-  assert.match(found.findings.join(), /nc_global_customer_count .* usage 5, counted 1/);
+  assert.is(matches.state, 'done');
+  assert.match(matches.findings.join(), /nc_global_customer_count .* usage 5, counted 1/);
 });
 
 test('backups are not made of data in memory', async () => {
-  const refused = await fixture.staff.post('/api/backups/');
-  assert.equal([refused.status, refused.body], [409, { detail: 'Data in memory has no backups.' }]);
+  const rejection = await fixture.staff.post('/api/backups/');
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'Data in memory has no backups.' }]);
   assert.equal((await fixture.staff.get('/api/backups/')).body, []);
 });
 
@@ -270,8 +270,8 @@ test('without the simulator nothing of it is done', async () => {
     ['drift', { resource: '0'.repeat(32), change: 'vanish' }],
     ['advance', { seconds: 1 }],
   ] as const) {
-    const refused = await fixture.staff.post(`/api/simulator/${path}/`, body);
-    assert.equal([refused.status, refused.body], [409, { detail: 'The simulator is switched off.' }]);
+    const rejection = await fixture.staff.post(`/api/simulator/${path}/`, body);
+    assert.equal([rejection.status, rejection.body], [409, { detail: 'The simulator is switched off.' }]);
   }
 });
 

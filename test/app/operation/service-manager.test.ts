@@ -11,17 +11,17 @@ import { nativeCache, Program } from '../../support/program.ts';
 const test = suite('service manager');
 const { log, close } = openLog('silent');
 let program: Program;
-let told: string;
+let reports: string;
 let bin: string;
 
 test.before.each(() => {
   program = new Program(nativeCache);
-  told = join(program.folder, 'told');
+  reports = join(program.folder, 'told');
   bin = join(program.folder, 'bin');
   mkdirSync(bin);
   // In the place of systemd's program: writes down what it is asked to tell.
   const script = join(bin, 'systemd-notify');
-  writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${told}'\n`);
+  writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${reports}'\n`);
   chmodSync(script, 0o755);
 });
 test.after.each(() => program.end());
@@ -29,7 +29,7 @@ test.after(() => {
   close();
 });
 
-const lines = (): string[] => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').slice(0, -1) : []);
+const lines = (): string[] => (existsSync(reports) ? readFileSync(reports, 'utf8').split('\n').slice(0, -1) : []);
 const env = (further: Record<string, string> = {}): Record<string, string> => ({
   PATH: `${bin}:${process.env.PATH}`,
   NOTIFY_SOCKET: '/run/notify',

@@ -50,9 +50,9 @@ test('a follower answers reads, sends writes to the primary, and a reader who te
     ((await log.json()) as { message: string }[]).map(({ message }) => message),
     ['Customer Written at the follower has been created.'],
   );
-  const refused = await ask(follower.url, '/api/customers/', { method: 'POST', body: '{}' });
+  const rejection = await ask(follower.url, '/api/customers/', { method: 'POST', body: '{}' });
   assert.equal(
-    [refused.status, await refused.json()],
+    [rejection.status, await rejection.json()],
     [400, { name: ['This field is required.'] }],
     'the answer of the primary as it is',
   );
@@ -91,8 +91,8 @@ test('no body becomes a request of its own at the primary, however its length is
   ]) {
     const socket = connect(Number(port), hostname);
     socket.write(request);
-    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
-    assert.match(String(answer), /^HTTP\/1\.1 (404|200) /, request);
+    const [reply] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
+    assert.match(String(reply), /^HTTP\/1\.1 (404|200) /, request);
     socket.destroy();
   }
   const chunked = `{"name":"In chunks"}`;
@@ -137,12 +137,12 @@ test('readers who wait for a version that does not come keep nobody busy', async
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   let used = 0;
   const costOf = async (version: string, status: number): Promise<number> => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 1000 }, () =>
         ask(follower.url, '/api/version/', { headers: { 'X-Tenantry-Version': version } }),
       ),
     );
-    assert.equal(new Set(answers.map((answer) => answer.status)), new Set([status]));
+    assert.equal(new Set(responses.map((reply) => reply.status)), new Set([status]));
     const before = used;
     // Metrics stay the same for a moment.
     await eventually('the metrics are new', async () => {
@@ -168,12 +168,12 @@ test('without the primary a follower goes on reading, and says 503 to writes and
   );
   await primary.kill();
   const away = { detail: 'The primary server cannot be reached. Try again.' };
-  for (const answer of [
+  for (const reply of [
     await create(follower.url, 'Lost'),
     await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-2' } }),
     await fetch(`${follower.url}/api-auth/password/`, { method: 'POST', body: '{}' }),
   ])
-    assert.equal([answer.status, answer.headers.get('Retry-After'), await answer.json()], [503, '1', away]);
+    assert.equal([reply.status, reply.headers.get('Retry-After'), await reply.json()], [503, '1', away]);
   assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-1' } })).status, 200);
 });
 
@@ -188,8 +188,8 @@ test('a source that cannot be copied is told without its credentials', async () 
 
 test('a follower without a primary only reads', async () => {
   const follower = await follow();
-  const answer = await create(follower.url, 'Nowhere');
-  assert.equal([answer.status, await answer.json()], [503, { detail: 'This server only reads.' }]);
+  const reply = await create(follower.url, 'Nowhere');
+  assert.equal([reply.status, await reply.json()], [503, { detail: 'This server only reads.' }]);
   for (const target of ['/api/events/stream/', '/api/events/str%65am/', 'http://any.example/api/events/stream/']) {
     const lines = [`GET ${target} HTTP/1.1`, 'Host: localhost', `Authorization: Token ${token}`, ''];
     const stream = await sendOverWire(follower.url, ...lines);
@@ -201,12 +201,12 @@ test('readiness tells how far a follower is, and that its source has gone', asyn
   await create(primary.url, 'One');
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   const ready = await fetch(`${follower.startup.admin}/readyz`);
-  const told = (await ready.json()) as {
+  const reports = (await ready.json()) as {
     checks: { copy: string };
     follower: { version: string; seconds_behind: number };
   };
-  assert.equal([ready.status, told.checks.copy, told.follower.version], [200, 'ok', '1-1']);
-  assert.ok(told.follower.seconds_behind < 5);
+  assert.equal([ready.status, reports.checks.copy, reports.follower.version], [200, 'ok', '1-1']);
+  assert.ok(reports.follower.seconds_behind < 5);
 });
 
 test('what is no copy is not served: the one before is, and the next; readiness says why', async () => {
@@ -262,7 +262,7 @@ test('the primary is asked with a token that has not been used for half of its l
   db.prepare('UPDATE token SET last_used = last_used - 1801 * 1000000').run();
   db.close();
   const follower = await follow('--primary', primary.url);
-  const serverOf = (answer: Response): string | undefined => answer.headers.get('X-Request-Id')?.split('-')[0];
+  const serverOf = (reply: Response): string | undefined => reply.headers.get('X-Request-Id')?.split('-')[0];
   const [here, there] = [await fetch(follower.url), await fetch(primary.url)].map(serverOf);
   const read = await ask(follower.url, '/api/customers/');
   assert.equal([read.status, serverOf(read)], [200, there]);
@@ -272,26 +272,33 @@ test('the primary is asked with a token that has not been used for half of its l
 });
 
 test('what cannot be followed is told in a line', async () => {
-  const told = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
+  const reports = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
   const at = (name: string): string => join(program.folder, name);
   assert.equal(
-    await told('--follow', 'nowhere', '--data', 'copy'),
+    await reports('--follow', 'nowhere', '--data', 'copy'),
     failed(`cannot follow ${at('nowhere')}: there is no database in ${at('nowhere')}`),
   );
   assert.equal(
-    await told('--follow', 'data', '--data', 'data'),
+    await reports('--follow', 'data', '--data', 'data'),
     failed(`${at('data')} has a database of its own: name another folder with --data`),
   );
-  assert.equal(await told('--primary', primary.url), failed('--primary needs --follow', 2));
+  assert.equal(await reports('--primary', primary.url), failed('--primary needs --follow', 2));
   assert.equal(
-    await told('--follow', 'data', '--primary', 'elsewhere'),
+    await reports('--follow', 'data', '--primary', 'elsewhere'),
     failed('--primary must be an http or https URL', 2),
   );
   assert.equal(
-    await told('--follow', 'data', '--ephemeral'),
+    await reports('--follow', 'data', '--ephemeral'),
     failed('--follow cannot be combined with --ephemeral or --demo', 2),
   );
-  const { code, stderr } = await told('--follow', 'file:///nowhere', '--data', 'copy', '--litestream-program', '/none');
+  const { code, stderr } = await reports(
+    '--follow',
+    'file:///nowhere',
+    '--data',
+    'copy',
+    '--litestream-program',
+    '/none',
+  );
   assert.is(code, 1);
   assert.match(
     stderr,

@@ -46,8 +46,8 @@ async function promoteCopy(): Promise<void> {
   assert.equal(await names(follower.url), ['Before']);
   await follower.stop();
   const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
-  const told = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
-  assert.equal([code, stderr, stdout], [0, '', told]);
+  const reports = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
+  assert.equal([code, stderr, stdout], [0, '', reports]);
   assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
 }
 
@@ -59,8 +59,8 @@ test('a promoted copy goes on from where it was, and tells the server before, wh
   const promoted = await program.serve(['--data', 'copy', '--replicated', '--peers', old.url]);
   const created = await create(promoted.url, 'After');
   assert.equal([created.status, created.headers.get('X-Tenantry-Version')], [201, '2-2']);
-  const refused = await create(old.url, 'Too late');
-  assert.equal([refused.status, await refused.json()], [503, fenced]);
+  const rejection = await create(old.url, 'Too late');
+  assert.equal([rejection.status, await rejection.json()], [503, fenced]);
   assert.equal(await names(old.url), ['Before'], 'reads are answered');
   for (const target of [
     '/api-auth/saml2/login/',
@@ -118,14 +118,14 @@ test('a follower sends no epoch of its primary to clients, and one that was reco
   const peer = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
   const promoted = await program.serve(['--data', 'copy', '--peers', peer]);
   const [replayed = ''] = recorded;
-  const answer = await create(old.url, 'Replayed', { 'X-Tenantry-Epoch': replayed });
-  assert.equal([answer.status, await answer.json()], [503, fenced], 'a server that says so gets no write');
+  const response = await create(old.url, 'Replayed', { 'X-Tenantry-Epoch': replayed });
+  assert.equal([response.status, await response.json()], [503, fenced], 'a server that says so gets no write');
   assert.is((await create(old.url, 'Goes on')).status, 201);
   // Neither does what the promoted server answers, nor what the old one says of itself.
-  const answered = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
+  const responded = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
     'X-Tenantry-Epoch',
   );
-  for (const header of [answered, answer.headers.get('X-Tenantry-Epoch')]) {
+  for (const header of [responded, response.headers.get('X-Tenantry-Epoch')]) {
     assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': String(header) })).status, 201);
     assert.is((await create(old.url, 'Goes on')).status, 201);
   }

@@ -5,10 +5,10 @@ import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 /** Makes the body of a request for an object at an address, and whatever else it needs. */
 type Body = (place: Situation, object: string, url: string) => unknown;
 
-let made = 0;
+let created = 0;
 const unique = (word: string): string => {
-  made += 1;
-  return `${word}${made}`;
+  created += 1;
+  return `${word}${created}`;
 };
 
 const alert: Body = ({ customers }, object) => ({

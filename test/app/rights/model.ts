@@ -56,7 +56,7 @@ export interface Settings {
   readonly managers_can_manage_admins: boolean;
 }
 
-export interface World {
+export interface Setup {
   now: number;
   readonly settings: Settings;
   readonly users: Map<string, User>;
@@ -69,7 +69,7 @@ export interface World {
 }
 
 /** A world with the first staff user alone. */
-export function emptyWorld(now: number, settings: Settings): World {
+export function emptySetup(now: number, settings: Settings): Setup {
   const admin: User = {
     id: 'admin',
     fullName: '',
@@ -100,37 +100,37 @@ const columns = { owner: 'CO', support: 'CS', admin: 'PA', manager: 'PM' } as co
 const columnOf = (role: Role): Standing =>
   role.structure === 'project' && role.role === 'support' ? 'PS' : columns[role.role as keyof typeof columns];
 
-export const activeRoles = (world: World): Role[] => [...world.roles.values()].filter((role) => role.ended === null);
+export const activeRoles = (setup: Setup): Role[] => [...setup.roles.values()].filter((role) => role.ended === null);
 
 const everywhere = (caller: User): Standing[] => (caller.staff ? ['ST'] : caller.support ? ['GS'] : []);
 
 /** What a caller is to a customer: by a role in it or in one of its projects. */
-export const inCustomer = (world: World, caller: User, customer: string): Standing[] => [
+export const inCustomer = (setup: Setup, caller: User, customer: string): Standing[] => [
   ...everywhere(caller),
-  ...activeRoles(world)
+  ...activeRoles(setup)
     .filter(
       (role) =>
-        role.user === caller.id && (role.scope === customer || world.projects.get(role.scope)?.customer === customer),
+        role.user === caller.id && (role.scope === customer || setup.projects.get(role.scope)?.customer === customer),
     )
     .map(columnOf),
 ];
 
 /** What a caller is to a project: by a role in it or in its customer. */
-export const inProject = (world: World, caller: User, project: string): Standing[] => [
+export const inProject = (setup: Setup, caller: User, project: string): Standing[] => [
   ...everywhere(caller),
-  ...activeRoles(world)
+  ...activeRoles(setup)
     .filter(
       (role) =>
-        role.user === caller.id && (role.scope === project || role.scope === world.projects.get(project)?.customer),
+        role.user === caller.id && (role.scope === project || role.scope === setup.projects.get(project)?.customer),
     )
     .map(columnOf),
 ];
 
 export const inScope = (
-  world: World,
+  setup: Setup,
   caller: User,
   { structure, scope }: Pick<Role, 'structure' | 'scope'>,
-): Standing[] => (structure === 'customer' ? inCustomer(world, caller, scope) : inProject(world, caller, scope));
+): Standing[] => (structure === 'customer' ? inCustomer(setup, caller, scope) : inProject(setup, caller, scope));
 
 /** What a caller is to somebody's account or key. */
 export const toOwner = (caller: User, owner: string): Standing[] => [
@@ -182,17 +182,17 @@ export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'
 };
 
 /** Whether somebody of this standing has the right. */
-export const may = (world: World, right: string, standing: readonly Standing[]): boolean =>
+export const may = (setup: Setup, right: string, standing: readonly Standing[]): boolean =>
   (rights[right] ?? []).some((who) => {
     const [column, setting] = who.split(' with ') as [Standing, keyof Settings | undefined];
-    return standing.includes(column) && (setting === undefined || world.settings[setting]);
+    return standing.includes(column) && (setting === undefined || setup.settings[setting]);
   });
 
 /** The caller's own role must last until t; a role without end asks for one without end. */
 const holdsUntil =
   (name: string) =>
-  (world: World, caller: User, scope: string, t: number | null): boolean =>
-    activeRoles(world).some(
+  (setup: Setup, caller: User, scope: string, t: number | null): boolean =>
+    activeRoles(setup).some(
       (role) =>
         role.user === caller.id &&
         role.scope === scope &&
@@ -203,23 +203,23 @@ export const ownsUntil = holdsUntil('owner');
 
 /** Managers of a project, with the setting, over the role of another administrator. */
 export const managesUntil = (
-  world: World,
+  setup: Setup,
   caller: User,
   { role, scope, user }: Pick<Role, 'role' | 'scope' | 'user'>,
   t: number | null,
 ): boolean =>
-  world.settings.managers_can_manage_admins &&
+  setup.settings.managers_can_manage_admins &&
   role === 'admin' &&
   user !== caller.id &&
-  holdsUntil('manager')(world, caller, scope, t);
+  holdsUntil('manager')(setup, caller, scope, t);
 
 /** A member has a role in the single customer whose abbreviation is the target's organization. */
-export function isMember(world: World, caller: User, target: User): boolean {
-  const named = [...world.customers.values()].filter(
+export function isMember(setup: Setup, caller: User, target: User): boolean {
+  const named = [...setup.customers.values()].filter(
     ({ abbreviation }) => abbreviation !== '' && abbreviation === target.organization,
   );
   return (
-    named.length === 1 && activeRoles(world).some((role) => role.user === caller.id && role.scope === named[0]?.id)
+    named.length === 1 && activeRoles(setup).some((role) => role.user === caller.id && role.scope === named[0]?.id)
   );
 }
 
@@ -239,32 +239,32 @@ const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): 
   standing.some((column) => wanted.includes(column));
 
 /** Who sees an object in a list and as a detail. */
-const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) => boolean } = {
-  users: (world, caller, id) =>
-    seesAll(caller) || caller.id === id || has(world.users, id, (user) => user.active && !user.staff),
-  keys: (world, caller, id) => seesAll(caller) || has(world.keys, id, (key) => key.owner === caller.id),
-  customers: (world, caller, id) => inCustomer(world, caller, id).length > 0,
-  projects: (world, caller, id) => inProject(world, caller, id).length > 0,
-  quotas: (world, caller, id) => quotaScope(world, caller, id).length > 0,
-  'customer-permissions': (world, caller, id) =>
-    has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
-  'project-permissions': (world, caller, id) =>
+const sight: { readonly [K in Kind]: (setup: Setup, caller: User, id: string) => boolean } = {
+  users: (setup, caller, id) =>
+    seesAll(caller) || caller.id === id || has(setup.users, id, (user) => user.active && !user.staff),
+  keys: (setup, caller, id) => seesAll(caller) || has(setup.keys, id, (key) => key.owner === caller.id),
+  customers: (setup, caller, id) => inCustomer(setup, caller, id).length > 0,
+  projects: (setup, caller, id) => inProject(setup, caller, id).length > 0,
+  quotas: (setup, caller, id) => quotaScope(setup, caller, id).length > 0,
+  'customer-permissions': (setup, caller, id) =>
+    has(setup.roles, id, (role) => inCustomer(setup, caller, role.scope).length > 0),
+  'project-permissions': (setup, caller, id) =>
     has(
-      world.roles,
+      setup.roles,
       id,
       (role) =>
         role.user === caller.id ||
-        hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO') ||
-        managesUntil(world, caller, role, 0),
+        hasAny(inProject(setup, caller, role.scope), 'ST', 'GS', 'CO') ||
+        managesUntil(setup, caller, role, 0),
     ),
-  'customer-permissions-log': (world, caller, id) =>
+  'customer-permissions-log': (setup, caller, id) =>
     has(
-      world.roles,
+      setup.roles,
       id,
-      (role) => seesAll(caller) || activeRoles(world).some((own) => own.user === caller.id && own.scope === role.scope),
+      (role) => seesAll(caller) || activeRoles(setup).some((own) => own.user === caller.id && own.scope === role.scope),
     ),
-  'project-permissions-log': (world, caller, id) =>
-    has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+  'project-permissions-log': (setup, caller, id) =>
+    has(setup.roles, id, (role) => hasAny(inProject(setup, caller, role.scope), 'ST', 'GS', 'CO')),
 };
 
 function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object: T) => boolean): boolean {
@@ -273,16 +273,16 @@ function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object:
 }
 
 /** Labels of all objects of a kind, whoever sees them. */
-export function existing(world: World, kind: Kind): string[] {
+export function existing(setup: Setup, kind: Kind): string[] {
   const roles = (structure: Role['structure'], past: boolean): string[] =>
-    [...world.roles.values()]
+    [...setup.roles.values()]
       .filter((role) => role.structure === structure && (role.ended !== null) === past)
       .map(({ id }) => id);
   switch (kind) {
     case 'quotas':
       return [
-        ...quotasOf([...world.customers.keys()], customerQuotas),
-        ...quotasOf([...world.projects.keys()], projectQuotas),
+        ...quotasOf([...setup.customers.keys()], customerQuotas),
+        ...quotasOf([...setup.projects.keys()], projectQuotas),
       ];
     case 'customer-permissions':
       return roles('customer', false);
@@ -293,28 +293,28 @@ export function existing(world: World, kind: Kind): string[] {
     case 'project-permissions-log':
       return roles('project', true);
     default:
-      return [...world[kind].keys()];
+      return [...setup[kind].keys()];
   }
 }
 
 /** Labels of the objects a caller sees. */
-export const visible = (world: World, caller: User, kind: Kind): string[] =>
-  existing(world, kind).filter((id) => sight[kind](world, caller, id));
+export const visible = (setup: Setup, caller: User, kind: Kind): string[] =>
+  existing(setup, kind).filter((id) => sight[kind](setup, caller, id));
 
-export const sees = (world: World, caller: User, kind: Kind, id: string): boolean =>
-  existing(world, kind).includes(id) && sight[kind](world, caller, id);
+export const sees = (setup: Setup, caller: User, kind: Kind, id: string): boolean =>
+  existing(setup, kind).includes(id) && sight[kind](setup, caller, id);
 
 /** Labels of the users with an active role in a customer or one of its projects: what nc_user_count counts. */
-export const members = (world: World, customer: string): string[] => [
+export const members = (setup: Setup, customer: string): string[] => [
   ...new Set(
-    activeRoles(world)
-      .filter(({ scope }) => scope === customer || world.projects.get(scope)?.customer === customer)
+    activeRoles(setup)
+      .filter(({ scope }) => scope === customer || setup.projects.get(scope)?.customer === customer)
       .map(({ user }) => user),
   ),
 ];
 
-export const projectsOf = (world: World, customer: string): string[] =>
-  [...world.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
+export const projectsOf = (setup: Setup, customer: string): string[] =>
+  [...setup.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
 
 /** Quotas are labelled `<scope>.<name>`. These are the ones the model knows of those that every customer and project has. */
 export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
@@ -326,19 +326,19 @@ const quotasOf = (scopes: readonly string[], names: readonly string[]): string[]
 export const scopeOf = (quota: string): string => quota.split('.')[0] as string;
 
 /** What a caller is to the object of a quota. */
-export const quotaScope = (world: World, caller: User, quota: string): Standing[] =>
-  world.customers.has(scopeOf(quota))
-    ? inCustomer(world, caller, scopeOf(quota))
-    : inProject(world, caller, scopeOf(quota));
+export const quotaScope = (setup: Setup, caller: User, quota: string): Standing[] =>
+  setup.customers.has(scopeOf(quota))
+    ? inCustomer(setup, caller, scopeOf(quota))
+    : inProject(setup, caller, scopeOf(quota));
 
-export const limitOf = (world: World, quota: string): number => world.limits.get(quota) ?? -1;
+export const limitOf = (setup: Setup, quota: string): number => setup.limits.get(quota) ?? -1;
 
 /** What a quota counts; there are no machines here. */
-export function usageOf(world: World, quota: string): number {
+export function usageOf(setup: Setup, quota: string): number {
   const [scope = '', name] = quota.split('.');
   return name === 'nc_project_count'
-    ? projectsOf(world, scope).length
+    ? projectsOf(setup, scope).length
     : name === 'nc_user_count'
-      ? members(world, scope).length
+      ? members(setup, scope).length
       : 0;
 }

@@ -10,7 +10,7 @@ permitted.before(async () => {
   cast = await createPersonas(fixture);
 });
 
-const told = (path: string): Promise<Record<Part, string | number | null>> =>
+const reports = (path: string): Promise<Record<Part, string | number | null>> =>
   asEachPersona(cast, async (client) => {
     const { headers, status } = await client.options(path);
     return status === 200 ? headers.get('x-permitted') : status;
@@ -19,14 +19,14 @@ const told = (path: string): Promise<Record<Part, string | number | null>> =>
 const all = 'PUT, PATCH, DELETE';
 
 permitted('a list tells who may create', async () => {
-  assert.equal(await told('/api/customers/'), sameExcept<unknown>('', { staff: 'POST' }));
+  assert.equal(await reports('/api/customers/'), sameExcept<unknown>('', { staff: 'POST' }));
   // Whether a project can be created depends on the customer that the body names.
-  assert.equal(await told('/api/projects/'), sameExcept<unknown>('POST'));
+  assert.equal(await reports('/api/projects/'), sameExcept<unknown>('POST'));
 });
 
 permitted('an object tells each caller what they may do with it', async () => {
-  assert.equal(await told(cast.customer.url), sameExcept<unknown>('', { staff: all, stranger: 404 }));
-  assert.equal(await told(cast.project.url), sameExcept<unknown>('', { staff: all, owner: all, stranger: 404 }));
+  assert.equal(await reports(cast.customer.url), sameExcept<unknown>('', { staff: all, stranger: 404 }));
+  assert.equal(await reports(cast.project.url), sameExcept<unknown>('', { staff: all, owner: all, stranger: 404 }));
 });
 
 permitted('it is the right that is told: the state may still be in the way', async () => {
@@ -37,18 +37,18 @@ permitted('it is the right that is told: the state may still be in the way', asy
 permitted('an action tells those who may take it what is in its way', async () => {
   const alert = { scope: cast.project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
   const { url } = (await fixture.staff.post('/api/alerts/', alert)).body;
-  const refusals = async (name: string): Promise<(string | null)[]> =>
+  const rejections = async (name: string): Promise<(string | null)[]> =>
     Promise.all(
       ['acknowledge/', 'cancel_acknowledgment/', 'close/'].map(async (action) =>
         (await fixture.as(name).options(url + action)).headers.get('x-refusal'),
       ),
     );
-  assert.equal(await refusals('admin'), [null, 'Alert is not acknowledged.', null]);
+  assert.equal(await rejections('admin'), [null, 'Alert is not acknowledged.', null]);
   await fixture.staff.post(`${url}acknowledge/`);
-  assert.equal(await refusals('admin'), ['Alert is already acknowledged.', null, null]);
+  assert.equal(await rejections('admin'), ['Alert is already acknowledged.', null, null]);
   await fixture.staff.post(`${url}close/`);
-  assert.equal(await refusals('admin'), ['Alert is already acknowledged.', null, 'Alert is already closed.']);
-  assert.equal(await refusals('owner'), ['Alert is already acknowledged.', null, null]);
+  assert.equal(await rejections('admin'), ['Alert is already acknowledged.', null, 'Alert is already closed.']);
+  assert.equal(await rejections('owner'), ['Alert is already acknowledged.', null, null]);
 });
 
 permitted.run();

@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { start } from '../../support/fixture.ts';
-import { type Call, told } from './model/call.ts';
+import { type Call, reports } from './model/call.ts';
 import { type Difference, play, reported } from './model/player.ts';
 import { Random, randomCall } from './model/requests.ts';
-import { judge } from './model/verdict.ts';
-import { emptyWorld, type Settings } from './model.ts';
+import { check } from './model/verdict.ts';
+import { emptySetup, type Settings } from './model.ts';
 
 /*
  * Random requests of random callers, answered by a server and judged by a model that was written from the conventions:
@@ -19,10 +19,10 @@ const test = suite('visibility and rights');
 /** A script of requests, made by playing it in the model alone. */
 function scriptOf(settings: Settings, length: number): Call[] {
   const random = new Random(seed);
-  const world = emptyWorld(Date.parse(start), settings);
+  const setup = emptySetup(Date.parse(start), settings);
   return Array.from({ length }, (_, index) => {
-    const call = randomCall(random, world, index + 1, Date.parse(start));
-    judge(world, call);
+    const call = randomCall(random, setup, index + 1, Date.parse(start));
+    check(setup, call);
     return call;
   });
 }
@@ -56,7 +56,7 @@ async function agree(settings: Settings): Promise<void> {
   const difference = await play(script, settings);
   if (!difference) return;
   const short = await shortened(script, settings, difference);
-  const lastSteps = short.script.slice(-50).map(told);
+  const lastSteps = short.script.slice(-50).map(reports);
   const heading = `The last ${lastSteps.length} of ${short.script.length} steps that show it:`;
   console.log([reported(difference), heading, ...lastSteps, reported(short.difference)].join('\n'));
   assert.unreachable(`seed ${seed} makes a difference in step ${difference.call.at}`);

@@ -103,14 +103,14 @@ export function providedLines(table: string): string {
       .filter((method) => !own.has(`${method} ${path}`))
       .flatMap((method) => {
         const fitting = templates.filter(
-          ([asked, pattern]) =>
-            (asked === method || asked === '*') &&
+          ([requests, pattern]) =>
+            (requests === method || requests === '*') &&
             (pattern.endsWith('*') ? shape.startsWith(pattern.slice(0, -1)) : shape === pattern),
         );
         return fitting
           .filter(
-            ([asked, pattern, object]) =>
-              asked === fitting[0]?.[0] &&
+            ([requests, pattern, object]) =>
+              requests === fitting[0]?.[0] &&
               pattern === fitting[0]?.[1] &&
               (sort !== '<property>' || isOfSort(path, object)),
           )

@@ -386,7 +386,7 @@ interface Row {
 /** A status, or whatever is no refusal. */
 type Expected = number | 'ok';
 
-const refused = [401, 403, 404, 405, 500];
+const rejection = [401, 403, 404, 405, 500];
 
 function rowsOf(text: string): Row[] {
   const lines = text
@@ -405,7 +405,7 @@ function rowsOf(text: string): Row[] {
 
 const rows = [...rowsOf(table), ...rowsOf(providedLines(table))];
 
-const refusals: Readonly<Record<number, unknown>> = {
+const rejections: Readonly<Record<number, unknown>> = {
   403: { detail: 'You do not have permission to perform this action.' },
   404: { detail: 'Not found.' },
 };
@@ -484,13 +484,13 @@ async function check(row: Row): Promise<void> {
       ? await providedBody(place, method, path, object)
       : await bodies[`${method} ${path}`]?.(place, object, url);
     place.fixture.events();
-    const answer = await place.clients[column].send(method, url, body);
+    const response = await place.clients[column].send(method, url, body);
     const who = `${column} ${method} ${path} ${object}`;
-    const { status } = answer;
-    if (expected === 'ok') assert.not(refused.includes(status), `${who}: ${status}`);
+    const { status } = response;
+    if (expected === 'ok') assert.not(rejection.includes(status), `${who}: ${status}`);
     else assert.is(status, expected, who);
-    assert.is(answer.headers.get('Allow'), allowOf(path), who);
-    if (status in refusals) assert.equal(answer.body, refusals[status], who);
+    assert.is(response.headers.get('Allow'), allowOf(path), who);
+    if (status in rejections) assert.equal(response.body, rejections[status], who);
     if (status >= 400) assert.equal(place.fixture.events(), [], `${who} leaves no event`);
     if (method === 'GET') await checkReading(column, url, status, who);
     isSpoiled ||= status < 300 && spoils(row);
@@ -520,19 +520,19 @@ test('a missing object, and what is no key at all, is to everybody what an invis
     seen.add(`${row.method} ${row.path}`);
     for (const key of [missingKey(row.path), 'nothing']) {
       for (const column of isProvided(row.path) ? (['ST', 'CO', 'AN'] as const) : columns) {
-        const answer = await place.clients[column].send(
+        const response = await place.clients[column].send(
           row.method,
           row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)),
         );
         const isOpen = endpoints.find(({ path }) => path === row.path)?.open;
         const expected = isOpen
-          ? [404, refusals[404]]
+          ? [404, rejections[404]]
           : column === 'IN'
             ? [401, { detail: 'User inactive or deleted.' }]
             : column === 'AN'
               ? [401, { detail: 'Authentication credentials were not provided.' }]
-              : [404, refusals[404]];
-        assert.equal([answer.status, answer.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
+              : [404, rejections[404]];
+        assert.equal([response.status, response.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
       }
     }
   }
@@ -543,13 +543,13 @@ test('a method that a path does not serve is 405 with the methods it serves, als
   for (const { path, open } of endpoints) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !methodsOf(path).includes(one))) {
       for (const column of open ? (['AN'] as const) : (['ST', 'UN'] as const)) {
-        const answer = await place.clients[column].send(
+        const response = await place.clients[column].send(
           method,
           path.replace(':key', missingKey(path)).replace(':delivery', '0'.repeat(32)),
         );
         const expected = [405, { detail: `Method "${method}" not allowed.` }, allowOf(path)];
         assert.equal(
-          [answer.status, answer.body, answer.headers.get('Allow')],
+          [response.status, response.body, response.headers.get('Allow')],
           expected,
           `${column} ${method} ${path}`,
         );

@@ -86,7 +86,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
   const first = async (list: string): Promise<Json> => (await fixture.staff.get(`/api/${list}/`)).body[0];
-  const made: Situation = {
+  const created: Situation = {
     fixture,
     clients,
     customers: { own: company.customer, foreign: bob },
@@ -142,7 +142,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
     },
   };
   await fixture.server.snapshot(snapshotName);
-  return made;
+  return created;
 }
 
 const snapshotName = 'situation';
@@ -206,14 +206,14 @@ async function ownPermissions(
   const records: readonly Json[] = (await fixture.staff.get(`/api/${structure}-permissions/?page_size=300`)).body;
   const pkOf = (user: Json): string | undefined =>
     records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();
-  const found = {
+  const matches = {
     CO: pkOf(users.owner),
     CS: pkOf(users.helper),
     PM: pkOf(users.manager),
     PA: pkOf(users.admin),
     PS: pkOf(users.observer),
   };
-  return Object.fromEntries(Object.entries(found).filter(([, pk]) => pk !== undefined));
+  return Object.fromEntries(Object.entries(matches).filter(([, pk]) => pk !== undefined));
 }
 
 const accountOf = async (client: Client): Promise<Json> => (await client.get('/api/users/?current')).body[0];

@@ -33,7 +33,7 @@ const base = 'http://tenantry.example';
 const size = { name: '1,000', customers: 1000, users: 2000 };
 const rounds = 7;
 
-export const answers: Measure = async (folder) => {
+export const responses: Measure = async (folder) => {
   const routed = await routes();
   await seed(join(folder, 'tenantry.db'), size);
   const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
@@ -49,7 +49,7 @@ export const answers: Measure = async (folder) => {
   } finally {
     await server.close();
   }
-  return [...comparisons, ...(await keptTexts(folder)), ...(await together())];
+  return [...comparisons, ...(await cachedTexts(folder)), ...(await together())];
 };
 
 /** Microseconds of processor that a request takes before it is answered, and bytes of its answer. */
@@ -71,46 +71,46 @@ async function together(): Promise<Comparison[]> {
     await once(server, 'listening');
     return server;
   };
-  const [kept, without] = [await serve((work) => ready.add(work)), await serve((work) => work())];
-  const asked = (server: HttpServer): Promise<number> =>
+  const [stored, without] = [await serve((work) => ready.add(work)), await serve((work) => work())];
+  const received = (server: HttpServer): Promise<number> =>
     each(load, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ['/'], '', 64);
   try {
     const figures = await inTurns(
       rounds,
-      () => asked(kept),
-      () => asked(without),
+      () => received(stored),
+      () => received(without),
     );
     return [{ page: 'answers-together', what: 'A request of 64 connections', unit: 'µs', ...figures }];
   } finally {
     await load.stop();
-    for (const server of [kept, without]) server.close();
+    for (const server of [stored, without]) server.close();
   }
 }
 
 /** Addresses that are always new, of a server that keeps the texts of objects and of one that keeps none. */
-async function keptTexts(folder: string): Promise<Comparison[]> {
+async function cachedTexts(folder: string): Promise<Comparison[]> {
   const plain = join(folder, 'plain');
   mkdirSync(plain);
   copyFileSync(join(folder, 'tenantry.db'), join(plain, 'tenantry.db'));
   copyFileSync(join(folder, 'secret.key'), join(plain, 'secret.key'));
   const options = { port: 0, log_level: 'silent' };
-  const [kept, without] = [
+  const [stored, without] = [
     await createServer({ ...options, data: folder }),
     await createServer({ ...options, data: plain, memory_budget_bytes: 0 }),
   ];
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
   try {
-    for (const [what, asked] of Object.entries(targetsOf(kept.app))) {
+    for (const [what, received] of Object.entries(targetsOf(stored.app))) {
       const figures = await inTurns(
         rounds,
-        () => each(load, kept.url, asked, `fresh=${numberMark}`),
-        () => each(load, without.url, asked, `fresh=${numberMark}`),
+        () => each(load, stored.url, received, `fresh=${numberMark}`),
+        () => each(load, without.url, received, `fresh=${numberMark}`),
       );
       comparisons.push({ page: 'caching', what: `${what} at a fresh address`, unit: 'µs', ...figures });
     }
   } finally {
-    await Promise.all([load.stop(), kept.close(), without.close()]);
+    await Promise.all([load.stop(), stored.close(), without.close()]);
   }
   return comparisons;
 }
@@ -128,11 +128,15 @@ function targetsOf({ db }: App): Record<string, string[]> {
 async function each(
   load: Load,
   url: string,
-  asked: readonly string[],
+  received: readonly string[],
   tail: string,
   connections = 16,
 ): Promise<number> {
-  const requests = asked.map((target) => ({ method: 'GET' as const, target: target + tail, token: tokenOf('staff') }));
+  const requests = received.map((target) => ({
+    method: 'GET' as const,
+    target: target + tail,
+    token: tokenOf('staff'),
+  }));
   const started = used();
   const { perSecond } = await load.run({ url, requests, connections, milliseconds: 500 });
   return (used() - started) / (perSecond / 2);
@@ -149,7 +153,7 @@ async function routes(): Promise<Comparison[]> {
   const uuid = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
   const paths = api(builtIn).map(({ key, path }) => path.replaceAll(/:\w+/g, key === 'pk' ? '7' : uuid));
   const requests = paths.map((path) => ({ method: 'GET', url: base + path }));
-  const found = (endpoint: Endpoint | undefined): void => {
+  const matches = (endpoint: Endpoint | undefined): void => {
     if (!endpoint) throw new Error('A path of the API was not found');
   };
   const each = async (find: (i: number) => unknown): Promise<number> => {
@@ -159,13 +163,13 @@ async function routes(): Promise<Comparison[]> {
   };
   const figures = await inTurns(
     rounds,
-    () => microsecondsEach(20 * paths.length, (i) => found(own.find(paths[i % paths.length] as string)?.endpoint)),
-    () => each(async (i) => found((await theirs.fetch(requests[i] as (typeof requests)[number])) as Endpoint)),
+    () => microsecondsEach(20 * paths.length, (i) => matches(own.find(paths[i % paths.length] as string)?.endpoint)),
+    () => each(async (i) => matches((await theirs.fetch(requests[i] as (typeof requests)[number])) as Endpoint)),
   );
   const patterns = theirs.routes.map(([, pattern]) => pattern);
   const inOneList = await inTurns(
     rounds,
-    () => microsecondsEach(20 * paths.length, (i) => found(own.find(paths[i % paths.length] as string)?.endpoint)),
+    () => microsecondsEach(20 * paths.length, (i) => matches(own.find(paths[i % paths.length] as string)?.endpoint)),
     () =>
       microsecondsEach(20 * paths.length, (i) => {
         const path = paths[i % paths.length] as string;
@@ -201,12 +205,12 @@ async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   const request = requestOf(app, staff, '/api/customers/');
   const ids = app.db.values<number>(raw('SELECT id FROM customer ORDER BY name COLLATE NOCASE, id LIMIT 10'));
   const theirCaller = { id: staff.id, is_staff: 1, is_support: 0 } as unknown as Parameters<typeof peer.list>[1];
-  const kept = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
+  const stored = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
   const without = (): string => JSON.stringify(peer.list(base, theirCaller, 1).items);
-  if (kept() !== without()) throw new Error('The two representations differ');
+  if (stored() !== without()) throw new Error('The two representations differ');
   const figures = await inTurns(
     rounds,
-    () => microsecondsEach(200, kept),
+    () => microsecondsEach(200, stored),
     () => microsecondsEach(200, without),
   );
   handle.close();
@@ -227,12 +231,12 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     const ids = sql`SELECT c.id FROM customer c ${where} ORDER BY ${raw(order)} LIMIT 10`;
     // Visibility has one bound value at most: the caller, who is a parameter of the representation, too.
     const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
-    const kept = (): string[] => listing.represent(request, db.values<number>(ids));
+    const stored = (): string[] => listing.represent(request, db.values<number>(ids));
     const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
-    if (kept().join() !== without().join()) throw new Error('The two pages differ');
+    if (stored().join() !== without().join()) throw new Error('The two pages differ');
     const figures = await inTurns(
       rounds,
-      () => microsecondsEach(20, kept),
+      () => microsecondsEach(20, stored),
       () => microsecondsEach(20, without),
     );
     return {
@@ -259,11 +263,11 @@ async function counts({ db }: App): Promise<Comparison[]> {
 async function documents({ app, url }: Server): Promise<Comparison[]> {
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
-  for (const [what, asked] of Object.entries(targetsOf(app))) {
+  for (const [what, received] of Object.entries(targetsOf(app))) {
     const figures = await inTurns(
       rounds,
-      () => each(load, url, asked, 'fresh=0'),
-      () => each(load, url, asked, `fresh=${numberMark}`),
+      () => each(load, url, received, 'fresh=0'),
+      () => each(load, url, received, `fresh=${numberMark}`),
     );
     comparisons.push({ page: 'caching', what, unit: 'µs', ...figures });
   }

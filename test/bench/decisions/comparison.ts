@@ -8,7 +8,7 @@ export interface Comparison {
   readonly unit: string;
   /** Whether larger figures are better, such as rates; otherwise smaller ones are. */
   readonly isRate?: boolean;
-  readonly kept: number;
+  readonly decision: number;
   readonly without: number;
 }
 
@@ -18,18 +18,18 @@ export type Measure = (folder: string) => Promise<readonly Comparison[]>;
 /** The medians of two pieces of work that take turns, so that whatever else the machine does concerns both. Each answers its figure. */
 export async function inTurns(
   rounds: number,
-  kept: () => number | Promise<number>,
+  decision: () => number | Promise<number>,
   without: () => number | Promise<number>,
-): Promise<Pick<Comparison, 'kept' | 'without'>> {
-  const figures = { kept: [] as number[], without: [] as number[] };
+): Promise<Pick<Comparison, 'decision' | 'without'>> {
+  const figures = { decision: [] as number[], without: [] as number[] };
   // The first round warms up.
   for (let round = 0; round <= rounds; round++) {
-    const pair = { kept: await kept(), without: await without() };
+    const pair = { decision: await decision(), without: await without() };
     if (round === 0) continue;
-    figures.kept.push(pair.kept);
+    figures.decision.push(pair.decision);
     figures.without.push(pair.without);
   }
-  return { kept: median(figures.kept), without: median(figures.without) };
+  return { decision: median(figures.decision), without: median(figures.without) };
 }
 
 /** Microseconds of processor that the process has used: unlike the time, it does not tell how busy the machine was. */
@@ -50,9 +50,9 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 /** All comparisons as Markdown. */
 export function comparisonTable(comparisons: readonly Comparison[]): string {
-  const rows = comparisons.map(({ isRate, kept, page, unit, what, without }) => {
-    const times = isRate ? kept / without : without / kept;
-    return `| ${page} | ${what} | ${written(kept)} ${unit} | ${written(without)} ${unit} | ${times.toFixed(times < 10 ? 2 : 0)} × |`;
+  const rows = comparisons.map(({ isRate, decision, page, unit, what, without }) => {
+    const times = isRate ? decision / without : without / decision;
+    return `| ${page} | ${what} | ${written(decision)} ${unit} | ${written(without)} ${unit} | ${times.toFixed(times < 10 ? 2 : 0)} × |`;
   });
   return ['| Decision | What | As it is | Without | Better by |', '| :-- | :-- | --: | --: | --: |', ...rows].join(
     '\n',

@@ -27,9 +27,9 @@ export const lines: Measure = async () => [
 /** Microseconds of processor that a line takes, in a process whose log is thrown away. */
 async function microseconds(way: Way): Promise<number> {
   const child = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
-  let told = '';
-  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  let reports = '';
+  child.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`Writing lines ended with ${code}`);
-  return Number(told);
+  return Number(reports);
 }

@@ -96,9 +96,9 @@ function openIndex(file: string, options = ''): SqliteDatabase {
   return db;
 }
 
-const told = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 'analytics'];
+const reports = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 'analytics'];
 const textOf = (event: number, volume?: number): string =>
-  [...told, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
+  [...reports, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
 
 /** The longest of many steps that each enter 128 events and merge in proportion, with the volume behind each word and without. */
 function volumes(file: string): Comparison[] {
@@ -120,9 +120,9 @@ function volumes(file: string): Comparison[] {
     db.close();
     return Math.max(...taken.slice(10));
   };
-  const [kept, without] = [longest('volumes', true), longest('words', false)];
+  const [stored, without] = [longest('volumes', true), longest('words', false)];
   const what = `The longest step of entering words, of ${events.toLocaleString('en')} events`;
-  return [{ page: 'index-of-words', what, unit: 'ms', kept, without }];
+  return [{ page: 'index-of-words', what, unit: 'ms', decision: stored, without }];
 }
 
 /** Entering the words of events together, later, and each in the write that records it. */
@@ -171,10 +171,10 @@ function removal(file: string): Comparison[] {
     db.close();
     return Math.max(...taken.slice(10));
   };
-  const kept: number[] = [];
+  const stored: number[] = [];
   const without: number[] = [];
   for (let round = 0; round < 2; round++) {
-    kept.push(
+    stored.push(
       longest(`words${round}`, '', (db, event) =>
         db.run(sql`INSERT INTO entry (entry, rowid, words) VALUES ('delete', ${event}, ${textOf(event, event >> 13)})`),
       ),
@@ -186,5 +186,5 @@ function removal(file: string): Comparison[] {
     );
   }
   const what = `The longest step of removing words, of ${present.toLocaleString('en')} events`;
-  return [{ page: 'index-of-words', what, unit: 'ms', kept: median(kept), without: median(without) }];
+  return [{ page: 'index-of-words', what, unit: 'ms', decision: median(stored), without: median(without) }];
 }

@@ -22,7 +22,7 @@ import { inTurns, type Measure, turn, used } from './comparison.ts';
 
 const rounds = 5;
 /** How long the machine waits for name servers that are silent, in milliseconds; real ones take some hundred times as long. */
-const silence = 50;
+const timeout = 50;
 const silentNames = 10;
 const logins = 60;
 /** Hooks with a delivery due at once, and microseconds of processor that one takes to begin. */
@@ -32,15 +32,15 @@ const beginning = 100;
 export const network: Measure = async () => [
   {
     page: 'silent-name-servers',
-    what: `A name behind ${silentNames} silent ones, of ${silence} ms each`,
+    what: `A name behind ${silentNames} silent ones, of ${timeout} ms each`,
     unit: 'ms',
     ...(await inTurns(
       rounds,
       () => {
         const machine = machineResolver();
-        return answered(fairResolver(machine, (hostname, callback) => setTimeout(callback, 1, !isSilent(hostname))));
+        return responded(fairResolver(machine, (hostname, callback) => setTimeout(callback, 1, !isSilent(hostname))));
       },
-      () => answered(machineResolver()),
+      () => responded(machineResolver()),
     )),
   },
   {
@@ -104,19 +104,19 @@ const largeMessage = (): Given<'checkLogout'> => {
   };
 };
 
-async function compareChecking(): Promise<{ kept: number; without: number }> {
+async function compareChecking(): Promise<{ decision: number; without: number }> {
   const thread = samlThread();
-  const given = largeMessage();
-  const refused = (error: Error): string => error.message;
+  const input = largeMessage();
+  const rejection = (error: Error): string => error.message;
   const inThread = (): Promise<unknown> =>
-    thread.run({ name: 'checkLogout', given }, { holder: '', milliseconds: 60_000 }).catch(refused);
-  const here = async (): Promise<unknown> => checkLogout(given);
-  const [there, same] = [await inThread(), await here().catch(refused)];
+    thread.run({ name: 'checkLogout', given: input }, { holder: '', milliseconds: 60_000 }).catch(rejection);
+  const here = async (): Promise<unknown> => checkLogout(input);
+  const [there, same] = [await inThread(), await here().catch(rejection)];
   if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);
   const figures = await inTurns(
     rounds,
     () => longestWait(inThread),
-    () => longestWait(() => here().catch(refused)),
+    () => longestWait(() => here().catch(rejection)),
   );
   await thread.close();
   return figures;
@@ -223,7 +223,7 @@ function machineResolver(): Resolver {
           callback(null, [{ address: '192.0.2.1', family: 4 }]);
           next();
         },
-        isSilent(hostname) ? silence : 1,
+        isSilent(hostname) ? timeout : 1,
       ),
     );
     next();
@@ -231,7 +231,7 @@ function machineResolver(): Resolver {
 }
 
 /** Milliseconds until a name is found that was asked for after those that are silent. */
-async function answered(resolve: Resolver): Promise<number> {
+async function responded(resolve: Resolver): Promise<number> {
   const find = (hostname: string): Promise<void> => new Promise((done) => resolve(hostname, () => done()));
   const silent = Array.from({ length: silentNames }, (_, i) => find(`silent-${i}.example`));
   const started = performance.now();

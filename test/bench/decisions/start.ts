@@ -1,4 +1,4 @@
-/** What the decisions about the one file are worth: comments for parts, late modules, addons that stay unpacked, kept code. */
+/** What the decisions about the one file are worth: comments for parts, late modules, addons that stay unpacked, decision code. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ export const start: Measure = async (folder) => {
     size(text, parts),
     await lateModules(folder, parts),
     await addons(folder),
-    await keptCode(folder),
+    await cachedCode(folder),
   ];
 };
 
@@ -53,9 +53,9 @@ async function run(folder: string, words: readonly string[], cache = join(folder
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     env: { ...process.env, TENANTRY_NATIVE_CACHE: cache },
   });
-  let told = '';
-  for await (const chunk of child.stdio[3] as Readable) told += chunk;
-  return JSON.parse(told) as Used;
+  let reports = '';
+  for await (const chunk of child.stdio[3] as Readable) reports += chunk;
+  return JSON.parse(reports) as Used;
 }
 
 /** Runs a program for its processor time. */
@@ -121,7 +121,7 @@ function size(text: string, parts: readonly { readonly part: string }[]): Compar
     page: 'bundle-parts',
     what: 'Size, against gzip',
     unit: 'MB',
-    kept: text.length / 1e6,
+    decision: text.length / 1e6,
     without: without / 1e6,
   };
 }
@@ -141,7 +141,7 @@ async function lateModules(
     return file;
   });
   writeFileSync(all, files.map((file) => `require(${JSON.stringify(file)});`).join('\n'));
-  const { kept, without } = await inTurns(
+  const { decision: stored, without } = await inTurns(
     rounds,
     () => timeOf(folder, [none]),
     () => timeOf(folder, [all]),
@@ -150,7 +150,7 @@ async function lateModules(
     page: 'bundle-parts',
     what: `Node alone, against Node with the ${modules.length} late modules`,
     unit: 'ms',
-    kept,
+    decision: stored,
     without,
   };
 }
@@ -181,11 +181,11 @@ async function addons(folder: string): Promise<Comparison> {
   };
 }
 
-/** A start with the code that an earlier one has kept, and one that finds none. */
-async function keptCode(folder: string): Promise<Comparison> {
+/** A start with the code that an earlier one has decision, and one that finds none. */
+async function cachedCode(folder: string): Promise<Comparison> {
   const cache = join(folder, 'code');
   const server = await startTenantry(bundle, join(folder, 'data'), { TENANTRY_NATIVE_CACHE: cache });
-  await eventually('the code is kept', () => readdirSync(cache).some((name) => name.endsWith('.code')));
+  await eventually('the code is decision', () => readdirSync(cache).some((name) => name.endsWith('.code')));
   await server.stop();
   const version = async (from: string): Promise<number> => (await run(folder, [bundle, 'version'], from)).milliseconds;
   const figures = await inTurns(
@@ -194,7 +194,7 @@ async function keptCode(folder: string): Promise<Comparison> {
     () => version(join(folder, 'none')),
   );
   return {
-    page: 'kept-code',
+    page: 'decision-code',
     what: 'From the start to the version, against compiling each time',
     unit: 'ms',
     ...figures,

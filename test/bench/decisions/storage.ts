@@ -21,7 +21,7 @@ const together = 16;
 
 const filled = `CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, body TEXT NOT NULL);
   INSERT INTO item (key, body) WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${present})
-    SELECT lower(hex(randomblob(16))), 'What is kept about a thing that somebody has, and some more of it.' FROM n;`;
+    SELECT lower(hex(randomblob(16))), 'What is decision about a thing that somebody has, and some more of it.' FROM n;`;
 
 export const storage: Measure = async (folder) => {
   // The checkpoint thread keeps no process alive, and now and then it is all that is waited for.
@@ -83,16 +83,16 @@ async function commits(db: SqliteDatabase, count: number): Promise<{ slow: numbe
 async function checkpoints(folder: string): Promise<Comparison[]> {
   const [own, none] = [open(folder, 'thread'), open(folder, 'no-thread')];
   own.checkpointInThread(undefined, failed);
-  const rounds: Record<'kept' | 'without', { slow: number; rate: number }[]> = { kept: [], without: [] };
+  const rounds: Record<'decision' | 'without', { slow: number; rate: number }[]> = { decision: [], without: [] };
   for (let round = 0; round < 6; round++) {
-    rounds.kept.push(await commits(own, 200));
+    rounds.decision.push(await commits(own, 200));
     rounds.without.push(await commits(none, 200));
   }
   await own.stopCheckpoints();
   own.close();
   none.close();
   const of = (key: 'slow' | 'rate') => ({
-    kept: median(rounds.kept.slice(1).map((round) => round[key])),
+    decision: median(rounds.decision.slice(1).map((round) => round[key])),
     without: median(rounds.without.slice(1).map((round) => round[key])),
   });
   return [
@@ -128,13 +128,13 @@ async function groups(folder: string): Promise<Comparison[]> {
 /** A customer with its quotas and its event, as work that can be run again and as other work. */
 async function savepoints(app: App): Promise<Comparison[]> {
   const { db } = app;
-  let made = 0;
+  let creation = 0;
   const add = (): void => {
     const context = systemContext(app);
     const [uuid = ''] = newUuids(app, 1);
-    const id = db.insert('customer', { uuid, created: context.now, name: `Customer ${++made}` });
+    const id = db.insert('customer', { uuid, created: context.now, name: `Customer ${++creation}` });
     createQuotas(context, 'customer', id, quotaNames.customer);
-    record(context, 'customer_creation_succeeded', { customer_uuid: uuid, customer_name: `Customer ${made}` });
+    record(context, 'customer_creation_succeeded', { customer_uuid: uuid, customer_name: `Customer ${creation}` });
   };
   const work = async (write: (add: () => void) => void): Promise<number> => {
     const started = used();
@@ -224,10 +224,16 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
     () => work('ordered'),
     () => work('random'),
   );
-  const [kept, without] = [median(pages.ordered), median(pages.random)];
+  const [stored, without] = [median(pages.ordered), median(pages.random)];
   return [
     { page: 'ordered-uuids', what: `Processor time of a row, ${together} to a commit`, unit: 'µs', ...figures },
-    { page: 'ordered-uuids', what: `Pages that a commit of ${together} rows writes`, unit: 'pages', kept, without },
+    {
+      page: 'ordered-uuids',
+      what: `Pages that a commit of ${together} rows writes`,
+      unit: 'pages',
+      decision: stored,
+      without,
+    },
   ];
 }
 

@@ -79,9 +79,9 @@ export class ApiDocument {
   /** What a reference leads to; anything else as it is. */
   resolved<T extends object>(node: T & Described): T {
     if (node.$ref === undefined) return node;
-    let found: unknown = this.document;
-    for (const key of node.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[key];
-    return this.resolved(found as T & Described);
+    let matches: unknown = this.document;
+    for (const key of node.$ref.slice(2).split('/')) matches = (matches as Record<string, unknown>)[key];
+    return this.resolved(matches as T & Described);
   }
 
   #operationsOf(path: string, item: Readonly<Record<string, unknown>>): Operation[] {
@@ -105,8 +105,8 @@ export class ApiDocument {
       });
   }
 
-  #membersOf(given: Schema): string[] {
-    const { items, properties = {}, ...schema } = this.resolved(given);
+  #membersOf(input: Schema): string[] {
+    const { items, properties = {}, ...schema } = this.resolved(input);
     const parts = [items ?? [], schema.anyOf ?? [], schema.oneOf ?? [], schema.allOf ?? []].flat();
     return [...Object.keys(properties), ...parts.flatMap((part) => this.#membersOf(part))];
   }

@@ -26,7 +26,7 @@ export class RequestMaker {
     private readonly objects: Objects,
     private readonly senders: number,
     private readonly seed: string,
-    private readonly kept: ReadonlySet<string>,
+    private readonly stored: ReadonlySet<string>,
     private readonly words = usualWords,
   ) {}
 
@@ -36,7 +36,7 @@ export class RequestMaker {
     const { operations } = this.document;
     // Each operation in its turn, so that none is left out however few requests there are.
     const operation = operations[number % operations.length] as Operation;
-    return new Making(dice, this.document, this.objects, operation, this.kept, this.words).request(
+    return new Making(dice, this.document, this.objects, operation, this.stored, this.words).request(
       number,
       // Staff, who come first, get furthest.
       dice.happens(0.45) ? 0 : dice.whole(0, this.senders - 1),
@@ -52,7 +52,7 @@ class Making {
     private readonly document: ApiDocument,
     private readonly objects: Objects,
     private readonly operation: Operation,
-    private readonly kept: ReadonlySet<string>,
+    private readonly stored: ReadonlySet<string>,
     words: readonly string[],
   ) {
     this.#values = new Values(dice, document, objects, words);
@@ -62,10 +62,10 @@ class Making {
     const { dice, operation } = this;
     const path = this.#path();
     const wanted = dice.happens(0.03) ? dice.pick(methods) : operation.method;
-    const isKept = this.kept.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
+    const isStored = this.stored.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
     // Otherwise little would be left to ask for.
     const isSpared = (wanted === 'DELETE' || path.endsWith('/unlink/')) && dice.happens(0.8);
-    const method = isSpared ? 'OPTIONS' : isKept && wanted !== 'HEAD' ? 'GET' : wanted;
+    const method = isSpared ? 'OPTIONS' : isStored && wanted !== 'HEAD' ? 'GET' : wanted;
     const takesBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method);
     const [type, body] = takesBody ? this.#body() : [undefined, undefined];
     return {
@@ -112,9 +112,9 @@ class Making {
 
   /** A member of the answer, where the parameter takes their names. */
   #chosenMember(name: string): string | undefined {
-    const { answered } = this.operation;
-    const isChoice = /^fields?$/.test(name) && answered.length > 0 && !this.#values.isOdd();
-    return isChoice ? encodeURIComponent(this.dice.pick(answered)) : undefined;
+    const { answered: responded } = this.operation;
+    const isChoice = /^fields?$/.test(name) && responded.length > 0 && !this.#values.isOdd();
+    return isChoice ? encodeURIComponent(this.dice.pick(responded)) : undefined;
   }
 
   #parameterText(schema: Schema): string {

@@ -18,29 +18,30 @@ interface Rounds {
   readonly seed: string;
   /** The built program. */
   readonly bundle: string;
-  readonly tell: (text: string) => void;
+  readonly report: (text: string) => void;
 }
 
 /** Sends the requests. Throws with the faults when there were any. */
-export async function fuzzRounds({ bundle, requests, seed, tell }: Rounds): Promise<Record<string, number | string>> {
-  const answers: Record<string, number> = {};
+export async function fuzzRounds({ bundle, requests, seed, report }: Rounds): Promise<Record<string, number | string>> {
+  const responses: Record<string, number> = {};
   const faults: string[] = [];
   let slowOnce = 0;
   for (let first = 0; first < requests; first += roundLength) {
-    tell(`${first} of ${requests} requests, seed ${seed}`);
-    const figures = await inWorld(bundle, (target) =>
-      fuzz({ target, first, requests: Math.min(roundLength, requests - first), seed, tell }),
+    report(`${first} of ${requests} requests, seed ${seed}`);
+    const figures = await inSetup(bundle, (target) =>
+      fuzz({ target, first, requests: Math.min(roundLength, requests - first), seed, report }),
     );
-    for (const [status, count] of Object.entries(figures.answers)) answers[status] = (answers[status] ?? 0) + count;
+    for (const [status, count] of Object.entries(figures.responses))
+      responses[status] = (responses[status] ?? 0) + count;
     slowOnce += figures.slowOnce;
     faults.push(...figures.faults);
   }
   if (faults.length > 0) throw new Error(`${faults.length} faults with seed ${seed}:\n${faults.join('\n')}`);
-  return { seed, requests, ...answers, 'slow once': slowOnce, faults: 0 };
+  return { seed, requests, ...responses, 'slow once': slowOnce, faults: 0 };
 }
 
 /** Does something to a process with a new demonstration world. Throws when it ends before it is told to, or not well. */
-async function inWorld(bundle: string, work: (target: Target) => Promise<FuzzFigures>): Promise<FuzzFigures> {
+async function inSetup(bundle: string, work: (target: Target) => Promise<FuzzFigures>): Promise<FuzzFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-fuzz-'));
   try {
     execFileSync(process.execPath, [bundle, 'demo', '--data', folder]);

@@ -23,13 +23,13 @@ export function ask({ url, token }: Target, method: string, path: string, body?:
     const sent = request(
       url + path.replace(/^https?:\/\/[^/]+/, ''),
       { method, headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' } },
-      (answer) => {
+      (response) => {
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('end', () => {
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          const isJson = answer.headers['content-type']?.startsWith('application/json');
-          resolve({ status: answer.statusCode ?? 0, body: isJson && text !== '' ? JSON.parse(text) : text });
+          const isJson = response.headers['content-type']?.startsWith('application/json');
+          resolve({ status: response.statusCode ?? 0, body: isJson && text !== '' ? JSON.parse(text) : text });
         });
       },
     );

@@ -106,9 +106,9 @@ export class Values {
   isOdd = (): boolean => this.dice.happens(this.#oddity);
 
   /** A value that a schema allows, as far as it says; half of those that may be left out are. */
-  valid(given: Schema, depth = 0): unknown {
+  valid(input: Schema, depth = 0): unknown {
     const { dice } = this;
-    const schema = this.document.resolved(given);
+    const schema = this.document.resolved(input);
     if (schema.const !== undefined) return schema.const;
     if (schema.enum) return dice.pick(schema.enum);
     const choices = schema.anyOf ?? schema.oneOf;
@@ -197,14 +197,14 @@ export class Values {
 
   #object({ properties = {}, required = [] }: Schema, depth: number): Record<string, unknown> {
     const { dice } = this;
-    const made: [string, unknown][] = [];
+    const created: [string, unknown][] = [];
     for (const [name, schema] of Object.entries(properties)) {
       if (!required.includes(name) && dice.happens(0.5)) continue;
       if (required.includes(name) && this.isOdd() && this.isOdd()) continue;
-      made.push([name, this.isOdd() ? this.odd(depth) : this.valid(schema, depth + 1)]);
+      created.push([name, this.isOdd() ? this.odd(depth) : this.valid(schema, depth + 1)]);
     }
-    if (this.isOdd()) made.push([dice.pick(['nmae', '__proto__', 'url', 'uuid', 'state']), this.odd()]);
-    return Object.fromEntries(made);
+    if (this.isOdd()) created.push([dice.pick(['nmae', '__proto__', 'url', 'uuid', 'state']), this.odd()]);
+    return Object.fromEntries(created);
   }
 
   #text({ examples = [], format, maxLength, minLength = 0, pattern }: Schema): unknown {

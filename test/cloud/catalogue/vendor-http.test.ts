@@ -55,7 +55,7 @@ const malformed = ['malformed', 'Unexpected answer of backend'];
 
 test('a call sends JSON and reads JSON', async () => {
   receiver.behaviour = { status: 201, headers: { 'X-Next-Page': '2' }, body: '{"droplet":{"id":1}}' };
-  const answer = await client().json(
+  const reply = await client().json(
     {
       method: 'POST',
       url: new URL(`${receiver.url}/v2/droplets`),
@@ -64,9 +64,9 @@ test('a call sends JSON and reads JSON', async () => {
     },
     () => undefined,
   );
-  assert.is(answer.status, 201);
-  assert.is(answer.headers['x-next-page'], '2');
-  assert.equal(answer.body, { droplet: { id: 1 } });
+  assert.is(reply.status, 201);
+  assert.is(reply.headers['x-next-page'], '2');
+  assert.equal(reply.body, { droplet: { id: 1 } });
   const [{ body, headers, path }] = receiver.take() as [(typeof receiver.requests)[0]];
   assert.equal(
     [path, body, headers['content-type'], headers.authorization],
@@ -188,7 +188,7 @@ test('a client makes one call at a time', async () => {
 
 test('addresses of the machine and its network are refused, by number and by name', async () => {
   const rule = vendorAddressRule([], false);
-  const refused = ['invalid', 'Destination address is not allowed by provider_allowed_networks'];
+  const rejection = ['invalid', 'Destination address is not allowed by provider_allowed_networks'];
   for (const url of [
     'http://127.0.0.1/',
     'http://localhost/',
@@ -201,12 +201,12 @@ test('addresses of the machine and its network are refused, by number and by nam
     'http://168.63.129.16/',
     'http://[64:ff9b:1::93.184.216.34]/',
   ]) {
-    assert.equal(await failure(get(url, client({ allows: rule }))), refused, url);
+    assert.equal(await failure(get(url, client({ allows: rule }))), rejection, url);
   }
   const resolve: VendorHttpOptions['resolve'] = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   assert.equal(
     await failure(get(receiver.url.replace('127.0.0.1', 'cloud.example.com'), client({ allows: rule, resolve }))),
-    refused,
+    rejection,
   );
   assert.equal(receiver.take(), []);
   const allowed = client({ allows: vendorAddressRule(['127.0.0.0/8'], false), resolve });
@@ -217,7 +217,7 @@ test('addresses of the machine and its network are refused, by number and by nam
 });
 
 test('settings of staff may use private addresses, but none of the machine, the link or the metadata service', () => {
-  const judged = [
+  const checked = [
     '203.0.113.7',
     '10.1.2.3',
     '172.16.0.1',
@@ -230,7 +230,7 @@ test('settings of staff may use private addresses, but none of the machine, the 
     '100.100.100.200',
   ];
   const allowed = (mayBePrivate: boolean, networks: string[] = []): string[] =>
-    judged.filter(vendorAddressRule(networks, mayBePrivate));
+    checked.filter(vendorAddressRule(networks, mayBePrivate));
   assert.equal(allowed(false), ['203.0.113.7']);
   assert.equal(allowed(true), ['203.0.113.7', '10.1.2.3', '172.16.0.1', '192.168.1.1', 'fd12::1']);
   assert.equal(allowed(false, ['192.168.1.0/24', '127.0.0.1']), ['203.0.113.7', '192.168.1.1', '127.0.0.1']);

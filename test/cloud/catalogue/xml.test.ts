@@ -49,9 +49,9 @@ test('entities of the document are not expanded', async () => {
 });
 
 test('a name of an object member is only a name', async () => {
-  const answer = await read('<a><__proto__><x>1</x></__proto__></a>');
+  const response = await read('<a><__proto__><x>1</x></__proto__></a>');
   assert.is(({} as { x?: string }).x, undefined);
-  assert.is(JSON.stringify(answer), '{"a":{"__proto__":{"x":"1"}}}');
+  assert.is(JSON.stringify(response), '{"a":{"__proto__":{"x":"1"}}}');
 });
 
 test('a long answer holds nobody up', async () => {
@@ -60,9 +60,9 @@ test('a long answer holds nobody up', async () => {
   await read(text);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const answer = (await read(text)) as { readonly a: { readonly set: readonly unknown[] } };
+  const response = (await read(text)) as { readonly a: { readonly set: readonly unknown[] } };
   delay.disable();
-  assert.is(answer.a.set.length, 5000);
+  assert.is(response.a.set.length, 5000);
   assert.ok(delay.percentile(50) / 1e6 < 20, `${delay.percentile(50) / 1e6} ms`);
 });
 

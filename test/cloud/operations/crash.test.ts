@@ -13,7 +13,7 @@ import type { Json } from '../../support/fixture.ts';
 const test = suite('a server that is killed while fifty operations run (services.md 8.3)');
 const program = compiled(new URL('served.ts', import.meta.url));
 /** Milliseconds after which something that does not happen is taken for lost. */
-const patience = 30_000;
+const timeout = 30_000;
 const services = 5;
 
 let folder: string;
@@ -58,7 +58,7 @@ async function ask(method: string, path: string, body?: unknown): Promise<Json> 
 
 /** Resolves when the condition holds; asks again every few milliseconds. */
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + patience;
+  const end = Date.now() + timeout;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`${what} never happened`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -185,12 +185,12 @@ test('none is lost, none is done twice', async () => {
     'and has run every operation once',
   );
 
-  const told = rows(
+  const reports = rows(
     `SELECT type, count(*) AS n, count(DISTINCT context ->> '$.resource_uuid') AS objects FROM event WHERE id > ${last} GROUP BY type ORDER BY type`,
   );
   const each = (type: string, n: number): Json => ({ type, n, objects: n });
   assert.equal(
-    told.filter(({ type }) => type.startsWith('resource_')),
+    reports.filter(({ type }) => type.startsWith('resource_')),
     [
       each('resource_creation_scheduled', 20),
       each('resource_creation_succeeded', 20),

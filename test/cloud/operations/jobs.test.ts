@@ -33,19 +33,19 @@ const job = (): Json => fixture.server.app.db.get(sql`SELECT * FROM job`);
 const count = async (state: string): Promise<number> =>
   Number((await fixture.staff.get(`/api/resources/?state=${state}`)).headers.get('x-result-count'));
 const many = async (n: number): Promise<Json[]> => {
-  const made = [];
-  for (let i = 0; i < n; i++) made.push(await cloud.begin({ name: `web-${i}` }));
-  return made;
+  const created = [];
+  for (let i = 0; i < n; i++) created.push(await cloud.begin({ name: `web-${i}` }));
+  return created;
 };
 
 /** Replaces what the provider does when it is asked for an operation; answers how it was called. */
 function provider(
   operation: keyof typeof methods,
-  behave: (call: DriverCall, asked: number) => Promise<Step> | Step,
+  behave: (call: DriverCall, requests: number) => Promise<Step> | Step,
 ): DriverCall[] {
   const calls: DriverCall[] = [];
-  const replaced = async (...given: unknown[]): Promise<Step> => {
-    const call = given.at(-1) as DriverCall;
+  const replaced = async (...input: unknown[]): Promise<Step> => {
+    const call = input.at(-1) as DriverCall;
     calls.push(call);
     return behave(call, calls.length);
   };
@@ -62,8 +62,8 @@ test('a job is written with the request that causes it, and starts job_delay lat
   assert.is((await present(droplet)).state, 'Creation Scheduled');
   await step(fixture);
   assert.is((await present(droplet)).state, 'Creating');
-  const refused = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }));
-  assert.equal([refused.status, db.value(sql`SELECT count(*) FROM job`)], [400, 1], 'a refused request leaves none');
+  const rejection = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }));
+  assert.equal([rejection.status, db.value(sql`SELECT count(*) FROM job`)], [400, 1], 'a refused request leaves none');
 });
 
 test('at most four of one kind are in Creating on the same settings, the rest wait in Creation Scheduled', async () => {
@@ -85,12 +85,12 @@ test('other settings are not held up, nor is anything but a creation', async () 
   await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=60000' });
   await many(5);
   await step(fixture);
-  const elsewhere = await other.begin({ name: 'elsewhere' });
+  const remote = await other.begin({ name: 'elsewhere' });
   await fixture.staff.post(`${droplet.url}stop/`);
   await step(fixture);
   await step(fixture);
   assert.equal(
-    [(await present(elsewhere)).state, (await present(droplet)).state, await count('Creation+Scheduled')],
+    [(await present(remote)).state, (await present(droplet)).state, await count('Creation+Scheduled')],
     ['OK', 'Updating', 1],
   );
 });
@@ -111,8 +111,10 @@ test('a long queue of creations hides neither what is under way nor what else is
 
 test('a waiting operation is asked again when it said, not before', async () => {
   await cloud.begin();
-  const calls = provider('create', (_, asked) =>
-    asked < 3 ? { kind: 'wait', milliseconds: 5000, memo: { asked } } : { kind: 'done', values: { backend_id: '1' } },
+  const calls = provider('create', (_, requests) =>
+    requests < 3
+      ? { kind: 'wait', milliseconds: 5000, memo: { asked: requests } }
+      : { kind: 'done', values: { backend_id: '1' } },
   );
   for (let second = 1; second <= 12; second++) await step(fixture);
   assert.equal(
@@ -185,14 +187,14 @@ test('the runtime value error, while waiting, fails the operation', async () => 
 });
 
 test("a failure keeps at most 2000 characters of the vendor's text", async () => {
-  const [told, thrown] = [await cloud.begin({ name: 'told' }), await cloud.begin({ name: 'thrown' })];
+  const [reports, thrown] = [await cloud.begin({ name: 'told' }), await cloud.begin({ name: 'thrown' })];
   provider('create', ({ values }) => {
     if (values.name === 'thrown') throw new ProviderError('invalid', 'y'.repeat(3000));
     return { kind: 'fail', text: 'x'.repeat(3000) };
   });
   await work(fixture);
   assert.equal(
-    [(await present(told)).error_message, (await present(thrown)).error_message],
+    [(await present(reports)).error_message, (await present(thrown)).error_message],
     ['x'.repeat(2000), 'y'.repeat(2000)],
   );
 });
@@ -247,9 +249,9 @@ test('a provider that limits is asked again after the time it says, at most five
   await fixture.staff.post(`${droplet.url}stop/`);
   const at: number[] = [];
   const waits = [2000, undefined, 3_600_000, 1000, 1000, 1000];
-  provider('action', (_, asked) => {
+  provider('action', (_, requests) => {
     at.push(fixture.clock.now() / 1_000_000);
-    throw new ProviderError('limited', 'Too many requests', waits[asked - 1]);
+    throw new ProviderError('limited', 'Too many requests', waits[requests - 1]);
   });
   for (let i = 0; i < 330; i++) await step(fixture);
   assert.equal(
@@ -263,8 +265,8 @@ test('a provider that limits is asked again after the time it says, at most five
 test('a success after a repetition is a success', async () => {
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
-  provider('action', (_, asked) => {
-    if (asked < 3) throw new ProviderError('unavailable', 'reset');
+  provider('action', (_, requests) => {
+    if (requests < 3) throw new ProviderError('unavailable', 'reset');
     return { kind: 'done', values: { runtime_state: 'offline' } };
   });
   await step(fixture);
@@ -329,8 +331,10 @@ test('a job whose process ended is taken over, and the driver is told that a cal
       app: { db },
     },
   } = fixture;
-  const calls = provider('create', (_, asked) =>
-    asked === 1 ? { kind: 'wait', milliseconds: 1000, memo: { id: 7 } } : { kind: 'done', values: { backend_id: '7' } },
+  const calls = provider('create', (_, requests) =>
+    requests === 1
+      ? { kind: 'wait', milliseconds: 1000, memo: { id: 7 } }
+      : { kind: 'done', values: { backend_id: '7' } },
   );
   await step(fixture);
   db.write(() => db.run(sql`UPDATE job SET lease = ${clock.now() + 600_000_000}`));
@@ -351,8 +355,8 @@ test('a job whose process ended is taken over, and the driver is told that a cal
 
 test('a fault of a driver errs nobody: the job is tried again a minute later', async () => {
   const droplet = await cloud.begin();
-  provider('create', (_, asked) => {
-    if (asked === 1) throw new TypeError('a bug');
+  provider('create', (_, requests) => {
+    if (requests === 1) throw new TypeError('a bug');
     return { kind: 'done', values: { backend_id: '1' } };
   });
   await work(fixture);
@@ -378,8 +382,8 @@ test('what comes back about a resource that was unlinked meanwhile is dropped', 
 
 test("a driver's new id is stored before it is asked again", async () => {
   const droplet = await cloud.begin();
-  provider('create', (_, asked) =>
-    asked === 1 ? { kind: 'wait', milliseconds: 60_000, memo: {}, values: { backend_id: '42' } } : { kind: 'done' },
+  provider('create', (_, requests) =>
+    requests === 1 ? { kind: 'wait', milliseconds: 60_000, memo: {}, values: { backend_id: '42' } } : { kind: 'done' },
   );
   await step(fixture);
   const { backend_id, state } = await present(droplet);
@@ -409,8 +413,8 @@ test('an account may go while its provider is being called, with its jobs and wi
   const droplet = await cloud.make();
   const { log } = fixture.server.app;
   const { error } = log;
-  const told: unknown[] = [];
-  Object.assign(log, { error: (...given: unknown[]) => told.push(given) });
+  const reports: unknown[] = [];
+  Object.assign(log, { error: (...input: unknown[]) => reports.push(input) });
   const calls = provider('pull', async () => {
     assert.is((await fixture.staff.post(`${cloud.service.url}unlink/`)).status, 204);
     throw new Error('FOREIGN KEY constraint failed');
@@ -418,7 +422,7 @@ test('an account may go while its provider is being called, with its jobs and wi
   assert.is((await fixture.staff.post(`${droplet.url}pull/`)).status, 202);
   await work(fixture);
   Object.assign(log, { error });
-  assert.equal([calls.length, told, job()], [1, [], undefined]);
+  assert.equal([calls.length, reports, job()], [1, [], undefined]);
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 

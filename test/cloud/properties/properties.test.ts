@@ -103,11 +103,11 @@ test('a real backend has a set of its own; a property of another set does not ex
   const regions = '/api/digitalocean-regions/';
   assert.equal(await names(`${regions}?settings_uuid=${settings.uuid}`), ['Moon 1']);
   assert.not((await names(`${regions}?settings_uuid=${cloud.settings.uuid}`)).includes('Moon 1'));
-  const refused = await fixture.staff.post(
+  const rejection = await fixture.staff.post(
     '/api/digitalocean-droplets/',
     cloud.body({ region: `${fixture.url}${regions}${uuid}/` }),
   );
-  assert.equal([refused.status, refused.body], [400, { region: ['Invalid hyperlink - Object does not exist.'] }]);
+  assert.equal([rejection.status, rejection.body], [400, { region: ['Invalid hyperlink - Object does not exist.'] }]);
   const unseen = await people.clients.admin.post(
     '/api/digitalocean-droplets/',
     cloud.body({ image: `${fixture.url}${regions}${uuid}/` }),

@@ -19,12 +19,12 @@ const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get
 const droplets = async (cloud: Droplets): Promise<Json[]> =>
   (await fixture.staff.get(`/api/digitalocean-droplets/?page_size=300&o=created&service_uuid=${cloud.service.uuid}`))
     .body;
-const world = (): Json[] => fixture.server.app.db.all(sql`SELECT * FROM simulated_object ORDER BY id`);
+const setup = (): Json[] => fixture.server.app.db.all(sql`SELECT * FROM simulated_object ORDER BY id`);
 const synchronise = async (): Promise<void> => {
   fixture.clock.advance(30 * 60);
   await work(fixture);
 };
-const refusal = async (options: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
+const rejection = async (options: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
   const { body, status } = await fixture.staff.post('/api/service-settings/', {
     name: 'Ocean',
     type: 'DigitalOcean',
@@ -45,17 +45,17 @@ test('it is the driver of settings without a backend_url and of simulator://, of
 
 test('there is one world per settings: ids and addresses start anew in each', async () => {
   const [one, two] = [await ocean({ name: 'One' }), await ocean({ name: 'Two' })];
-  const made = [await one.make({ name: 'a' }), await two.make({ name: 'b' }), await one.make({ name: 'c' })];
+  const created = [await one.make({ name: 'a' }), await two.make({ name: 'b' }), await one.make({ name: 'c' })];
   assert.equal(
-    made.map(({ backend_id }) => backend_id),
+    created.map(({ backend_id }) => backend_id),
     ['1000001', '1000001', '1000002'],
   );
   assert.equal(
-    made.map(({ external_ips }) => external_ips),
+    created.map(({ external_ips }) => external_ips),
     [['198.18.0.1'], ['198.18.0.1'], ['198.18.0.2']],
   );
   assert.equal(
-    made.map(({ internal_ips }) => internal_ips),
+    created.map(({ internal_ips }) => internal_ips),
     [['10.0.0.1'], ['10.0.0.1'], ['10.0.0.2']],
   );
 });
@@ -64,7 +64,7 @@ test('the world survives unlinking, and goes with the settings', async () => {
   const cloud = await ocean();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}unlink/`);
-  assert.is(world().length, 1);
+  assert.is(setup().length, 1);
   await synchronise();
   const again = await fixture.staff.post(`${cloud.service.url}link/`, {
     backend_id: droplet.backend_id,
@@ -73,7 +73,7 @@ test('the world survives unlinking, and goes with the settings', async () => {
   const { cores, external_ips, name, runtime_state } = await present(again.body);
   assert.equal([name, runtime_state, cores, external_ips], ['web', 'online', 1, droplet.external_ips]);
   await fixture.staff.post(`${cloud.service.url}unlink/`);
-  assert.equal([world(), fixture.server.app.db.value(sql`SELECT count(*) FROM simulated_counter`)], [[], 0]);
+  assert.equal([setup(), fixture.server.app.db.value(sql`SELECT count(*) FROM simulated_counter`)], [[], 0]);
 });
 
 test('a row is seen in Scheduled, then …ing with the interim runtime state, then OK, also with latency 0', async () => {
@@ -252,13 +252,13 @@ test("without a seed it is the first eight hexadecimal digits of the settings' u
       simulator_seed: seed,
       simulator_inventory: 1,
     });
-    const found = (await fixture.staff.get(`${service.url}link/?resource_type=Amazon.Instance`)).body[0].backend_id;
+    const matches = (await fixture.staff.get(`${service.url}link/?resource_type=Amazon.Instance`)).body[0].backend_id;
     await fixture.staff.delete(service.url);
-    return `${found} ${seed === null ? await ids(Number.parseInt(settings.uuid.slice(0, 8), 16)) : ''}`;
+    return `${matches} ${seed === null ? await ids(Number.parseInt(settings.uuid.slice(0, 8), 16)) : ''}`;
   };
-  const [own, given] = (await ids(null)).trim().split(' ');
+  const [own, input] = (await ids(null)).trim().split(' ');
   assert.match(own ?? '', /^i-[0-9a-f]{17}$/);
-  assert.is(own, given);
+  assert.is(own, input);
 });
 
 /* Failures */
@@ -267,21 +267,21 @@ test('a creation that fails leaves no object, an action leaves it as it was, a d
   const cloud = await ocean({ simulator_failures: 'create' });
   const failed = await cloud.make();
   assert.equal(
-    [failed.state, failed.backend_id, failed.error_message, world()],
+    [failed.state, failed.backend_id, failed.error_message, setup()],
     ['Erred', '', 'Simulated failure of create', []],
   );
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   const droplet = await cloud.make({ name: 'kept' });
-  const before = world();
+  const before = setup();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'stop,delete' });
   await fixture.staff.post(`${droplet.url}stop/`);
   await work(fixture);
-  assert.equal([(await present(droplet)).runtime_state, world()], ['online', before]);
+  assert.equal([(await present(droplet)).runtime_state, setup()], ['online', before]);
   await fixture.staff.post(`${droplet.url}pull/`);
   await work(fixture);
   await fixture.staff.delete(droplet.url);
   await work(fixture);
-  assert.equal([(await present(droplet)).error_message, world()], ['Simulated failure of delete', before]);
+  assert.equal([(await present(droplet)).error_message, setup()], ['Simulated failure of delete', before]);
 });
 
 test('a failure is decided when the latency is over', async () => {
@@ -334,11 +334,11 @@ test('vanish is drawn at each background pull: the object is gone from the world
   const droplet = await cloud.make();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'vanish=0' });
   await synchronise();
-  assert.is(world().length, 1);
+  assert.is(setup().length, 1);
   await setOptions(fixture, cloud.settings, { simulator_failures: 'vanish' });
   await synchronise();
   const gone = await present(droplet);
-  assert.equal([world(), gone.state, gone.error_message], [[], 'Erred', 'Does not exist at backend.']);
+  assert.equal([setup(), gone.state, gone.error_message], [[], 'Erred', 'Does not exist at backend.']);
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   const next = await cloud.make({ name: 'next' });
   assert.is(next.backend_id, '1000002', 'ids are not given again');
@@ -349,7 +349,7 @@ test('everything fails with *, but nothing vanishes', async () => {
   const droplet = await cloud.make();
   await setOptions(fixture, cloud.settings, { simulator_failures: '*,ping=0,sync=0' });
   await synchronise();
-  assert.equal([(await present(droplet)).state, world().length], ['OK', 1]);
+  assert.equal([(await present(droplet)).state, setup().length], ['OK', 1]);
   for (const [action, needed] of [
     ['restart', 'OK'],
     ['pull', 'Erred'],
@@ -413,10 +413,10 @@ test('options are checked when they are written', async () => {
     'a.b.c=1',
     'create=1.5',
   ])
-    assert.equal(await refusal({ simulator_latency: wrong }), latency, wrong);
+    assert.equal(await rejection({ simulator_latency: wrong }), latency, wrong);
   const failures = [400, { simulator_failures: ['Enter a list of <operation> or <operation>=<probability>.'] }];
   for (const wrong of ['create=2', 'create=-1', 'create=often', 'a.b.c', 'create=1.5', '=1'])
-    assert.equal(await refusal({ simulator_failures: wrong }), failures, wrong);
+    assert.equal(await rejection({ simulator_failures: wrong }), failures, wrong);
   for (const unknown of [
     'creat',
     'boot',
@@ -426,18 +426,18 @@ test('options are checked when they are written', async () => {
     'Droplet.ping',
     'Volume.*',
   ]) {
-    assert.equal(await refusal({ simulator_latency: `create=1,${unknown}=1` }), latency, unknown);
-    assert.equal(await refusal({ simulator_failures: `create,${unknown}` }), failures, unknown);
+    assert.equal(await rejection({ simulator_latency: `create=1,${unknown}=1` }), latency, unknown);
+    assert.equal(await rejection({ simulator_failures: `create,${unknown}` }), failures, unknown);
   }
-  assert.equal(await refusal({ simulator_inventory: 51 }), [
+  assert.equal(await rejection({ simulator_inventory: 51 }), [
     400,
     { simulator_inventory: ['Ensure this value is less than or equal to 50.'] },
   ]);
-  assert.equal(await refusal({ simulator_inventory: -1 }), [
+  assert.equal(await rejection({ simulator_inventory: -1 }), [
     400,
     { simulator_inventory: ['Ensure this value is greater than or equal to 0.'] },
   ]);
-  assert.equal(await refusal({ simulator_seed: 'x' }), [400, { simulator_seed: ['A valid integer is required.'] }]);
+  assert.equal(await rejection({ simulator_seed: 'x' }), [400, { simulator_seed: ['A valid integer is required.'] }]);
   for (const good of [
     { simulator_latency: '0' },
     { simulator_latency: '600000' },
@@ -450,7 +450,7 @@ test('options are checked when they are written', async () => {
     },
     { simulator_seed: 0, simulator_inventory: 50 },
   ]) {
-    assert.equal(await refusal(good), [201, 'accepted'], JSON.stringify(good));
+    assert.equal(await rejection(good), [201, 'accepted'], JSON.stringify(good));
   }
 });
 
@@ -466,8 +466,8 @@ test('operations are those of the type, also where options are changed and where
   ]) {
     const make = (simulator_failures: string | undefined) =>
       fixture.staff.post(`/api/${prefix}/`, { name: 'Cloud', customer: place.customer.url, simulator_failures });
-    const refused = await make(wrong);
-    assert.equal([refused.status, refused.body], [400, failures], wrong);
+    const denial = await make(wrong);
+    assert.equal([denial.status, denial.body], [400, failures], wrong);
     assert.is((await make(good)).status, 201, good);
   }
 });
@@ -498,8 +498,8 @@ test('simulator_inventory makes unmanaged objects of each importable kind, once'
   await setOptions(fixture, cloud.settings, { simulator_inventory: 0 });
   await synchronise();
   assert.is((await names()).length, 3, 'what is there stays');
-  const made = await cloud.make();
-  assert.is(made.backend_id, '1000004', 'and has its ids');
+  const created = await cloud.make();
+  assert.is(created.backend_id, '1000004', 'and has its ids');
 });
 
 test('every type with imports has unmanaged objects of every importable kind', async () => {
@@ -513,9 +513,9 @@ test('every type with imports has unmanaged objects of every importable kind', a
   for (const [prefix, expected] of Object.entries(kinds)) {
     const { service } = await simulatedService(fixture, prefix, place, { name: prefix, simulator_inventory: 1 });
     const { db } = fixture.server.app;
-    const found = db.values<string>(sql`SELECT i.kind FROM inventory i JOIN service v ON v.settings_id = i.settings_id
+    const matches = db.values<string>(sql`SELECT i.kind FROM inventory i JOIN service v ON v.settings_id = i.settings_id
       WHERE v.uuid = ${service.uuid} AND i.name LIKE 'unmanaged-%' ORDER BY i.kind`);
-    for (const kind of expected) assert.is(found.filter((one) => one === kind).length, 1, kind);
+    for (const kind of expected) assert.is(matches.filter((one) => one === kind).length, 1, kind);
   }
 });
 

@@ -16,18 +16,18 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
 }
 
 /** Waits until the vendor has been asked. */
-async function asked({ faulty }: FaultyAccount, route: string): Promise<void> {
+async function requests({ faulty }: FaultyAccount, route: string): Promise<void> {
   while (!faulty.take().some((call) => call.route === route)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Credentials are tried for 10 s, any other call takes 30 s at most. */
-async function assertPatience({ name, open, prefix, routes }: FaultyVendor): Promise<void> {
+async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Promise<void> {
   const account = await open();
   const { faulty, fixture, service } = account;
   faulty.take();
   faulty.mishap(routes.ping, 'silence', 2);
   const trial = timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
-  await asked(account, routes.ping);
+  await requests(account, routes.ping);
   const { app } = fixture.server;
   const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
   const settings = driverSettings(app, id);
@@ -44,8 +44,8 @@ async function assertPatience({ name, open, prefix, routes }: FaultyVendor): Pro
   assert.equal([status, body], [400, { non_field_errors: ['Wrong settings: Backend does not respond.'] }], name);
   assert.ok(tried > 9.9 && tried < 20, `${name}: ${tried} s`);
   faulty.mishap(routes.ping, { delay: 9000 });
-  const [slow, answered] = await timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
-  assert.equal([slow.status, answered > 8.9], [201, true], name);
+  const [slow, responded] = await timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
+  assert.equal([slow.status, responded > 8.9], [201, true], name);
   const [error, waited] = await call;
   assert.instance(error, ProviderError, name);
   assert.equal(
@@ -57,7 +57,7 @@ async function assertPatience({ name, open, prefix, routes }: FaultyVendor): Pro
 }
 
 test('credentials are tried for 10 s, and a call is waited for 30 s', async () => {
-  await Promise.all(vendors.map(assertPatience));
+  await Promise.all(vendors.map(assertTimeouts));
 });
 
 test.run();

@@ -16,18 +16,18 @@ test.before(async () => {
 });
 
 const list = '/api/digitalocean-droplets/';
-const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
+const rejection = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
   const { body, status } = await client.post(list, cloud.body(fields));
   return [status, body];
 };
 
 test('a virtual machine reads in the order of the tables, in details with its related resources', async () => {
   const { clients, customer, project } = people;
-  const answer = await clients.admin.post(
+  const response = await clients.admin.post(
     list,
     cloud.body({ name: 'web-1', description: 'Front', tags: ['b', 'a:1'], user_data: '#!/bin/sh' }),
   );
-  const { uuid } = answer.body;
+  const { uuid } = response.body;
   const listed = {
     url: `${fixture.url}${list}${uuid}/`,
     uuid,
@@ -81,8 +81,8 @@ test('a virtual machine reads in the order of the tables, in details with its re
   };
   const { action_details: details, ...before } = listed;
   const detailed = { ...before, action_details: details, related_resources: [] };
-  assert.equal([answer.status, answer.headers.get('location')], [201, listed.url]);
-  assert.equal(answer.body, detailed);
+  assert.equal([response.status, response.headers.get('location')], [201, listed.url]);
+  assert.equal(response.body, detailed);
   assert.equal((await clients.observer.get(listed.url)).body, detailed);
   const keys = Object.keys(listed);
   const withRelated = [
@@ -90,7 +90,7 @@ test('a virtual machine reads in the order of the tables, in details with its re
     'related_resources',
     ...keys.slice(keys.indexOf('action_details') + 1),
   ];
-  assert.equal(Object.keys(answer.body), withRelated);
+  assert.equal(Object.keys(response.body), withRelated);
   for (const path of [list, '/api/resources/']) {
     const [item] = (await clients.observer.get(path)).body;
     assert.equal(item, listed, 'summary items are the typed items');
@@ -154,11 +154,11 @@ test('name, link and what the kind needs are required; a blank name has a messag
     [empty.status, empty.body],
     [400, { name: required, service_project_link: required, region: required, image: required, size: required }],
   );
-  assert.equal(await refusal({ name: ' ' }), [
+  assert.equal(await rejection({ name: ' ' }), [
     400,
     { name: ['Ensure that name has at least one non-whitespace character.'] },
   ]);
-  assert.equal(await refusal({ name: 'x'.repeat(151), description: 'x'.repeat(501) }), [
+  assert.equal(await rejection({ name: 'x'.repeat(151), description: 'x'.repeat(501) }), [
     400,
     {
       name: ['Ensure this field has no more than 150 characters.'],
@@ -169,23 +169,23 @@ test('name, link and what the kind needs are required; a blank name has a messag
 
 test("the link is one that is seen, of the kind's type", async () => {
   const office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
-  assert.equal(await refusal({ service_project_link: office.link.url }), [
+  assert.equal(await rejection({ service_project_link: office.link.url }), [
     400,
     { service_project_link: ['Invalid hyperlink - Incorrect URL match.'] },
   ]);
   const missing = { service_project_link: ['Invalid hyperlink - Object does not exist.'] };
-  assert.equal(await refusal({ service_project_link: cloud.link.url.replace(cloud.link.uuid, '0'.repeat(32)) }), [
+  assert.equal(await rejection({ service_project_link: cloud.link.url.replace(cloud.link.uuid, '0'.repeat(32)) }), [
     400,
     missing,
   ]);
-  assert.equal(await refusal({}, people.clients.stranger), [400, missing]);
+  assert.equal(await rejection({}, people.clients.stranger), [400, missing]);
   await fixture.staff.delete(office.service.url);
 });
 
 test('PUT needs the name; PUT and PATCH change name, description and tags only', async () => {
   const droplet = await cloud.make({ name: 'old', user_data: 'x' });
-  const refused = await fixture.staff.put(droplet.url, { description: 'x' });
-  assert.equal([refused.status, refused.body], [400, { name: ['This field is required.'] }]);
+  const denial = await fixture.staff.put(droplet.url, { description: 'x' });
+  assert.equal([denial.status, denial.body], [400, { name: ['This field is required.'] }]);
   const change = { name: 'new', description: 'Text', tags: ['t'] };
   const put = await people.clients.admin.put(droplet.url, {
     ...droplet,
@@ -205,8 +205,8 @@ test("the key to inject is one of the caller's own, for staff any; name and fing
   const { admin, manager } = people.clients;
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const missing = [400, { ssh_public_key: ['Invalid hyperlink - Object does not exist.'] }];
-  assert.equal(await refusal({ ssh_public_key: key.url }, manager), missing);
-  assert.equal(await refusal({ ssh_public_key: key.url.replace(key.uuid, '0'.repeat(32)) }), missing);
+  assert.equal(await rejection({ ssh_public_key: key.url }, manager), missing);
+  assert.equal(await rejection({ ssh_public_key: key.url.replace(key.uuid, '0'.repeat(32)) }), missing);
   for (const client of [admin, fixture.staff]) {
     const { body } = await client.post(list, cloud.body({ ssh_public_key: key.url }));
     assert.equal([body.key_name, body.key_fingerprint, 'ssh_public_key' in body], ['laptop', key.fingerprint, false]);
@@ -238,9 +238,9 @@ test('field= chooses members, in the normal order, in summary, lists and details
 
 test('a creation may be a form; tags in it are JSON text', async () => {
   const form = new URLSearchParams({ ...(cloud.body() as Record<string, string>), tags: '["x", "y"]' });
-  const made = await fixture.staff.send('POST', list, form);
-  assert.equal([made.status, made.body.tags], [201, ['x', 'y']]);
-  await fixture.staff.post(`${made.body.url}unlink/`);
+  const creation = await fixture.staff.send('POST', list, form);
+  assert.equal([creation.status, creation.body.tags], [201, ['x', 'y']]);
+  await fixture.staff.post(`${creation.body.url}unlink/`);
 });
 
 test('what a resource says of its settings follows them', async () => {
@@ -248,9 +248,9 @@ test('what a resource says of its settings follows them', async () => {
   await fixture.staff.patch(cloud.settings.url, { simulator_failures: 'ping' });
   fixture.clock.advance(30 * 60);
   await work(fixture);
-  const told = (await fixture.staff.get(droplet.url)).body as Json;
+  const reports = (await fixture.staff.get(droplet.url)).body as Json;
   assert.equal(
-    [told.service_settings_state, told.service_settings_error_message],
+    [reports.service_settings_state, reports.service_settings_error_message],
     ['Erred', 'Simulated failure of ping'],
   );
 });

@@ -28,16 +28,16 @@ test.after.each(async () => {
 const fail = (failures: string): Promise<void> => setOptions(fixture, cloud.settings, { simulator_failures: failures });
 const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
 const act = async ({ url }: Json, name: string, body?: unknown): Promise<unknown[]> => {
-  const answer = await people.clients.admin.post(`${url}${name}/`, body);
-  return [answer.status, answer.body];
+  const response = await people.clients.admin.post(`${url}${name}/`, body);
+  return [response.status, response.body];
 };
 const alertsAbout = async ({ url }: Json): Promise<string[]> =>
   (await fixture.staff.get('/api/alerts/?opened')).body
     .filter(({ scope }: Json) => scope === url)
     .map(({ alert_type: type }: Json) => type);
-const refused = (text: string): unknown[] => [409, { detail: text }];
-const onlyOk = refused('Valid states for operation: OK.');
-const pullable = refused('Valid states for operation: OK, Erred.');
+const rejection = (text: string): unknown[] => [409, { detail: text }];
+const onlyOk = rejection('Valid states for operation: OK.');
+const pullable = rejection('Valid states for operation: OK, Erred.');
 
 /** The context of events about a droplet, without who caused them. */
 const about = (droplet: Json): Record<string, string> => ({
@@ -54,7 +54,7 @@ const about = (droplet: Json): Record<string, string> => ({
   ...inCustomer(people.customer),
   ...inProject(people.project, people.customer),
 });
-const told = (
+const reports = (
   type: string,
   message: string,
   droplet: Json,
@@ -67,8 +67,8 @@ test('a creation goes from Creation Scheduled through Creating to OK, every tran
   const droplet = await cloud.begin({}, people.clients.admin);
   assert.equal(await passage(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   assert.equal(fixture.events(), [
-    told('resource_creation_scheduled', 'Resource web creation has been scheduled.', droplet, byAdmin()),
-    told('resource_creation_succeeded', 'Resource web has been created.', droplet),
+    reports('resource_creation_scheduled', 'Resource web creation has been scheduled.', droplet, byAdmin()),
+    reports('resource_creation_succeeded', 'Resource web has been created.', droplet),
   ]);
 });
 
@@ -80,7 +80,7 @@ test('a creation that fails is Erred with the text, has no backend_id, and an er
   const { action, backend_id, error_message, runtime_state } = await present(droplet);
   assert.equal([error_message, backend_id, runtime_state, action], [text, '', '', '']);
   assert.equal(fixture.events().slice(1), [
-    told('resource_creation_failed', 'Resource web creation has failed.', droplet, { error_message: text }, 'error'),
+    reports('resource_creation_failed', 'Resource web creation has failed.', droplet, { error_message: text }, 'error'),
   ]);
 });
 
@@ -89,7 +89,7 @@ test('nothing is created while the settings are Erred', async () => {
   fixture.clock.advance(30 * 60);
   await work(fixture);
   const { body, status } = await people.clients.admin.post('/api/digitalocean-droplets/', cloud.body());
-  assert.equal([status, body], refused('Cannot create resource if its service is in erred state.'));
+  assert.equal([status, body], rejection('Cannot create resource if its service is in erred state.'));
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   fixture.clock.advance(30 * 60);
   await work(fixture);
@@ -98,7 +98,7 @@ test('nothing is created while the settings are Erred', async () => {
 test('start, stop and restart need OK and their runtime state, answer 202, and pass through Updating', async () => {
   const droplet = await cloud.make();
   fixture.events();
-  assert.equal(await act(droplet, 'start'), refused('Valid runtime states for operation: offline.'));
+  assert.equal(await act(droplet, 'start'), rejection('Valid runtime states for operation: offline.'));
   for (const [name, running, after, done] of [
     ['stop', 'Updating online', 'OK offline', 'stopped'],
     ['start', 'Updating offline', 'OK online', 'started'],
@@ -112,14 +112,14 @@ test('start, stop and restart need OK and their runtime state, answer 202, and p
       [`Update Scheduled ${before}`, running, after].filter((state, i, all) => state !== all[i - 1]),
     );
     assert.equal(fixture.events(), [
-      told(`resource_${name}_scheduled`, `Resource web has been scheduled to ${name}.`, droplet, byAdmin()),
-      told(`resource_${name}_succeeded`, `Resource web has been ${done}.`, droplet),
+      reports(`resource_${name}_scheduled`, `Resource web has been scheduled to ${name}.`, droplet, byAdmin()),
+      reports(`resource_${name}_succeeded`, `Resource web has been ${done}.`, droplet),
     ]);
   }
   await act(droplet, 'stop');
   await work(fixture);
   for (const name of ['stop', 'restart'])
-    assert.equal(await act(droplet, name), refused('Valid runtime states for operation: online.'));
+    assert.equal(await act(droplet, name), rejection('Valid runtime states for operation: online.'));
 });
 
 test('action and action_details tell the running action and its parameters, and are cleared by its end', async () => {
@@ -127,13 +127,13 @@ test('action and action_details tell the running action and its parameters, and 
   await act(droplet, 'stop');
   await work(fixture);
   await act(droplet, 'resize', { size: cloud.catalogue.large, disk: true });
-  const told = async (): Promise<unknown[]> => {
+  const reports = async (): Promise<unknown[]> => {
     const { action, action_details: details, state } = await present(droplet);
     return [state, action, typeof details];
   };
-  assert.equal(await told(), ['Update Scheduled', '', 'object']);
+  assert.equal(await reports(), ['Update Scheduled', '', 'object']);
   await step(fixture);
-  assert.equal(await told(), ['Updating', 'resize', 'object']);
+  assert.equal(await reports(), ['Updating', 'resize', 'object']);
   await work(fixture);
   const { action, action_details: details, cores } = await present(droplet);
   assert.equal([action, details, cores], ['', {}, 2]);
@@ -156,7 +156,7 @@ for (const name of ['start', 'stop', 'restart'] as const) {
     const { action, error_message, runtime_state, state } = await present(droplet);
     assert.equal([state, runtime_state, error_message, action], ['Erred', before, `Simulated failure of ${name}`, '']);
     assert.equal(fixture.events().slice(1), [
-      told(`resource_${name}_failed`, `Resource web ${name} has failed.`, droplet, { error_message }, 'error'),
+      reports(`resource_${name}_failed`, `Resource web ${name} has failed.`, droplet, { error_message }, 'error'),
     ]);
     for (const action of ['start', 'stop', 'restart']) assert.equal(await act(droplet, action), onlyOk);
     assert.equal((await people.clients.admin.patch(droplet.url, { name: 'x' })).body, onlyOk[1]);
@@ -209,8 +209,8 @@ test('a pull that does not find the object is Erred and raises an alert; finding
   db.script(`UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'gone'`);
   await act(droplet, 'pull');
   await work(fixture);
-  const found = await present(droplet);
-  assert.equal([found.state, found.runtime_state, found.error_message, await alerts()], ['OK', 'online', '', []]);
+  const matches = await present(droplet);
+  assert.equal([matches.state, matches.runtime_state, matches.error_message, await alerts()], ['OK', 'online', '', []]);
 });
 
 test('a pull that fails for another reason raises no alert', async () => {
@@ -226,14 +226,14 @@ test('a deletion goes through Deletion Scheduled and Deleting until the row is g
   const droplet = await cloud.make();
   fixture.events();
   const { admin } = people.clients;
-  const answer = await admin.delete(droplet.url);
-  assert.equal([answer.status, answer.body], [202, { detail: 'Deletion was scheduled.' }]);
+  const response = await admin.delete(droplet.url);
+  assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
   const again = await admin.delete(droplet.url);
   assert.equal([again.status, again.body], pullable);
   assert.equal(await passage(fixture, droplet.url), ['Deletion Scheduled online', 'Deleting online', 'gone']);
   assert.equal(fixture.events(), [
-    told('resource_deletion_scheduled', 'Resource web deletion has been scheduled.', droplet, byAdmin()),
-    told('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet),
+    reports('resource_deletion_scheduled', 'Resource web deletion has been scheduled.', droplet, byAdmin()),
+    reports('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet),
   ]);
 });
 
@@ -246,7 +246,7 @@ test('a deletion that fails is Erred with an error event; from Erred it is force
   const { error_message, state } = await present(droplet);
   assert.equal([state, error_message], ['Erred', 'Simulated failure of delete']);
   assert.equal(fixture.events().slice(1), [
-    told('resource_deletion_failed', 'Resource web deletion has failed.', droplet, { error_message }, 'error'),
+    reports('resource_deletion_failed', 'Resource web deletion has failed.', droplet, { error_message }, 'error'),
   ]);
   assert.is((await people.clients.admin.delete(droplet.url)).status, 202);
   await work(fixture);
@@ -273,7 +273,7 @@ test('PUT and PATCH of what the provider need not learn leave the state OK, with
   const changed = await admin.patch(droplet.url, { name: 'api', description: 'Back' });
   assert.equal([changed.status, changed.body], [200, { ...droplet, name: 'api', description: 'Back' }]);
   assert.equal(fixture.events(), [
-    told(
+    reports(
       'resource_update_succeeded',
       "DigitalOcean Droplet api has been updated. Name has been changed from 'web' to 'api'. Description has been changed from '' to 'Back'.",
       { ...droplet, name: 'api' },
@@ -338,10 +338,10 @@ test('unlink removes the row here only, in any state, with its job', async () =>
   ]) {
     const droplet = await prepare();
     fixture.events();
-    const answer = await people.clients.owner.post(`${droplet.url}unlink/`);
-    assert.equal([answer.status, answer.body], [204, undefined]);
+    const response = await people.clients.owner.post(`${droplet.url}unlink/`);
+    assert.equal([response.status, response.body], [204, undefined]);
     assert.equal(fixture.events(), [
-      told(
+      reports(
         'resource_deletion_succeeded',
         'DigitalOcean Droplet web has been deleted.',
         droplet,
@@ -370,8 +370,10 @@ test('actions answer 404 to who does not see the resource, 405 to other methods'
 
 test('requests on one row are serialised: of many at once one is accepted', async () => {
   const droplet = await cloud.make();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => people.clients.admin.post(`${droplet.url}stop/`)));
-  assert.equal(answers.map(({ status }) => status).sort(), [202, ...Array(9).fill(409)]);
+  const responses = await Promise.all(
+    Array.from({ length: 10 }, () => people.clients.admin.post(`${droplet.url}stop/`)),
+  );
+  assert.equal(responses.map(({ status }) => status).sort(), [202, ...Array(9).fill(409)]);
   assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 1);
 });
 

@@ -13,7 +13,7 @@ let people: Personas;
 let cloud: Droplets;
 let office: SimulatedService;
 let far: Droplets;
-const made: Record<string, Json> = {};
+const created: Record<string, Json> = {};
 
 const summary = '/api/resources/';
 const droplets = '/api/digitalocean-droplets/';
@@ -24,9 +24,9 @@ const names = async (query: string, path = summary, client = fixture.staff): Pro
 };
 const sorted = async (query: string, path = summary): Promise<string[]> => (await names(query, path)).sort();
 const sla = (name: string, period: string, value: number | null): Promise<Json> =>
-  fixture.staff.put('/api/resource-sla/', { scope: made[name].url, period, value });
+  fixture.staff.put('/api/resource-sla/', { scope: created[name].url, period, value });
 const item = (name: string, key: string, value: number): Promise<Json> =>
-  fixture.staff.put('/api/monitoring-items/', { scope: made[name].url, name: key, value });
+  fixture.staff.put('/api/monitoring-items/', { scope: created[name].url, name: key, value });
 
 /*
  * Two customers: Alice with droplets ant (large, OK), bee (stopped), cat (Erred) and the project eel at JIRA; Bob with the
@@ -38,20 +38,20 @@ test.before(async () => {
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'BOB' });
   far = await dropletService(fixture, { customer: bob, project: await fixture.project('Boat', bob) }, { name: 'Far' });
-  made.ant = await cloud.make({
+  created.ant = await cloud.make({
     name: 'Ant',
     description: 'First animal',
     size: cloud.catalogue.large,
     tags: ['env:prod', 'red', 'tier:2'],
   });
-  made.bee = await cloud.make({ name: 'bee', tags: ['env:prod', 'blue', 'tier:1', 'tier:9'] });
-  await fixture.staff.post(`${made.bee.url}stop/`);
+  created.bee = await cloud.make({ name: 'bee', tags: ['env:prod', 'blue', 'tier:1', 'tier:9'] });
+  await fixture.staff.post(`${created.bee.url}stop/`);
   await work(fixture);
   await fixture.staff.patch(cloud.settings.url, { simulator_failures: 'create' });
-  made.cat = await cloud.make({ name: 'Cat', tags: ['env:test', 'red'] });
+  created.cat = await cloud.make({ name: 'Cat', tags: ['env:test', 'red'] });
   await fixture.staff.patch(cloud.settings.url, { simulator_failures: null });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
-  made.eel = (
+  created.eel = (
     await fixture.staff.post('/api/jira-projects/', {
       service_project_link: office.link.url,
       name: 'eel',
@@ -61,7 +61,7 @@ test.before(async () => {
     })
   ).body;
   await work(fixture);
-  made.dog = await far.begin({ name: 'dog' });
+  created.dog = await far.begin({ name: 'dog' });
 });
 
 const every = ['Ant', 'Cat', 'bee', 'dog', 'eel'];
@@ -166,7 +166,7 @@ test('filters by uuid: customer, project, service, settings, itself', async () =
   assert.equal(await sorted(`service_uuid=${office.service.uuid}`), ['eel']);
   assert.equal(await sorted(`service_settings_uuid=${far.settings.uuid}`), ['dog']);
   assert.equal(
-    await sorted(`uuid=${made.bee.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`),
+    await sorted(`uuid=${created.bee.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`),
     ['bee'],
     'dashed, too',
   );
@@ -242,7 +242,7 @@ test('actual_sla and monitoring__<item> find the number', async () => {
 });
 
 test('a malformed period is refused wherever a period counts', async () => {
-  for (const path of [summary, droplets, '/api/resources/count/', made.ant.url]) {
+  for (const path of [summary, droplets, '/api/resources/count/', created.ant.url]) {
     for (const period of ['2018-13', '18-01', 'now', '2018-1']) {
       const { body, status } = await fixture.staff.get(`${path}?period=${period}`);
       assert.equal([status, body], [400, { period: ['Enter a period as YYYY-MM or YYYY.'] }], `${path} ${period}`);
@@ -322,9 +322,9 @@ test('every order is total: pages never overlap', async () => {
 
 test('summary items are the typed items, in every state', async () => {
   await step(fixture);
-  for (const shown of (await fixture.staff.get(summary)).body) {
-    const { related_resources: _, ...detailed } = (await fixture.staff.get(shown.url)).body;
-    assert.equal(shown, detailed);
+  for (const displayed of (await fixture.staff.get(summary)).body) {
+    const { related_resources: _, ...detailed } = (await fixture.staff.get(displayed.url)).body;
+    assert.equal(displayed, detailed);
   }
 });
 

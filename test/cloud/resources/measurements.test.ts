@@ -21,8 +21,8 @@ test.before(async () => {
 });
 
 const put = async (path: string, body: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
-  const answer = await fixture.staff.put(path, body);
-  return [answer.status, answer.body];
+  const response = await fixture.staff.put(path, body);
+  return [response.status, response.body];
 };
 
 test('the SLA of a resource and period is written and written over', async () => {

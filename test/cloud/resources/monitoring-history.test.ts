@@ -18,16 +18,16 @@ test.before.each(async () => {
   droplet = await service.make();
 });
 
-const tell = (value: number, name = 'load', scope = droplet.url) => fixture.staff.put(path, { scope, name, value });
+const report = (value: number, name = 'load', scope = droplet.url) => fixture.staff.put(path, { scope, name, value });
 const now = (): number => Math.floor(fixture.clock.now() / 1_000_000);
 const history = (query: string, client = people.clients.observer) => client.get(`${path}history/?${query}`);
-const kept = (): number => fixture.server.app.db.count(raw('SELECT count(*) FROM monitoring_value'));
+const stored = (): number => fixture.server.app.db.count(raw('SELECT count(*) FROM monitoring_value'));
 
 test('at each point the value is told that held at the end of its second, and none from before the first', async () => {
   const start = now();
-  await tell(1.5);
+  await report(1.5);
   fixture.clock.advance(60);
-  await tell(2);
+  await report(2);
   fixture.clock.advance(60);
   const points = [start - 1, start, start + 59, start + 60, start + 200];
   const { body, status } = await history(`scope=${droplet.url}&${points.map((point) => `point=${point}`).join('&')}`);
@@ -45,10 +45,10 @@ test('at each point the value is told that held at the end of its second, and no
 
 test('items are those that the caller sees, by name, of the scope and name that are asked for', async () => {
   const other = await service.make({ name: 'other' });
-  await tell(1);
-  await tell(2, 'alive');
-  await tell(3, 'load', other.url);
-  const asked = async (query: string, client = people.clients.observer): Promise<unknown> =>
+  await report(1);
+  await report(2, 'alive');
+  await report(3, 'load', other.url);
+  const requests = async (query: string, client = people.clients.observer): Promise<unknown> =>
     (await history(`point=${now()}&${query}`, client)).body.map(({ history: [{ value }], name, scope }: Json) => [
       name,
       scope === other.url ? 'other' : 'web',
@@ -59,59 +59,59 @@ test('items are those that the caller sees, by name, of the scope and name that 
     ['load', 'web', 1],
     ['load', 'other', 3],
   ];
-  assert.equal(await asked(''), all);
-  assert.equal(await asked('', fixture.staff), all);
-  assert.equal(await asked(`scope=${other.url}`), [['load', 'other', 3]]);
-  assert.equal(await asked('name=alive'), [['alive', 'web', 2]]);
-  assert.equal(await asked('name=lo'), []);
-  assert.equal(await asked('', people.clients.stranger), []);
+  assert.equal(await requests(''), all);
+  assert.equal(await requests('', fixture.staff), all);
+  assert.equal(await requests(`scope=${other.url}`), [['load', 'other', 3]]);
+  assert.equal(await requests('name=alive'), [['alive', 'web', 2]]);
+  assert.equal(await requests('name=lo'), []);
+  assert.equal(await requests('', people.clients.stranger), []);
 });
 
 test('what cannot be asked is refused, all errors at once', async () => {
-  const refused = async (query: string, client = people.clients.observer): Promise<unknown> => {
+  const rejection = async (query: string, client = people.clients.observer): Promise<unknown> => {
     const { body, status } = await history(query, client);
     return [status, body];
   };
   const few =
     'Not enough parameters for historical data. (Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
-  assert.equal(await refused(''), [400, { non_field_errors: [few] }]);
-  assert.equal(await refused('point=x'), [400, { point: ['Value "x" should be valid UNIX timestamp.'] }]);
-  assert.equal(await refused(`point=1&scope=${people.project.url}`), [
+  assert.equal(await rejection(''), [400, { non_field_errors: [few] }]);
+  assert.equal(await rejection('point=x'), [400, { point: ['Value "x" should be valid UNIX timestamp.'] }]);
+  assert.equal(await rejection(`point=1&scope=${people.project.url}`), [
     400,
     { scope: [`${people.project.url} object does not support such relationship.`] },
   ]);
-  assert.equal(await refused(`point=1&scope=${droplet.url}`, people.clients.stranger), [
+  assert.equal(await rejection(`point=1&scope=${droplet.url}`, people.clients.stranger), [
     400,
     { scope: [`Can't restore object from url: ${droplet.url}`] },
   ]);
-  for (let i = 0; i < 11; i++) await tell(i, `item-${i}`);
+  for (let i = 0; i < 11; i++) await report(i, `item-${i}`);
   const many = 'More than 300 items, or 10000 values, are asked for: name a scope, or fewer points.';
-  assert.equal(await refused('start=0&end=1000&points_count=1000'), [400, { non_field_errors: [many] }]);
+  assert.equal(await rejection('start=0&end=1000&points_count=1000'), [400, { non_field_errors: [many] }]);
   assert.is((await history('start=0&end=1000&points_count=900')).status, 200);
 });
 
 test('the newest 1,000 values of an item are kept, and go with it and with the resource', async () => {
-  await tell(7, 'other');
+  await report(7, 'other');
   for (let i = 0; i < 1002; i++) {
     fixture.clock.advance(1);
-    await tell(i);
+    await report(i);
   }
-  assert.is(kept(), 1001);
+  assert.is(stored(), 1001);
   const { body } = await history(`name=load&point=${now() - 1000}&point=${now() - 999}`);
   assert.equal(
     body[0].history.map(({ value }: Json) => value),
     [undefined, 2],
   );
   assert.is((await fixture.staff.delete(`${path}?scope=${droplet.url}&name=load`)).status, 204);
-  assert.is(kept(), 1);
+  assert.is(stored(), 1);
   await fixture.staff.post(`${droplet.url}unlink/`);
-  assert.is(kept(), 0);
+  assert.is(stored(), 0);
 });
 
 test('a value that is refused is none of the history', async () => {
   for (const value of ['x', null, true]) await fixture.staff.put(path, { scope: droplet.url, name: 'load', value });
   assert.is((await people.clients.owner.put(path, { scope: droplet.url, name: 'load', value: 1 })).status, 403);
-  assert.is(kept(), 0);
+  assert.is(stored(), 0);
 });
 
 test.run();

@@ -147,9 +147,9 @@ test('the reason is the very text of the refusal, in every state', async () => {
       Json,
     ][]) {
       if (enabled) continue;
-      const answer = await admin.send(method, url, bodies[name]);
+      const response = await admin.send(method, url, bodies[name]);
       const isDenied = name === 'unlink';
-      assert.equal([answer.status, answer.body], [isDenied ? 403 : 409, { detail: reason }], name);
+      assert.equal([response.status, response.body], [isDenied ? 403 : 409, { detail: reason }], name);
     }
   }
   assert.equal([...seen], ['OK', 'Update Scheduled', 'Updating', 'Erred']);

@@ -110,9 +110,9 @@ test('a resize is counted when it is accepted, and taken back when it fails', as
   const resize = (disk: boolean): Promise<Json> =>
     fixture.staff.post(`${droplet.url}resize/`, { size: cloud.catalogue.large, disk });
   await limit(cloud.link, 'vcpu', 1);
-  const refused = await resize(true);
+  const rejection = await resize(true);
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'One or more quotas were exceeded: vcpu quota limit: 1.0, requires 2.0 (Cloud | Rocket)' }],
   );
   await limit(cloud.link, 'vcpu', -1);
@@ -155,12 +155,12 @@ test('what a background pull finds is counted, and never refused', async () => {
 
 test('simultaneous creations never exceed a limit', async () => {
   await limit(place.customer, 'nc_vm_count', 3);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
       fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: `web-${n}` })),
     ),
   );
-  assert.equal(answers.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
+  assert.equal(responses.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
 });
 
 test.run();

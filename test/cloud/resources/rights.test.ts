@@ -43,13 +43,13 @@ test('a resource is seen by whoever sees its project; the others get [] and 404'
 });
 
 test('staff, owners, managers and administrators create; support roles are 403, strangers 400', async () => {
-  const made: string[] = [];
-  const answers = await statuses(async (client) => {
-    const answer = await client.post('/api/digitalocean-droplets/', cloud.body());
-    if (answer.status === 201) made.push(answer.body.url);
-    return answer;
+  const created: string[] = [];
+  const responses = await statuses(async (client) => {
+    const response = await client.post('/api/digitalocean-droplets/', cloud.body());
+    if (response.status === 201) created.push(response.body.url);
+    return response;
   });
-  assert.equal(answers, {
+  assert.equal(responses, {
     staff: 201,
     support: 403,
     owner: 201,
@@ -59,7 +59,7 @@ test('staff, owners, managers and administrators create; support roles are 403, 
     observer: 403,
     stranger: 400,
   });
-  for (const url of made) await fixture.staff.post(`${url}unlink/`);
+  for (const url of created) await fixture.staff.post(`${url}unlink/`);
 });
 
 test('fields are judged before the right to create', async () => {
@@ -87,14 +87,14 @@ test('the same act and pull; the right is judged before the body and the state',
     ['restart', 'online'],
     ['pull', 'online'],
   ] as const) {
-    const answers = await statuses(async (client) => {
+    const responses = await statuses(async (client) => {
       await work(fixture);
       if ((await fixture.staff.get(droplet.url)).body.runtime_state !== needed)
         await fixture.staff.post(`${droplet.url}${needed === 'online' ? 'start' : 'stop'}/`);
       await work(fixture);
       return client.post(`${droplet.url}${name}/`);
     });
-    assert.equal(answers, changing(202), name);
+    assert.equal(responses, changing(202), name);
     await work(fixture);
   }
 });
@@ -107,10 +107,10 @@ test('the same delete and unlink', async () => {
     assert.equal(
       await statuses(async (client) => {
         const { url } = await cloud.make();
-        const answer = await client.send(method, url + tail);
-        if (answer.status >= 400) await fixture.staff.post(`${url}unlink/`);
+        const response = await client.send(method, url + tail);
+        if (response.status >= 400) await fixture.staff.post(`${url}unlink/`);
         await work(fixture);
-        return answer;
+        return response;
       }),
       // Unlinking is left to owners: what is no longer counted here goes on to run there.
       tail === '' ? changing(status) : { ...changing(status), manager: 403, admin: 403 },
@@ -132,10 +132,10 @@ test('a JIRA project is deleted by staff alone, and changed by those who change 
   ).body;
   await work(fixture);
   assert.equal(await statuses((client) => client.patch(project.url, { description: 'x' })), changing(200));
-  const answers = await statuses(async (client, part) =>
+  const responses = await statuses(async (client, part) =>
     part === 'staff' ? { status: 202 } : client.delete(project.url),
   );
-  assert.equal(answers, sameExcept(403, { staff: 202, stranger: 404 }));
+  assert.equal(responses, sameExcept(403, { staff: 202, stranger: 404 }));
   assert.is((await fixture.staff.delete(project.url)).status, 202);
 });
 

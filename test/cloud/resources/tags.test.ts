@@ -55,21 +55,21 @@ test('changed tags alone are an update with an event; the same tags are none', a
 });
 
 test('a tag is split at its first colon; without one it has no prefix', async () => {
-  const found = async (query: string): Promise<number> =>
+  const matches = async (query: string): Promise<number> =>
     (await fixture.staff.get(`/api/resources/?${query}`)).body.length;
   await write(['env:prod:eu', 'plain', ':odd']);
   assert.equal(
     [
-      await found('tag__env=prod:eu'),
-      await found('tag__env=prod'),
-      await found('tag__plain='),
-      await found('tag=plain'),
-      await found('tag__=odd'),
+      await matches('tag__env=prod:eu'),
+      await matches('tag__env=prod'),
+      await matches('tag__plain='),
+      await matches('tag=plain'),
+      await matches('tag__=odd'),
     ],
     [1, 0, 1, 1, 1],
   );
   assert.equal(
-    [await found('o=tag__env'), await found('o=tag__plain')],
+    [await matches('o=tag__env'), await matches('o=tag__plain')],
     [1, 0],
     'rows without the prefix are left out',
   );

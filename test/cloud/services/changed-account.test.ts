@@ -125,9 +125,9 @@ test('pull schedules a synchronisation from In Sync and Erred, and answers 409 o
     const { body, status } = await fixture.staff.post(`${settings.url}pull/`);
     return [status, body, await state(settings), jobs()];
   };
-  const refused = { detail: 'Valid states for operation: In Sync, Erred.' };
+  const rejection = { detail: 'Valid states for operation: In Sync, Erred.' };
   assert.equal(await pull(), [202, { status: 'Pull has been scheduled.' }, 'Sync Scheduled', 1]);
-  assert.equal(await pull(), [409, refused, 'Sync Scheduled', 1]);
+  assert.equal(await pull(), [409, rejection, 'Sync Scheduled', 1]);
   await work(fixture);
   await setOptions(fixture, settings, { simulator_failures: 'ping' });
   await pull();

@@ -24,7 +24,7 @@ const checks = (failed?: string, message = ''): Json => ({
 const vendors = suite('connection tests at vendors');
 
 for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
-  const { name, prefix, refusal, routes } = vendor;
+  const { name, prefix, denial: rejection, routes } = vendor;
   vendors(`names the check that fails at ${name}, and stores nothing`, async () => {
     const account: FaultyAccount = await vendor.open();
     const { faulty, fixture } = account;
@@ -37,13 +37,13 @@ for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
     };
     fixture.events();
     assert.equal(await test(), [200, checks()]);
-    faulty.mishap(routes.ping, refusal(401, 'Who are you?'));
+    faulty.mishap(routes.ping, rejection(401, 'Who are you?'));
     const [, rejected] = await test();
     assert.equal(
       rejected.checks.map(({ status }: Json) => status),
       ['passed', 'skipped', 'failed', 'skipped'],
     );
-    faulty.mishap(routes.ping, refusal(500, 'Oops'));
+    faulty.mishap(routes.ping, rejection(500, 'Oops'));
     const [, broken] = await test();
     assert.equal(broken, checks('endpoint', broken.checks[0].message));
     assert.match(broken.checks[0].message, /status 50[03]$/);
@@ -58,7 +58,7 @@ for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
 
 vendors('says that the objects cannot be read with credentials that may log in', async () => {
   const account = await faultyVendors.digitalocean.open({});
-  account.faulty.mishap('GET /regions', faultyVendors.digitalocean.refusal(403, 'You are not allowed to do that'));
+  account.faulty.mishap('GET /regions', faultyVendors.digitalocean.denial(403, 'You are not allowed to do that'));
   const { body } = await account.fixture.staff.post('/api/digitalocean/test/', account.body({ name: 'Second' }));
   assert.equal(body, checks('inventory', 'You are not allowed to do that'));
   await account.close();

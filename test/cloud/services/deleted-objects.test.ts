@@ -42,19 +42,19 @@ test('a deleted resource cannot be imported back', async () => {
 
 test('nor after a synchronisation that listed it before it was deleted', async () => {
   const { ping } = SimulatorDriver.prototype;
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
+  let response: () => void = () => undefined;
+  const responded = new Promise<void>((resolve) => {
+    response = resolve;
   });
   SimulatorDriver.prototype.ping = async function () {
-    await answered;
+    await responded;
     return ping.call(this);
   };
   fixture.clock.advance(30 * 60);
   fixture.server.tick();
   // The synchronisation is under way; the objects that it will tell of are changed back below.
   const { db } = fixture.server.app;
-  const kept = db.get<Json>({
+  const stored = db.get<Json>({
     text: `SELECT * FROM simulated_object WHERE backend_id = '${droplet.backend_id}'`,
     values: [],
   });
@@ -65,9 +65,9 @@ test('nor after a synchronisation that listed it before it was deleted', async (
     return (await fixture.staff.get(droplet.url)).status === 404;
   });
   assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'Syncing');
-  db.write(() => db.insert('simulated_object', kept));
+  db.write(() => db.insert('simulated_object', stored));
   SimulatorDriver.prototype.ping = ping;
-  answer();
+  response();
   await fixture.server.settled();
   assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'In Sync');
   assert.equal(await importable(), []);

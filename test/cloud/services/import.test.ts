@@ -65,19 +65,19 @@ test('POST link needs an object that is known and not here, and a project of the
       { resource_type: ['"JIRA.Project" is not a valid choice.'] },
     ],
   ];
-  for (const [given, expected] of cases) {
-    const { body, status } = await take(given);
-    assert.equal([status, body], [400, expected], JSON.stringify(given));
+  for (const [input, expected] of cases) {
+    const { body, status } = await take(input);
+    assert.equal([status, body], [400, expected], JSON.stringify(input));
   }
   await fixture.staff.delete(other.url);
 });
 
 test('an imported object is a resource in state OK, counted, with an event', async () => {
   fixture.events();
-  const answer = await take({ backend_id: '1000001', project: people.project.url });
-  const { created, name, state, url, uuid } = answer.body;
+  const response = await take({ backend_id: '1000001', project: people.project.url });
+  const { created, name, state, url, uuid } = response.body;
   assert.equal(
-    [answer.status, Object.keys(answer.body), name, state, created],
+    [response.status, Object.keys(response.body), name, state, created],
     [200, ['url', 'uuid', 'name', 'state', 'created'], 'unmanaged-droplet-1', 'OK', '2018-01-05T04:47:10Z'],
   );
   const [event, ...more] = fixture.events();
@@ -113,9 +113,9 @@ test('an imported object is a resource in state OK, counted, with an event', asy
 test('an import is refused by the quotas it adds to', async () => {
   const quota = cloud.link.quotas.find(({ name }: Json) => name === 'vcpu');
   await fixture.staff.patch(quota.url, { limit: 1 });
-  const refused = await take({ backend_id: '1000002', project: people.project.url });
+  const rejection = await take({ backend_id: '1000002', project: people.project.url });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'One or more quotas were exceeded: vcpu quota limit: 1.0, requires 2.0 (Cloud | Rocket)' }],
   );
   await fixture.staff.patch(quota.url, { limit: -1 });
@@ -246,11 +246,11 @@ test('of shared settings only staff import and unlink; their services carry no a
 
 test('a type that imports several kinds needs the resource_type; one without imports has no link', async () => {
   const gitlab = await simulatedService(fixture, 'gitlab', people, { name: 'Code' });
-  const refused = await fixture.staff.post(`${gitlab.service.url}link/`, {
+  const rejection = await fixture.staff.post(`${gitlab.service.url}link/`, {
     backend_id: '1',
     project: people.project.url,
   });
-  assert.equal([refused.status, refused.body], [400, { resource_type: ['This field is required.'] }]);
+  assert.equal([rejection.status, rejection.body], [400, { resource_type: ['This field is required.'] }]);
   const oracle = await simulatedService(fixture, 'oracle', people, { name: 'Base' });
   for (const method of ['GET', 'POST']) {
     const { body, status } = await fixture.staff.send(method, `${oracle.service.url}link/`);

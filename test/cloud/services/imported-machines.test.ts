@@ -16,7 +16,7 @@ test.before.each(async () => {
 });
 
 /** Has the provider tell something else of its machine. */
-async function tell(name: string, value: string): Promise<void> {
+async function report(name: string, value: string): Promise<void> {
   const { db } = fixture.server.app;
   db.write(() => db.run(raw(`UPDATE simulated_object SET "values" = json_set("values", '$.${name}', ${value})`)));
   fixture.clock.advance(30 * 60);
@@ -36,13 +36,13 @@ test('one that runs has been started, as far as is known here, when it was impor
 });
 
 test('where the provider tells when it was started, that counts', async () => {
-  await tell('start_time', String(Date.UTC(2017, 5, 1) * 1000));
+  await report('start_time', String(Date.UTC(2017, 5, 1) * 1000));
   assert.is(await startTime(), '2017-06-01T00:00:00Z');
 });
 
 test('one that is stopped has no start_time', async () => {
-  await tell('start_time', String(Date.UTC(2017, 5, 1) * 1000));
-  await tell('runtime_state', `'offline'`);
+  await report('start_time', String(Date.UTC(2017, 5, 1) * 1000));
+  await report('runtime_state', `'offline'`);
   assert.is(await startTime(), null);
 });
 
@@ -51,7 +51,7 @@ test('a synchronisation does not change it', async () => {
   const now = new Date(fixture.clock.now() / 1000).toISOString().replace('.000Z', 'Z');
   const project = people.project.url;
   const { body } = await fixture.staff.post(`${cloud.service.url}link/`, { backend_id: '1000001', project });
-  await tell('cores', '2');
+  await report('cores', '2');
   const { cores, start_time: started } = (await fixture.staff.get(body.url)).body;
   assert.equal([cores, started], [2, now]);
 });

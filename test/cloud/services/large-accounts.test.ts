@@ -43,9 +43,9 @@ async function startWithProvider(): Promise<{ fixture: Fixture; transactions: nu
   const { run, write } = db;
   const transactions: number[] = [];
   let statements = 0;
-  db.run = (asked) => {
+  db.run = (requests) => {
     statements += 1;
-    return run.call(db, asked);
+    return run.call(db, requests);
   };
   db.write = <T>(work: () => T): T => {
     statements = 0;
@@ -62,24 +62,24 @@ async function startWithProvider(): Promise<{ fixture: Fixture; transactions: nu
 
 /** Adds an account with everything that there is; answers its service. */
 async function addAccount(fixture: Fixture, name: string): Promise<Json> {
-  const made = await fixture.staff.post('/api/lighthouse/', {
+  const created = await fixture.staff.post('/api/lighthouse/', {
     name,
     customer: (await fixture.customer(name)).url,
     backend_url: 'https://light.example.com',
     token: 'secret',
   });
-  assert.is(made.status, 201);
-  return made.body;
+  assert.is(created.status, 201);
+  return created.body;
 }
 
 test('what a synchronisation found is stored in steps, so that others are served between them', async () => {
   const { close, fixture, transactions } = await startWithProvider();
   try {
-    const made = await addAccount(fixture, 'Large');
+    const created = await addAccount(fixture, 'Large');
     for (let i = 0; i < 4; i++) await fixture.later(1);
-    assert.is((await fixture.staff.get(made.settings)).body.state, 'In Sync');
+    assert.is((await fixture.staff.get(created.settings)).body.state, 'In Sync');
     assert.is((await fixture.staff.get('/api/lighthouse-coasts/')).headers.get('x-result-count'), '300');
-    assert.is((await fixture.staff.get(`${made.url}link/`)).headers.get('x-result-count'), String(lamps));
+    assert.is((await fixture.staff.get(`${created.url}link/`)).headers.get('x-result-count'), String(lamps));
     assert.ok(transactions.length > 10, `${transactions.length} transactions`);
     assert.ok(Math.max(...transactions) <= 101, `${Math.max(...transactions)} statements in one transaction`);
   } finally {
@@ -97,10 +97,10 @@ test('steps of several accounts come in turns, so that others are served between
   };
   let next = setImmediate(look);
   try {
-    const made: Json[] = [];
-    for (const name of ['First', 'Second', 'Third']) made.push(await addAccount(fixture, name));
+    const created: Json[] = [];
+    for (const name of ['First', 'Second', 'Third']) created.push(await addAccount(fixture, name));
     for (let i = 0; i < 4; i++) await fixture.later(1);
-    for (const { settings } of made) assert.is((await fixture.staff.get(settings)).body.state, 'In Sync');
+    for (const { settings } of created) assert.is((await fixture.staff.get(settings)).body.state, 'In Sync');
     const several = turns.filter((steps) => steps > 1).length;
     assert.ok(turns.filter((steps) => steps === 1).length > 20, 'there were steps');
     assert.ok(several <= 1, `several steps in ${several} turns, and not in the first alone`);

@@ -179,7 +179,7 @@ test('a link is valid while the settings hold every certification that the proje
   const [iso, pci, soc] = [await certify('ISO'), await certify('PCI'), await certify('SOC')];
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
-  const demand = (...list: Json[]): Promise<Json> =>
+  const require = (...list: Json[]): Promise<Json> =>
     fixture.staff.post(`${people.project.url}update_certifications/`, {
       certifications: list.map(({ url }) => ({ url })),
     });
@@ -196,12 +196,12 @@ test('a link is valid while the settings hold every certification that the proje
     ];
   };
   assert.equal(await validity(), ['OK', '', true]);
-  await demand(soc, iso);
+  await require(soc, iso);
   const lacking = (names: string): string =>
     `Provider does not match with project's security policy. Certifications are missing: "${names}"`;
   assert.equal(await validity(), ['ERRED', lacking('ISO, SOC'), false]);
-  const refused = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body());
-  assert.equal([refused.status, refused.body], [400, { service_project_link: [lacking('ISO, SOC')] }]);
+  const rejection = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body());
+  assert.equal([rejection.status, rejection.body], [400, { service_project_link: [lacking('ISO, SOC')] }]);
   await hold(iso, pci);
   assert.equal(await validity(), ['ERRED', lacking('SOC'), false]);
   await hold(iso, pci, soc);
@@ -215,12 +215,12 @@ test('a project tells its services in the order of the names, each with its sett
   const cloud = await simulatedService(fixture, 'digitalocean', people, { name: 'zebra' });
   await shared('Antelope', 'JIRA');
   await work(fixture);
-  const { services: told } = (await fixture.staff.get(people.project.url)).body;
+  const { services: reports } = (await fixture.staff.get(people.project.url)).body;
   assert.equal(
-    told.map(({ name }: Json) => name),
+    reports.map(({ name }: Json) => name),
     ['Antelope', 'zebra'],
   );
-  assert.equal(told[1], {
+  assert.equal(reports[1], {
     uuid: cloud.service.uuid,
     url: cloud.service.url,
     service_project_link_url: cloud.link.url,
@@ -233,7 +233,7 @@ test('a project tells its services in the order of the names, each with its sett
     validation_state: 'OK',
     validation_message: '',
   });
-  assert.equal(Object.keys(told[1]), [
+  assert.equal(Object.keys(reports[1]), [
     'uuid',
     'url',
     'service_project_link_url',

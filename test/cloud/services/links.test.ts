@@ -17,7 +17,7 @@ test.before(async () => {
   second = await fixture.project('Sledge', people.customer);
 });
 
-const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
+const rejection = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
   const { body, status } = await client.post(path, fields);
   return [status, body];
 };
@@ -79,37 +79,40 @@ test('quotas of a link are edited by staff and owners', async () => {
 });
 
 test('POST links a project to a service of its customer, once', async () => {
-  assert.equal(await refusal({}), [
+  assert.equal(await rejection({}), [
     400,
     { project: ['This field is required.'], service: ['This field is required.'] },
   ]);
-  const made = await people.clients.owner.post(path, { project: second.url, service: cloud.service.url });
-  assert.equal([made.status, made.body.project_name, made.headers.get('location')], [201, 'Sledge', made.body.url]);
+  const created = await people.clients.owner.post(path, { project: second.url, service: cloud.service.url });
+  assert.equal(
+    [created.status, created.body.project_name, created.headers.get('location')],
+    [201, 'Sledge', created.body.url],
+  );
   assert.equal(fixture.events(), [], 'links emit no events');
-  assert.equal(await refusal({ project: second.url, service: cloud.service.url }), [
+  assert.equal(await rejection({ project: second.url, service: cloud.service.url }), [
     400,
     { non_field_errors: ['This service project link already exists.'] },
   ]);
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
-  assert.equal(await refusal({ project: boat.url, service: cloud.service.url }), [
+  assert.equal(await rejection({ project: boat.url, service: cloud.service.url }), [
     400,
     { non_field_errors: ["Service customer doesn't match project customer."] },
   ]);
   const jira = await simulatedService(fixture, 'jira', people, { name: 'Office' });
-  assert.equal(await refusal({ project: second.url, service: jira.service.url }), [
+  assert.equal(await rejection({ project: second.url, service: jira.service.url }), [
     400,
     { service: ['Invalid hyperlink - Incorrect URL match.'] },
   ]);
-  await fixture.staff.delete(made.body.url);
+  await fixture.staff.delete(created.body.url);
   await fixture.staff.delete(jira.service.url);
 });
 
 test('POST is for staff and owners; other viewers are 403, strangers 400', async () => {
   const statuses = await asEachPersona(people, async (client) => {
-    const answer = await client.post(path, { project: second.url, service: cloud.service.url });
-    if (answer.status === 201) await fixture.staff.delete(answer.body.url);
-    return answer.status;
+    const response = await client.post(path, { project: second.url, service: cloud.service.url });
+    if (response.status === 201) await fixture.staff.delete(response.body.url);
+    return response.status;
   });
   assert.equal(
     statuses,
@@ -125,8 +128,8 @@ test('POST is for staff and owners; other viewers are 403, strangers 400', async
   await fixture.staff.delete(third.body.url);
   for (const part of ['manager', 'admin', 'observer'] as const) {
     const { link } = cloud;
-    const answer = await people.clients[part].post(path, { project: link.project, service: link.service });
-    assert.is(answer.status, 400, 'the link exists');
+    const response = await people.clients[part].post(path, { project: link.project, service: link.service });
+    assert.is(response.status, 400, 'the link exists');
     assert.is((await people.clients[part].delete(link.url)).status, 403);
   }
 });
@@ -134,32 +137,35 @@ test('POST is for staff and owners; other viewers are 403, strangers 400', async
 test('a project manager who sees service and project may not link them', async () => {
   const manager = people.users.manager;
   await fixture.grant(second, manager, 'manager');
-  const answer = await people.clients.manager.post(path, { project: second.url, service: cloud.service.url });
-  assert.equal([answer.status, answer.body], [403, { detail: 'You do not have permission to perform this action.' }]);
+  const response = await people.clients.manager.post(path, { project: second.url, service: cloud.service.url });
+  assert.equal(
+    [response.status, response.body],
+    [403, { detail: 'You do not have permission to perform this action.' }],
+  );
 });
 
 test('PUT and PATCH are not served; DELETE is for staff and owners, and not while there are resources', async () => {
   for (const method of ['PUT', 'PATCH']) assert.is((await fixture.staff.send(method, cloud.link.url, {})).status, 405);
-  const made = (await fixture.staff.post(path, { project: second.url, service: cloud.service.url })).body;
-  const droplet = await cloud.begin({ service_project_link: made.url });
+  const created = (await fixture.staff.post(path, { project: second.url, service: cloud.service.url })).body;
+  const droplet = await cloud.begin({ service_project_link: created.url });
   const { owner } = people.clients;
-  const refused = await owner.delete(made.url);
+  const denial = await owner.delete(created.url);
   assert.equal(
-    [refused.status, refused.body],
+    [denial.status, denial.body],
     [409, { detail: 'Cannot delete service project link with existing droplets' }],
   );
-  assert.equal((await owner.options(made.url)).body.actions, {
+  assert.equal((await owner.options(created.url)).body.actions, {
     destroy: {
       title: 'Destroy',
       method: 'DELETE',
       destructive: true,
-      url: made.url,
+      url: created.url,
       reason: 'Cannot delete service project link with existing droplets',
       enabled: false,
     },
   });
   await fixture.staff.post(`${droplet.url}unlink/`);
-  assert.is((await owner.delete(made.url)).status, 204);
+  assert.is((await owner.delete(created.url)).status, 204);
 });
 
 test('a link is seen by whoever sees the project', async () => {
@@ -179,7 +185,7 @@ test('a link is seen by whoever sees the project', async () => {
 test('POST counts links of project and customer', async () => {
   const quota = second.quotas.find(({ name }: Json) => name === 'nc_service_project_link_count');
   await fixture.staff.patch(quota.url, { limit: 0 });
-  assert.equal(await refusal({ project: second.url, service: cloud.service.url }), [
+  assert.equal(await rejection({ project: second.url, service: cloud.service.url }), [
     409,
     {
       detail: 'One or more quotas were exceeded: nc_service_project_link_count quota limit: 0.0, requires 1.0 (Sledge)',

@@ -46,8 +46,8 @@ test('everybody reads the types with their endpoints, keys ascending, in one obj
       .sort()
       .join(' ');
   for (const [type, [prefix, resources, properties]] of Object.entries(registry)) {
-    const told = body[type];
-    assert.equal(Object.keys(told), [
+    const reports = body[type];
+    assert.equal(Object.keys(reports), [
       'url',
       'service_project_link_url',
       'resources',
@@ -56,11 +56,11 @@ test('everybody reads the types with their endpoints, keys ascending, in one obj
     ]);
     assert.equal(
       [
-        told.url,
-        told.service_project_link_url,
-        sorted(told.resources),
-        sorted(told.properties),
-        told.is_public_service,
+        reports.url,
+        reports.service_project_link_url,
+        sorted(reports.resources),
+        sorted(reports.properties),
+        reports.is_public_service,
       ],
       [
         url(prefix),
@@ -77,12 +77,12 @@ test('everybody reads the types with their endpoints, keys ascending, in one obj
 test('every endpoint of the metadata is listed in /api/', async () => {
   const root = Object.values((await fixture.staff.get('/api/')).body);
   const { body } = await fixture.staff.get('/api/service-metadata/');
-  for (const told of Object.values(body) as Json[]) {
+  for (const reports of Object.values(body) as Json[]) {
     for (const link of [
-      told.url,
-      told.service_project_link_url,
-      ...Object.values(told.resources),
-      ...Object.values(told.properties),
+      reports.url,
+      reports.service_project_link_url,
+      ...Object.values(reports.resources),
+      ...Object.values(reports.properties),
     ])
       assert.ok(root.includes(link), link);
   }
@@ -164,8 +164,8 @@ test('OPTIONS of a service tells every action, names ascending, and why one may 
     ['PUT', url, ['name', 'available_for_all']],
   );
   const droplet = await cloud.begin();
-  const refused = (await people.clients.owner.options(url)).body.actions.destroy;
-  assert.equal(refused, {
+  const rejection = (await people.clients.owner.options(url)).body.actions.destroy;
+  assert.equal(rejection, {
     title: 'Destroy',
     method: 'DELETE',
     destructive: true,
@@ -173,7 +173,7 @@ test('OPTIONS of a service tells every action, names ascending, and why one may 
     reason: 'Cannot delete service with existing droplets',
     enabled: false,
   });
-  assert.is((await people.clients.owner.delete(url)).body.detail, refused.reason, 'the very text of the refusal');
+  assert.is((await people.clients.owner.delete(url)).body.detail, rejection.reason, 'the very text of the refusal');
   await fixture.staff.post(`${droplet.url}unlink/`);
   const forbidden = (await people.clients.observer.options(url)).body.actions;
   for (const name of Object.keys(forbidden))

@@ -205,9 +205,9 @@ test('a synchronisation that finds nothing new is not compared again until eithe
   const { unchangedSyncs } = fixture.server.app;
   const observe = unchangedSyncs.observe.bind(unchangedSyncs);
   let compared = 0;
-  unchangedSyncs.observe = (...given) => {
+  unchangedSyncs.observe = (...input) => {
     compared++;
-    return observe(...given);
+    return observe(...input);
   };
   const comparedBy = async (work: () => unknown): Promise<number> => {
     await work();

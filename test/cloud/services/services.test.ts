@@ -15,7 +15,7 @@ test.before(async () => {
 });
 
 const path = '/api/digitalocean/';
-const refusal = async (
+const rejection = async (
   fields: Readonly<Record<string, unknown>>,
   client: Client = fixture.staff,
 ): Promise<unknown[]> => {
@@ -111,16 +111,16 @@ test('a service is found under the path of its type alone; the summary takes no 
 
 test('requires a name and a customer, and rejects placeholders as the only credentials', async () => {
   const unnamed = { name: ['Name cannot be empty'] };
-  assert.equal(await refusal({ simulator_seed: 1 }), [400, { ...unnamed, customer: required }], 'all at once');
-  assert.equal(await refusal({ customer: people.customer.url, simulator_seed: 1 }), [
+  assert.equal(await rejection({ simulator_seed: 1 }), [400, { ...unnamed, customer: required }], 'all at once');
+  assert.equal(await rejection({ customer: people.customer.url, simulator_seed: 1 }), [
     400,
     { name: ['Name cannot be empty'] },
   ]);
   for (const name of ['', '  ', null])
-    assert.equal(await refusal(valid({ name })), [400, { name: ['Name cannot be empty'] }]);
+    assert.equal(await rejection(valid({ name })), [400, { name: ['Name cannot be empty'] }]);
   const neither = [400, { non_field_errors: ['Either service settings or credentials must be supplied.'] }];
   assert.equal(
-    await refusal({ name: 'Ocean', customer: people.customer.url, token: '********', username: '' }),
+    await rejection({ name: 'Ocean', customer: people.customer.url, token: '********', username: '' }),
     neither,
   );
 });
@@ -176,9 +176,9 @@ test('a service is created by form and multipart, too', async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries(valid())) form.set(name, String(value));
   for (const body of [form, new URLSearchParams(valid() as Record<string, string>)]) {
-    const made = await fixture.staff.send('POST', path, body);
-    assert.is(made.status, 201);
-    await fixture.staff.delete(made.body.url);
+    const created = await fixture.staff.send('POST', path, body);
+    assert.is(created.status, 201);
+    await fixture.staff.delete(created.body.url);
   }
 });
 
@@ -202,7 +202,7 @@ test('settings may be shared ones of the type, or private ones of type and custo
   ]) {
     const url = await settings(fields);
     assert.equal(
-      await refusal({ name: 'Ocean', customer: people.customer.url, settings: url }),
+      await rejection({ name: 'Ocean', customer: people.customer.url, settings: url }),
       [400, missing],
       JSON.stringify(fields),
     );
@@ -210,11 +210,11 @@ test('settings may be shared ones of the type, or private ones of type and custo
   }
   for (const fields of [{ shared: true }, { customer: people.customer.url }]) {
     const url = await settings(fields);
-    const made = await fixture.staff.post(path, { name: 'Ignored', customer: people.customer.url, settings: url });
-    assert.equal([made.status, made.body.name], [201, 'S']);
+    const created = await fixture.staff.post(path, { name: 'Ignored', customer: people.customer.url, settings: url });
+    assert.equal([created.status, created.body.name], [201, 'S']);
     const duplicate = { non_field_errors: ['The fields customer, settings must make a unique set.'] };
-    assert.equal(await refusal({ name: 'Ocean', customer: people.customer.url, settings: url }), [400, duplicate]);
-    await fixture.staff.delete(made.body.url);
+    assert.equal(await rejection({ name: 'Ocean', customer: people.customer.url, settings: url }), [400, duplicate]);
+    await fixture.staff.delete(created.body.url);
     await fixture.staff.delete(url);
   }
   await fixture.staff.delete(bob.url);
@@ -223,7 +223,7 @@ test('settings may be shared ones of the type, or private ones of type and custo
 test("a project is linked at once, if it is the customer's", async () => {
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
-  assert.equal(await refusal(valid({ project: boat.url })), [
+  assert.equal(await rejection(valid({ project: boat.url })), [
     400,
     { project: ['Service cannot be connected to project that does not belong to services customer.'] },
   ]);
@@ -240,8 +240,8 @@ test("a project is linked at once, if it is the customer's", async () => {
 test('credentials are tried inside the request, after the right, and nothing is stored when they are wrong', async () => {
   const before = (await fixture.staff.get('/api/service-settings/')).body.length;
   const wrong = valid({ simulator_failures: 'ping' });
-  assert.equal(await refusal(wrong), [400, { non_field_errors: ['Wrong settings: Simulated failure of ping.'] }]);
-  assert.equal(await refusal(wrong, people.clients.helper), [
+  assert.equal(await rejection(wrong), [400, { non_field_errors: ['Wrong settings: Simulated failure of ping.'] }]);
+  assert.equal(await rejection(wrong, people.clients.helper), [
     403,
     { detail: 'You do not have permission to perform this action.' },
   ]);
@@ -254,8 +254,8 @@ test('a provider that does not answer within ten seconds does not respond', asyn
   globalThis.setTimeout = ((work: () => void, delay = 0, ...rest: []) =>
     real(work, delay / 100, ...rest)) as typeof setTimeout;
   try {
-    assert.equal(await refusal(valid({ simulator_latency: 'ping=9000' })).then(([status]) => status), 201);
-    assert.equal(await refusal(valid({ simulator_latency: 'ping=20000' })), [
+    assert.equal(await rejection(valid({ simulator_latency: 'ping=9000' })).then(([status]) => status), 201);
+    assert.equal(await rejection(valid({ simulator_latency: 'ping=20000' })), [
       400,
       { non_field_errors: ['Wrong settings: Backend does not respond.'] },
     ]);
@@ -284,17 +284,17 @@ test('PUT and PATCH need nothing; name renames private settings and is ignored f
       simulator_latency: '0',
     })
   ).body;
-  const made = (await fixture.staff.post(path, { name: 'x', customer: people.customer.url, settings: settings.url }))
+  const created = (await fixture.staff.post(path, { name: 'x', customer: people.customer.url, settings: settings.url }))
     .body;
-  assert.is((await owner.patch(made.url, { name: 'Mine' })).body.name, 'Common');
+  assert.is((await owner.patch(created.url, { name: 'Mine' })).body.name, 'Common');
   await fixture.staff.delete(settings.url);
 });
 
 test('DELETE takes links and private settings along; not while there are resources', async () => {
   const own = await simulatedService(fixture, 'digitalocean', people, { name: 'Brief' });
   const droplet = await cloud.begin({ service_project_link: own.link.url });
-  const refused = await people.clients.owner.delete(own.service.url);
-  assert.equal([refused.status, refused.body], [409, { detail: 'Cannot delete service with existing droplets' }]);
+  const denial = await people.clients.owner.delete(own.service.url);
+  assert.equal([denial.status, denial.body], [409, { detail: 'Cannot delete service with existing droplets' }]);
   await fixture.staff.post(`${droplet.url}unlink/`);
   assert.is((await people.clients.owner.delete(own.service.url)).status, 204);
   assert.equal(
@@ -309,13 +309,13 @@ test('POST counts against nc_service_count, and the link against nc_service_proj
   const limit = (name: string, value: number): Promise<Json> =>
     fixture.staff.patch(people.customer.quotas.find((quota: Json) => quota.name === name).url, { limit: value });
   await limit('nc_service_count', 1);
-  assert.equal(await refusal(valid()), [
+  assert.equal(await rejection(valid()), [
     409,
     { detail: 'One or more quotas were exceeded: nc_service_count quota limit: 1.0, requires 2.0 (Alice (ALC))' },
   ]);
   await limit('nc_service_count', -1);
   await limit('nc_service_project_link_count', 1);
-  assert.equal(await refusal(valid({ project: people.project.url })), [
+  assert.equal(await rejection(valid({ project: people.project.url })), [
     409,
     {
       detail:
@@ -331,13 +331,13 @@ const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number 
   asEachPersona(people, async (client, part) => (await ask(client, part)).status);
 
 test('services are created by staff and owners; other viewers of the customer are 403, strangers 400', async () => {
-  const made: string[] = [];
-  const answers = await statuses(async (client) => {
-    const answer = await client.post(path, valid());
-    if (answer.status === 201) made.push(answer.body.url);
-    return answer;
+  const created: string[] = [];
+  const responses = await statuses(async (client) => {
+    const response = await client.post(path, valid());
+    if (response.status === 201) created.push(response.body.url);
+    return response;
   });
-  assert.equal(answers, {
+  assert.equal(responses, {
     staff: 201,
     support: 403,
     owner: 201,
@@ -347,7 +347,7 @@ test('services are created by staff and owners; other viewers of the customer ar
     observer: 403,
     stranger: 400,
   });
-  for (const url of made) await fixture.staff.delete(url);
+  for (const url of created) await fixture.staff.delete(url);
 });
 
 test('services are changed and deleted by staff and owners', async () => {
@@ -363,10 +363,10 @@ test('services are changed and deleted by staff and owners', async () => {
   };
   assert.equal(await statuses((client) => client.put(cloud.service.url, {})), writes);
   assert.equal(await statuses((client) => client.patch(cloud.service.url, {})), writes);
-  const refused = await statuses(async (client, part) =>
+  const denial = await statuses(async (client, part) =>
     writes[part] === 200 ? { status: 200 } : client.delete(cloud.service.url),
   );
-  assert.equal(refused, writes);
+  assert.equal(denial, writes);
 });
 
 test('filters and orderings of services', async () => {
@@ -423,9 +423,9 @@ test('field= chooses members; unknown names are ignored', async () => {
 });
 
 test('HEAD counts, and pages are linked', async () => {
-  const answer = await fixture.staff.send('HEAD', '/api/services/?page_size=1');
-  assert.is(answer.headers.get('x-result-count'), '3');
-  assert.match(answer.headers.get('link') ?? '', /rel="next"/);
+  const response = await fixture.staff.send('HEAD', '/api/services/?page_size=1');
+  assert.is(response.headers.get('x-result-count'), '3');
+  assert.match(response.headers.get('link') ?? '', /rel="next"/);
 });
 
 test.run();

@@ -70,7 +70,7 @@ test('staff and global support see all, owner and support of a customer its own 
 test('credentials stand in details: for staff of all settings, for owners of their private ones, for nobody else', async () => {
   const readers = async (name: keyof typeof settings): Promise<string[]> =>
     Object.entries(await asEachPersona(people, async (client) => (await client.get(settings[name].url)).body))
-      .filter(([, shown]) => 'token' in shown)
+      .filter(([, displayed]) => 'token' in displayed)
       .map(([part]) => part);
   assert.equal(await readers('own'), ['staff', 'owner']);
   for (const name of ['foreign', 'shared', 'sharedOwn', 'nobodys'] as const)
@@ -121,10 +121,10 @@ test('DELETE is for those who may write', async () => {
     ['own', privateWrites],
     ['shared', sharedWrites],
   ] as const) {
-    const refused = await asEachPersona(people, async (client, part) =>
+    const rejection = await asEachPersona(people, async (client, part) =>
       expected[part] === 200 ? expected[part] : (await client.delete(settings[name].url)).status,
     );
-    assert.equal(refused, expected);
+    assert.equal(rejection, expected);
   }
   const mine = (
     await people.clients.owner.post('/api/service-settings/', body('mine', { customer: people.customer.url }))
@@ -133,18 +133,18 @@ test('DELETE is for those who may write', async () => {
 });
 
 test('POST: staff for anybody, owners for their customer; a visible customer that is not owned is 403, an invisible one 400', async () => {
-  const made: string[] = [];
+  const created: string[] = [];
   const create =
     (customer: string) =>
     async (client: Client): Promise<{ status: number }> => {
-      const answer = await client.post('/api/service-settings/', body('new', { customer }));
-      if (answer.status === 201) made.push(answer.body.url);
-      return answer;
+      const response = await client.post('/api/service-settings/', body('new', { customer }));
+      if (response.status === 201) created.push(response.body.url);
+      return response;
     };
   assert.equal(await statuses(create(people.customer.url)), sameExcept(403, { staff: 201, owner: 201, stranger: 400 }));
   assert.equal(await statuses(create(settings.foreign.customer)), sameExcept(400, { staff: 201, support: 403 }));
   assert.is((await fixture.anonymous.post('/api/service-settings/', {})).status, 401);
-  for (const url of made) await fixture.staff.delete(url);
+  for (const url of created) await fixture.staff.delete(url);
 });
 
 test('with only_staff_manages_services nobody but staff writes settings, services or links, and learns so before the body', async () => {
@@ -173,15 +173,15 @@ test('with only_staff_manages_services nobody but staff writes settings, service
       ['DELETE', cloud.link.url],
     ];
     for (const [method, path] of requests) {
-      const answer = await owner.send(method, path, method === 'GET' ? undefined : {});
+      const response = await owner.send(method, path, method === 'GET' ? undefined : {});
       assert.equal(
-        [answer.status, answer.body],
+        [response.status, response.body],
         [403, { detail: 'You do not have permission to perform this action.' }],
         `${method} ${path}`,
       );
     }
-    const made = await strict.staff.post('/api/service-settings/', body('staff', { customer: customer.url }));
-    assert.is(made.status, 201);
+    const created = await strict.staff.post('/api/service-settings/', body('staff', { customer: customer.url }));
+    assert.is(created.status, 201);
     assert.equal((await owner.options('/api/digitalocean/')).body, { actions: {} });
     assert.equal((await owner.options('/api/digitalocean-service-project-link/')).body, { actions: {} });
     assert.equal(Object.keys((await strict.staff.options('/api/digitalocean/')).body.actions), ['POST']);

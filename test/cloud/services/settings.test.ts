@@ -15,11 +15,11 @@ test.before(async () => {
 
 const path = '/api/service-settings/';
 const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> => {
-  const answer = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', ...fields });
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
+  const response = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', ...fields });
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 };
-const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
+const rejection = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
   const { body, status } = await client.post(path, { name: 'Ocean', type: 'DigitalOcean', ...fields });
   return [status, body];
 };
@@ -91,44 +91,47 @@ test('settings read in the order of the table; credentials and options follow in
 });
 
 test('settings without a customer show null for it; OpenStack has a domain and quotas cached from the backend', async () => {
-  const made = await make({ name: 'Stack', type: 'OpenStack', domain: 'corp' });
-  assert.equal([made.customer, made.customer_name, made.customer_native_name, made.domain], [null, null, null, 'corp']);
+  const creation = await make({ name: 'Stack', type: 'OpenStack', domain: 'corp' });
   assert.equal(
-    made.quotas.map(({ limit, name, usage }: Json) => [name, limit, usage]),
+    [creation.customer, creation.customer_name, creation.customer_native_name, creation.domain],
+    [null, null, null, 'corp'],
+  );
+  assert.equal(
+    creation.quotas.map(({ limit, name, usage }: Json) => [name, limit, usage]),
     [
       ['openstack_ram', -1, 0],
       ['openstack_storage', -1, 0],
       ['openstack_vcpu', -1, 0],
     ],
   );
-  assert.equal(Object.keys(made.quotas[0]), ['url', 'uuid', 'name', 'limit', 'usage']);
-  const edited = await fixture.staff.patch(made.quotas[0].url, { limit: 5 });
+  assert.equal(Object.keys(creation.quotas[0]), ['url', 'uuid', 'name', 'limit', 'usage']);
+  const edited = await fixture.staff.patch(creation.quotas[0].url, { limit: 5 });
   assert.equal(
     [edited.status, edited.body],
     [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }],
   );
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('options of other types are ignored, and those of no option are not there', async () => {
-  const made = await make({ webhook_secret: 'hush, it is a long secret', latitude: 1, longitude: 2 });
+  const creation = await make({ webhook_secret: 'hush, it is a long secret', latitude: 1, longitude: 2 });
   assert.equal(
-    ['webhook_secret', 'latitude', 'simulator_seed', 'domain'].filter((name) => name in made),
+    ['webhook_secret', 'latitude', 'simulator_seed', 'domain'].filter((name) => name in creation),
     [],
   );
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('name and type are required; an unknown type is no service type; a blank name has a message of its own', async () => {
-  const answer = await fixture.staff.post(path, {});
-  assert.equal([answer.status, answer.body], [400, { name: required, type: required }]);
-  assert.equal(await refusal({ type: 'Azure' }), [400, { type: ['Invalid service type.'] }]);
-  assert.equal(await refusal({ type: 'openstack' }), [400, { type: ['Invalid service type.'] }]);
-  assert.equal(await refusal({ name: '  ' }), [
+  const response = await fixture.staff.post(path, {});
+  assert.equal([response.status, response.body], [400, { name: required, type: required }]);
+  assert.equal(await rejection({ type: 'Azure' }), [400, { type: ['Invalid service type.'] }]);
+  assert.equal(await rejection({ type: 'openstack' }), [400, { type: ['Invalid service type.'] }]);
+  assert.equal(await rejection({ name: '  ' }), [
     400,
     { name: ['Ensure that name has at least one non-whitespace character.'] },
   ]);
-  assert.equal(await refusal({ name: 'x'.repeat(151) }), [
+  assert.equal(await rejection({ name: 'x'.repeat(151) }), [
     400,
     { name: ['Ensure this field has no more than 150 characters.'] },
   ]);
@@ -138,7 +141,7 @@ test('lengths of credentials are bounded', async () => {
   const long = (length: number): string => 'x'.repeat(length + 1);
   const message = (length: number): string[] => [`Ensure this field has no more than ${length} characters.`];
   assert.equal(
-    await refusal({
+    await rejection({
       username: long(100),
       password: long(100),
       token: long(255),
@@ -168,86 +171,86 @@ test('backend_url takes http, https and simulator; empty is null', async () => {
     'simulator:x',
   ]) {
     assert.equal(
-      await refusal({ backend_url: wrong, token: 'x' }),
+      await rejection({ backend_url: wrong, token: 'x' }),
       [400, { backend_url: ['Enter a valid URL.'] }],
       wrong,
     );
   }
-  assert.equal(await refusal({ backend_url: `https://${'x'.repeat(200)}`, token: 'x' }), [
+  assert.equal(await rejection({ backend_url: `https://${'x'.repeat(200)}`, token: 'x' }), [
     400,
     { backend_url: ['Ensure this field has no more than 200 characters.'] },
   ]);
-  for (const [given, shown] of [
+  for (const [input, displayed] of [
     ['', null],
     [null, null],
     ['simulator://staging', 'simulator://staging'],
     ['simulator://', 'simulator://'],
   ]) {
-    const made = await make({ backend_url: given });
-    assert.is(made.backend_url, shown);
-    await fixture.staff.delete(made.url);
+    const creation = await make({ backend_url: input });
+    assert.is(creation.backend_url, displayed);
+    await fixture.staff.delete(creation.url);
   }
 });
 
 test('a secret reads as stars when set and null when not, in every answer, and nowhere else', async () => {
-  const made = await make({ customer: people.customer.url, password: 'correct horse', token: 'battery staple' });
-  assert.equal([made.password, made.token], ['********', '********']);
+  const creation = await make({ customer: people.customer.url, password: 'correct horse', token: 'battery staple' });
+  assert.equal([creation.password, creation.token], ['********', '********']);
   const seen = [
     await fixture.staff.get(path),
-    await fixture.staff.get(made.url),
+    await fixture.staff.get(creation.url),
     await fixture.staff.get('/api/events/'),
-    await fixture.staff.options(made.url),
+    await fixture.staff.options(creation.url),
   ];
   for (const { body } of seen) assert.not.match(JSON.stringify(body), /correct horse|battery staple/);
   const { db } = fixture.server.app;
-  const row = db.get<Json>(sql`SELECT * FROM service_settings WHERE uuid = ${made.uuid}`);
+  const row = db.get<Json>(sql`SELECT * FROM service_settings WHERE uuid = ${creation.uuid}`);
   for (const sealed of [row.password, row.token])
     assert.not.ok(Buffer.from(sealed).includes('horse') || Buffer.from(sealed).includes('staple'));
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('stars and the empty text leave a secret as it is, null clears it, anything else replaces it', async () => {
   const { secrets, db } = fixture.server.app;
-  const made = await make({ token: 'first' });
+  const creation = await make({ token: 'first' });
   const stored = (): string | null => {
-    const { token } = db.get<Json>(sql`SELECT token FROM service_settings WHERE uuid = ${made.uuid}`);
-    return token === null ? null : secrets.open(token, made.uuid);
+    const { token } = db.get<Json>(sql`SELECT token FROM service_settings WHERE uuid = ${creation.uuid}`);
+    return token === null ? null : secrets.open(token, creation.uuid);
   };
-  for (const [written, kept] of [
+  for (const [written, saved] of [
     ['********', 'first'],
     ['', 'first'],
     ['second', 'second'],
     [null, null],
     ['********', null],
   ]) {
-    const { body, status } = await fixture.staff.patch(made.url, { token: written });
-    assert.equal([status, body.token, stored()], [200, kept === null ? null : '********', kept], String(written));
+    const { body, status } = await fixture.staff.patch(creation.url, { token: written });
+    assert.equal([status, body.token, stored()], [200, saved === null ? null : '********', saved], String(written));
   }
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('a secret option is written and read like every secret', async () => {
-  const made = await make({ type: 'JIRA', webhook_secret: 'hush, it is a long secret' });
-  assert.is(made.webhook_secret, '********');
-  assert.is((await fixture.staff.patch(made.url, { webhook_secret: '' })).body.webhook_secret, '********');
-  assert.is((await fixture.staff.patch(made.url, { webhook_secret: '********' })).body.webhook_secret, '********');
+  const creation = await make({ type: 'JIRA', webhook_secret: 'hush, it is a long secret' });
+  assert.is(creation.webhook_secret, '********');
+  assert.is((await fixture.staff.patch(creation.url, { webhook_secret: '' })).body.webhook_secret, '********');
+  assert.is((await fixture.staff.patch(creation.url, { webhook_secret: '********' })).body.webhook_secret, '********');
   const { db, secrets } = fixture.server.app;
-  const row = db.get<Json>(sql`SELECT options, secret_options FROM service_settings WHERE uuid = ${made.uuid}`);
+  const row = db.get<Json>(sql`SELECT options, secret_options FROM service_settings WHERE uuid = ${creation.uuid}`);
   assert.not.match(row.options, /hush/);
-  assert.equal(JSON.parse(secrets.open(row.secret_options, made.uuid)), {
+  assert.equal(JSON.parse(secrets.open(row.secret_options, creation.uuid)), {
     webhook_secret: 'hush, it is a long secret',
   });
-  assert.not.ok('webhook_secret' in (await fixture.staff.patch(made.url, { webhook_secret: null })).body);
-  await fixture.staff.delete(made.url);
+  assert.not.ok('webhook_secret' in (await fixture.staff.patch(creation.url, { webhook_secret: null })).body);
+  await fixture.staff.delete(creation.url);
 });
 
 test('a certificate is uploaded as a PEM file and shown as its name', async () => {
-  const made = await make();
-  const put = (form: FormData): Promise<Json> => fixture.staff.send('PATCH', made.url, form);
+  const creation = await make();
+  const put = (form: FormData): Promise<Json> => fixture.staff.send('PATCH', creation.url, form);
   assert.is((await put(upload('ca.pem', 'application/x-pem-file'))).body.certificate, 'ca.pem');
   for (const type of ['application/x-x509-ca-cert', 'text/plain'])
     assert.is((await put(upload('CA.PEM', type))).status, 200, type);
-  const refusals: [FormData, string][] = [
+  const rejections: [FormData, string][] = [
     [upload('ca.crt', 'text/plain'), "File extension 'crt' is not allowed. Allowed extensions are: 'pem'."],
     [upload('ca', 'text/plain'), "File extension '' is not allowed. Allowed extensions are: 'pem'."],
     [
@@ -273,16 +276,16 @@ test('a certificate is uploaded as a PEM file and shown as its name', async () =
       'Certificate 2 of the file cannot be read.',
     ],
   ];
-  for (const [form, message] of refusals) {
+  for (const [form, message] of rejections) {
     const { body, status } = await put(form);
     assert.equal([status, body], [400, { certificate: [message] }]);
   }
   assert.is(
-    (await fixture.staff.patch(made.url, { certificate: 'ca.pem' })).body.certificate,
+    (await fixture.staff.patch(creation.url, { certificate: 'ca.pem' })).body.certificate,
     'CA.PEM',
     'a text is ignored',
   );
-  assert.is((await fixture.staff.patch(made.url, { certificate: null })).body.certificate, null);
+  assert.is((await fixture.staff.patch(creation.url, { certificate: null })).body.certificate, null);
   const bundle = `The first:\n${certificate.cert}The second:\r\n${certificate.cert.replaceAll('\n', '\r\n')}`;
   const created = await fixture.staff.send(
     'POST',
@@ -291,29 +294,29 @@ test('a certificate is uploaded as a PEM file and shown as its name', async () =
   );
   assert.equal([created.status, created.body.certificate, created.body.simulator_seed], [201, 'ca.pem', 3]);
   await fixture.staff.delete(created.body.url);
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('the real driver requires its credentials, the simulator none', async () => {
   const real = { backend_url: 'https://ocean.example.com/v2', customer: people.customer.url };
-  assert.equal(await refusal(real), [400, { token: required }]);
-  assert.equal(await refusal({ ...real, token: '********' }), [400, { token: required }]);
-  const made = await make({ ...real, token: 'secret' });
-  const cleared = await fixture.staff.patch(made.url, { token: null });
+  assert.equal(await rejection(real), [400, { token: required }]);
+  assert.equal(await rejection({ ...real, token: '********' }), [400, { token: required }]);
+  const creation = await make({ ...real, token: 'secret' });
+  const cleared = await fixture.staff.patch(creation.url, { token: null });
   assert.equal([cleared.status, cleared.body], [400, { token: required }]);
-  assert.is((await fixture.staff.patch(made.url, { token: '' })).status, 200);
-  await fixture.staff.delete(made.url);
+  assert.is((await fixture.staff.patch(creation.url, { token: '' })).status, 200);
+  await fixture.staff.delete(creation.url);
 });
 
 test('a list is ordered by type and name', async () => {
-  const made = [];
+  const creation = [];
   for (const [type, name] of [
     ['JIRA', 'b'],
     ['Amazon', 'z'],
     ['JIRA', 'A'],
     ['GitLab', 'm'],
   ])
-    made.push(await make({ type, name }));
+    creation.push(await make({ type, name }));
   const order = async (query: string): Promise<string[]> =>
     (await fixture.staff.get(`${path}${query}`)).body.map(({ name, type }: Json) => `${type} ${name}`);
   assert.equal(await order(''), ['Amazon z', 'GitLab m', 'JIRA A', 'JIRA b']);
@@ -322,24 +325,24 @@ test('a list is ordered by type and name', async () => {
   assert.equal((await fixture.staff.get(`${path}?o=state`)).status, 200);
   const unknown = await fixture.staff.get(`${path}?o=uuid`);
   assert.equal([unknown.status, unknown.body], [400, { o: ['"uuid" is not a valid choice.'] }]);
-  for (const { url } of made) await fixture.staff.delete(url);
+  for (const { url } of creation) await fixture.staff.delete(url);
 });
 
 test('filters: name, type in any case, state, shared, customer, scope', async () => {
   const mine = await make({ name: 'Private sea', customer: people.customer.url });
   const ours = await make({ name: 'Common sea', type: 'JIRA', shared: true });
-  const found = async (query: string): Promise<string[]> =>
+  const matches = async (query: string): Promise<string[]> =>
     (await fixture.staff.get(`${path}?${query}`)).body.map(({ name }: Json) => name);
-  assert.equal(await found('name=SEA'), ['Private sea', 'Common sea']);
-  assert.equal(await found('type=digitalocean'), ['Private sea']);
-  assert.equal(await found('type=Azure'), []);
-  assert.equal(await found('shared=true'), ['Common sea']);
-  assert.equal(await found('shared=False'), ['Private sea']);
-  assert.equal(await found('state=In+Sync&state=Creation+Scheduled'), ['Private sea', 'Common sea']);
-  assert.equal(await found('state=in+sync'), []);
-  assert.equal(await found(`customer=${people.customer.uuid}`), ['Private sea']);
-  assert.equal(await found(`customer_uuid=${people.customer.uuid}`), ['Private sea']);
-  assert.equal(await found(`customer_uuid=${'0'.repeat(32)}`), []);
+  assert.equal(await matches('name=SEA'), ['Private sea', 'Common sea']);
+  assert.equal(await matches('type=digitalocean'), ['Private sea']);
+  assert.equal(await matches('type=Azure'), []);
+  assert.equal(await matches('shared=true'), ['Common sea']);
+  assert.equal(await matches('shared=False'), ['Private sea']);
+  assert.equal(await matches('state=In+Sync&state=Creation+Scheduled'), ['Private sea', 'Common sea']);
+  assert.equal(await matches('state=in+sync'), []);
+  assert.equal(await matches(`customer=${people.customer.uuid}`), ['Private sea']);
+  assert.equal(await matches(`customer_uuid=${people.customer.uuid}`), ['Private sea']);
+  assert.equal(await matches(`customer_uuid=${'0'.repeat(32)}`), []);
   const malformed = await fixture.staff.get(`${path}?customer=x&shared=maybe`);
   assert.is(malformed.status, 400);
   assert.equal((await fixture.staff.get(`${path}?shared=maybe`)).body, { shared: ['"maybe" is not a valid boolean.'] });
@@ -349,20 +352,20 @@ test('filters: name, type in any case, state, shared, customer, scope', async ()
 
 test('shared is written by staff alone, and a customer is required of others', async () => {
   const { owner } = people.clients;
-  assert.equal(await refusal({}, owner), [400, { customer: required }]);
-  const made = await owner.post(path, {
+  assert.equal(await rejection({}, owner), [400, { customer: required }]);
+  const creation = await owner.post(path, {
     name: 'Mine',
     type: 'DigitalOcean',
     customer: people.customer.url,
     shared: true,
   });
-  assert.equal([made.status, made.body.shared], [201, false]);
-  await owner.delete(made.body.url);
+  assert.equal([creation.status, creation.body.shared], [201, false]);
+  await owner.delete(creation.body.url);
 });
 
 test('PUT needs the name alone; what is not named stays; type, customer and shared do not change', async () => {
-  const made = await make({ customer: people.customer.url, username: 'sailor', simulator_seed: 7 });
-  const answer = await fixture.staff.put(made.url, {
+  const creation = await make({ customer: people.customer.url, username: 'sailor', simulator_seed: 7 });
+  const response = await fixture.staff.put(creation.url, {
     name: 'Sea',
     type: 'JIRA',
     shared: true,
@@ -370,35 +373,38 @@ test('PUT needs the name alone; what is not named stays; type, customer and shar
     terms_of_services: 'https://sea.example.com/terms',
   });
   assert.equal(
-    [answer.status, answer.body],
-    [200, { ...made, name: 'Sea', terms_of_services: 'https://sea.example.com/terms' }],
+    [response.status, response.body],
+    [200, { ...creation, name: 'Sea', terms_of_services: 'https://sea.example.com/terms' }],
   );
-  const refused = await fixture.staff.put(made.url, {});
-  assert.equal([refused.status, refused.body], [400, { name: required }]);
-  await fixture.staff.delete(made.url);
+  const denial = await fixture.staff.put(creation.url, {});
+  assert.equal([denial.status, denial.body], [400, { name: required }]);
+  await fixture.staff.delete(creation.url);
 });
 
 test('options merge: the named ones change, null removes one', async () => {
-  const made = await make({ simulator_seed: 7, simulator_latency: '0' });
+  const creation = await make({ simulator_seed: 7, simulator_latency: '0' });
   const options = ({
     simulator_failures: failures,
     simulator_latency: latency,
     simulator_seed: seed,
   }: Json): unknown[] => [seed, latency, failures];
-  assert.equal(options((await fixture.staff.patch(made.url, { simulator_failures: 'stop' })).body), [7, '0', 'stop']);
-  assert.equal(options((await fixture.staff.patch(made.url, { simulator_latency: null, simulator_seed: 8 })).body), [
-    8,
-    undefined,
+  assert.equal(options((await fixture.staff.patch(creation.url, { simulator_failures: 'stop' })).body), [
+    7,
+    '0',
     'stop',
   ]);
-  await fixture.staff.delete(made.url);
+  assert.equal(
+    options((await fixture.staff.patch(creation.url, { simulator_latency: null, simulator_seed: 8 })).body),
+    [8, undefined, 'stop'],
+  );
+  await fixture.staff.delete(creation.url);
 });
 
 test('a body that changes the host gives every stored secret again', async () => {
   const message = ['Credentials must be given again when the backend changes.'];
-  const made = await make({ backend_url: 'https://one.example.com/v2', password: 'one', token: 'two' });
+  const creation = await make({ backend_url: 'https://one.example.com/v2', password: 'one', token: 'two' });
   const move = async (fields: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
-    const { body, status } = await fixture.staff.patch(made.url, fields);
+    const { body, status } = await fixture.staff.patch(creation.url, fields);
     return [status, status === 200 ? body.backend_url : body];
   };
   assert.equal(await move({ backend_url: 'https://two.example.com/v2' }), [400, { password: message, token: message }]);
@@ -420,7 +426,7 @@ test('a body that changes the host gives every stored secret again', async () =>
     200,
     'https://two.example.com/v2',
   ]);
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('settings with resources do not change between the simulator and a real driver', async () => {
@@ -441,9 +447,9 @@ test('settings with resources do not change between the simulator and a real dri
 test('DELETE removes settings in any state, with their jobs and services; not while there are resources', async () => {
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
-  const refused = await fixture.staff.delete(cloud.settings.url);
+  const denial = await fixture.staff.delete(cloud.settings.url);
   assert.equal(
-    [refused.status, refused.body],
+    [denial.status, denial.body],
     [409, { detail: 'Cannot delete service settings with existing droplets' }],
   );
   await fixture.staff.post(`${droplet.url}unlink/`);
@@ -494,20 +500,20 @@ test('stats of machines sum limits and usages of the links; types without them h
 });
 
 test('update_certifications replaces the set and answers the detail form, without an event', async () => {
-  const made = await make({ customer: people.customer.url });
+  const creation = await make({ customer: people.customer.url });
   const certify = async (name: string): Promise<Json> =>
     (await fixture.staff.post('/api/service-certifications/', { name })).body;
   const [a, b] = [await certify('Alpha'), await certify('Beta')];
   const write = (certifications?: unknown): Promise<Json> =>
     people.clients.owner.post(
-      `${made.url}update_certifications/`,
+      `${creation.url}update_certifications/`,
       certifications === undefined ? {} : { certifications },
     );
-  const shown = ({ description, link, name, url, uuid }: Json): Json => ({ uuid, url, name, description, link });
-  const answer = await write([{ url: a.url }, { url: b.url }, { url: a.url }]);
-  assert.equal([answer.status, answer.body], [200, { ...made, certifications: [shown(b), shown(a)] }]);
+  const displayed = ({ description, link, name, url, uuid }: Json): Json => ({ uuid, url, name, description, link });
+  const response = await write([{ url: a.url }, { url: b.url }, { url: a.url }]);
+  assert.equal([response.status, response.body], [200, { ...creation, certifications: [displayed(b), displayed(a)] }]);
   assert.equal((await write([])).body.certifications, []);
-  const refusals: [unknown, unknown][] = [
+  const rejections: [unknown, unknown][] = [
     [undefined, required],
     [
       [{ url: a.url }, {}],
@@ -517,25 +523,25 @@ test('update_certifications replaces the set and answers the detail form, withou
     [[{ url: people.project.url }], [['Invalid hyperlink - Incorrect URL match.']]],
     [[{ url: a.url.replace(a.uuid, '0'.repeat(32)) }], [['Invalid hyperlink - Object does not exist.']]],
   ];
-  for (const [given, message] of refusals) {
-    const refused = await write(given);
-    assert.equal([refused.status, refused.body], [400, { certifications: message }]);
+  for (const [input, message] of rejections) {
+    const denial = await write(input);
+    assert.equal([denial.status, denial.body], [400, { certifications: message }]);
   }
   assert.equal(
     fixture.events().filter(({ type }) => !type.startsWith('resource_')),
     [],
   );
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('a scope is a resource the caller sees, null clears it', async () => {
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
-  const made = await make({ customer: people.customer.url, scope: droplet.url });
-  assert.is(made.scope, droplet.url);
+  const creation = await make({ customer: people.customer.url, scope: droplet.url });
+  assert.is(creation.scope, droplet.url);
   assert.equal(
     (await fixture.staff.get(`${path}?scope=${droplet.url}`)).body.map(({ uuid }: Json) => uuid),
-    [made.uuid],
+    [creation.uuid],
   );
   const { owner } = people.clients;
   const nowhere = droplet.url.replace(droplet.uuid, '0'.repeat(32));
@@ -544,24 +550,24 @@ test('a scope is a resource the caller sees, null clears it', async () => {
     [nowhere, `Can't restore object from url: ${nowhere}`],
     ['somewhere', 'URL is invalid: somewhere.'],
   ]) {
-    const refused = await owner.patch(made.url, { scope });
-    assert.equal([refused.status, refused.body], [400, { scope: [message] }]);
+    const denial = await owner.patch(creation.url, { scope });
+    assert.equal([denial.status, denial.body], [400, { scope: [message] }]);
   }
-  assert.is((await owner.patch(made.url, { scope: null })).body.scope, null);
+  assert.is((await owner.patch(creation.url, { scope: null })).body.scope, null);
   await fixture.staff.post(`${cloud.service.url}unlink/`);
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test('OPTIONS is the plain metadata', async () => {
-  const made = await make();
+  const creation = await make();
   const list = await fixture.staff.options(path);
   assert.equal([list.status, list.body.name, Object.keys(list.body.actions)], [200, 'Service Settings List', ['POST']]);
-  const detail = await fixture.staff.options(made.url);
+  const detail = await fixture.staff.options(creation.url);
   assert.equal(
     [detail.status, detail.body.name, Object.keys(detail.body.actions)],
     [200, 'Service Settings Instance', ['PUT']],
   );
-  await fixture.staff.delete(made.url);
+  await fixture.staff.delete(creation.url);
 });
 
 test.run();

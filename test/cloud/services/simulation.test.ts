@@ -27,7 +27,7 @@ test.before(() => {
 test.after(() => fixture.close());
 
 /** What an object and the lists that hold it say of being simulated, and where they say it. */
-async function toldOf(at: Fixture, url: string, ...lists: readonly string[]): Promise<unknown[]> {
+async function reportsOf(at: Fixture, url: string, ...lists: readonly string[]): Promise<unknown[]> {
   const { body } = await at.staff.get(url);
   const items = await Promise.all(
     lists.map(async (list) => (await at.staff.get(list)).body.find(({ uuid }: Json) => uuid === body.uuid)),
@@ -41,25 +41,25 @@ test('settings, services, resources and their parts say after their uuid whether
   await open();
   const droplets = await dropletService(fixture, people);
   const { url } = await droplets.make();
-  assert.equal(await toldOf(fixture, droplets.settings.url, path), twice(true));
+  assert.equal(await reportsOf(fixture, droplets.settings.url, path), twice(true));
   for (const list of ['/api/services/', '/api/digitalocean/'])
-    assert.equal(await toldOf(fixture, droplets.service.url, list), twice(true));
+    assert.equal(await reportsOf(fixture, droplets.service.url, list), twice(true));
   for (const list of ['/api/resources/', '/api/digitalocean-droplets/'])
-    assert.equal(await toldOf(fixture, url, list), twice(true));
+    assert.equal(await reportsOf(fixture, url, list), twice(true));
   const stack = await simulatedService(fixture, 'openstack', people, { backend_url: 'Simulator://lab' });
   await fixture.staff.post('/api/openstack-tenants/', { name: 'lab', service_project_link: stack.link.url });
   await work(fixture);
   const [network] = (await fixture.staff.get('/api/openstack-networks/')).body;
-  assert.equal(await toldOf(fixture, network.url, '/api/openstack-networks/'), twice(true));
+  assert.equal(await reportsOf(fixture, network.url, '/api/openstack-networks/'), twice(true));
 });
 
 test('what a provider runs is not simulated', async () => {
   const account = await Account.open();
   try {
     const { url } = await account.running('web-1');
-    assert.equal(await toldOf(account.fixture, account.service.settings, path), twice(false));
-    assert.equal(await toldOf(account.fixture, account.service.url, '/api/services/'), twice(false));
-    assert.equal(await toldOf(account.fixture, url, '/api/resources/'), twice(false));
+    assert.equal(await reportsOf(account.fixture, account.service.settings, path), twice(false));
+    assert.equal(await reportsOf(account.fixture, account.service.url, '/api/services/'), twice(false));
+    assert.equal(await reportsOf(account.fixture, url, '/api/resources/'), twice(false));
   } finally {
     await account.close();
   }
@@ -67,21 +67,21 @@ test('what a provider runs is not simulated', async () => {
 
 test('nobody writes it', async () => {
   await open();
-  const made = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', is_simulated: false });
-  assert.equal([made.status, made.body.is_simulated], [201, true]);
-  const changed = await fixture.staff.patch(made.body.url, { is_simulated: false });
+  const created = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', is_simulated: false });
+  assert.equal([created.status, created.body.is_simulated], [201, true]);
+  const changed = await fixture.staff.patch(created.body.url, { is_simulated: false });
   assert.equal([changed.status, changed.body.is_simulated], [200, true]);
 });
 
 test('without the simulator a public vendor is meant where no backend is named', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const resolve: Resolver = (hostname, callback) => {
-    asked.push(hostname);
+    requests.push(hostname);
     callback(new Error('There is no such host.'), []);
   };
   await open({ simulator_enabled: false, resolve });
-  for (const given of [{}, { backend_url: null }, { backend_url: '' }]) {
-    const fields = { name: 'Ocean', type: 'DigitalOcean', token: 'x', ...given };
+  for (const input of [{}, { backend_url: null }, { backend_url: '' }]) {
+    const fields = { name: 'Ocean', type: 'DigitalOcean', token: 'x', ...input };
     const { body, status } = await fixture.staff.post(path, fields);
     assert.equal([status, body.backend_url, body.is_simulated], [201, 'https://api.digitalocean.com/v2', false]);
     const unknown = await fixture.staff.patch(body.url, { backend_url: null, token: 'x' });
@@ -89,7 +89,7 @@ test('without the simulator a public vendor is meant where no backend is named',
   }
   const poor = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean' });
   assert.equal([poor.status, poor.body], [400, { token: ['This field is required.'] }]);
-  assert.equal(asked, [], 'settings are tried by a job');
+  assert.equal(requests, [], 'settings are tried by a job');
   const service = await fixture.staff.post('/api/digitalocean/', {
     name: 'Ocean',
     customer: people.customer.url,
@@ -99,7 +99,7 @@ test('without the simulator a public vendor is meant where no backend is named',
     [service.status, service.body],
     [400, { non_field_errors: ['Wrong settings: Backend does not respond.'] }],
   );
-  assert.equal([...new Set(asked)], ['api.digitalocean.com']);
+  assert.equal([...new Set(requests)], ['api.digitalocean.com']);
 });
 
 test('without the simulator there is nothing else to be meant', async () => {
@@ -149,8 +149,8 @@ test('what was simulated when the simulator is switched off is Erred at once, an
     const { url } = await droplets.make();
     await fixture.open({ ...disk, simulator_enabled: false });
     fixture.clock.advance(60);
-    const world = (): unknown => fixture.server.app.db.all(sql`SELECT * FROM simulated_object`);
-    const before = world();
+    const setup = (): unknown => fixture.server.app.db.all(sql`SELECT * FROM simulated_object`);
+    const before = setup();
     const reread = async (): Promise<unknown[]> => {
       const { body } = await fixture.staff.get(droplets.settings.url);
       return [body.state, body.error_message, body.is_simulated, body.backend_url];
@@ -162,7 +162,7 @@ test('what was simulated when the simulator is switched off is Erred at once, an
     await work(fixture);
     const { body } = await fixture.staff.get(url);
     assert.equal([body.state, body.error_message], ['Erred', 'Simulation is switched off.']);
-    assert.equal(world(), before);
+    assert.equal(setup(), before);
     const renamed = await fixture.staff.patch(droplets.settings.url, { name: 'Past' });
     assert.equal([renamed.status, renamed.body.name], [200, 'Past']);
     await fixture.open(disk);

@@ -83,8 +83,8 @@ accesses('what may change a row in place of a new one is not counted', () => {
 
 /** What a query walks through, the whole of it with a star, and whether it sorts. */
 const walks = (text: string): string => {
-  const { sorts, walks: found } = new Accesses(handle).of(text);
-  return [...found.map(({ isWhole, table }) => (isWhole ? `${table}*` : table)), ...(sorts ? ['sorted'] : [])].join(
+  const { sorts, walks: matches } = new Accesses(handle).of(text);
+  return [...matches.map(({ isWhole, table }) => (isWhole ? `${table}*` : table)), ...(sorts ? ['sorted'] : [])].join(
     ' ',
   );
 };

@@ -10,12 +10,12 @@ const { test, fixture } = suiteWithServer('the texts of objects that are kept', 
 });
 
 /** How many objects were made from their rows while this ran. */
-async function made(work: () => Promise<unknown>): Promise<number> {
+async function creation(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.server.app;
   const { named } = Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(db)));
   let count = 0;
-  db.named = <T>(...asked: Parameters<typeof db.named>): T[] => {
-    const texts: T[] = named.apply(db, asked);
+  db.named = <T>(...requests: Parameters<typeof db.named>): T[] => {
+    const texts: T[] = named.apply(db, requests);
     count += texts.length;
     return texts;
   };
@@ -37,7 +37,7 @@ test('an object is made once for those who see everything, whatever its address,
   await fixture.user('kept.support', { is_support: true });
   await fixture.grant(customer, owner, 'owner');
   const ask = (...clients: readonly { get: (path: string) => Promise<unknown> }[]) =>
-    made(async () => {
+    creation(async () => {
       for (const client of clients) await client.get(fresh(customer.url));
     });
   const [staff, support, owning] = [fixture.staff, fixture.as('kept.support'), fixture.as('kept.owner')];
@@ -53,10 +53,10 @@ test('a write elsewhere leaves it, also in lists', async () => {
   await fixture.user('elsewhere');
   await list();
   await fixture.staff.patch(second.url, { phone_number: '2' });
-  assert.is(await made(() => fixture.staff.get(fresh(first.url))), 0);
-  assert.is(await made(list), 1);
+  assert.is(await creation(() => fixture.staff.get(fresh(first.url))), 0);
+  assert.is(await creation(list), 1);
   const third = await fixture.customer('Third');
-  assert.is(await made(list), 1);
+  assert.is(await creation(list), 1);
   assert.is((await fixture.staff.get(fresh(third.url))).body.name, 'Third');
 });
 
@@ -147,9 +147,9 @@ test('no statement replaces rows that texts are told by: that would remove rows 
       ([, table]) => table,
     ),
   );
-  const told = ['customer', 'customer_image', 'customer_role', 'project', 'project_role', 'quota'];
+  const reports = ['customer', 'customer_image', 'customer_role', 'project', 'project_role', 'quota'];
   assert.equal(
-    replaced.filter((table) => told.includes(table ?? '')),
+    replaced.filter((table) => reports.includes(table ?? '')),
     [],
   );
 });

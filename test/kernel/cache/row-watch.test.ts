@@ -12,31 +12,31 @@ function shelf() {
     CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE page (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, book_id INTEGER NOT NULL REFERENCES book ON DELETE CASCADE, text TEXT NOT NULL);
   `);
-  const told: number[] = [];
+  const reports: number[] = [];
   const watched = {
     table: 'book',
     rules: { book: { column: 'id' }, page: { column: 'book_id', where: { column: 'kind', is: 'text' } } },
     read: ['book.title', 'page.book_id', 'page.kind', 'page.text'],
   };
-  const watch = db.watchRows(watched, (id) => told.push(id));
+  const watch = db.watchRows(watched, (id) => reports.push(id));
   if (!watch) throw new Error('Inside a transaction');
   const book = (title: string): number => db.run(sql`INSERT INTO book (title) VALUES (${title})`).id;
   const page = (of: number, kind = 'text'): number =>
     db.run(sql`INSERT INTO page (kind, book_id, text) VALUES (${kind}, ${of}, '')`).id;
   /** The books that this tells of. */
-  const tells = (work: () => unknown): number[] => {
-    told.length = 0;
+  const messages = (work: () => unknown): number[] => {
+    reports.length = 0;
     db.write(work);
-    return [...told];
+    return [...reports];
   };
-  return { db, watch, book, page, tells };
+  return { db, watch, book, page, tells: messages };
 }
 
 watches('an object is told of from when it is included, by every row of its own', () => {
-  const { book, db, page, tells, watch } = shelf();
+  const { book, db, page, tells: messages, watch } = shelf();
   let [first, second, leaf] = [0, 0, 0];
   assert.equal(
-    tells(() => {
+    messages(() => {
       first = book('First');
       leaf = page(first);
     }),
@@ -44,50 +44,50 @@ watches('an object is told of from when it is included, by every row of its own'
   );
   watch.include(first);
   assert.equal(
-    tells(() => {
+    messages(() => {
       second = book('Second');
       page(second);
     }),
     [],
   );
   assert.equal(
-    tells(() => page(first)),
+    messages(() => page(first)),
     [first],
   );
   assert.equal(
-    tells(() => page(first, 'cover')),
+    messages(() => page(first, 'cover')),
     [],
   );
   assert.equal(
-    tells(() => db.run(sql`UPDATE book SET title = 'Other' WHERE id = ${first}`)),
+    messages(() => db.run(sql`UPDATE book SET title = 'Other' WHERE id = ${first}`)),
     [first],
   );
   assert.equal(
-    tells(() => db.run(sql`UPDATE book SET pages = 2 WHERE id = ${first}`)),
+    messages(() => db.run(sql`UPDATE book SET pages = 2 WHERE id = ${first}`)),
     [],
   );
   watch.include(second);
   assert.equal(
-    tells(() => db.run(sql`UPDATE page SET book_id = ${second} WHERE id = ${leaf}`)),
+    messages(() => db.run(sql`UPDATE page SET book_id = ${second} WHERE id = ${leaf}`)),
     [first, second],
   );
   assert.equal(
-    tells(() => db.run(sql`UPDATE page SET kind = 'cover' WHERE id = ${leaf}`)),
+    messages(() => db.run(sql`UPDATE page SET kind = 'cover' WHERE id = ${leaf}`)),
     [second],
   );
   assert.equal(
-    tells(() => db.run(sql`UPDATE page SET kind = 'text' WHERE id = ${leaf}`)),
+    messages(() => db.run(sql`UPDATE page SET kind = 'text' WHERE id = ${leaf}`)),
     [second],
   );
   assert.equal(
-    tells(() => db.run(sql`DELETE FROM book WHERE id = ${second}`)).filter((id, i, all) => all.indexOf(id) === i),
+    messages(() => db.run(sql`DELETE FROM book WHERE id = ${second}`)).filter((id, i, all) => all.indexOf(id) === i),
     [second],
   );
   db.close();
 });
 
 watches('one that was included by work that failed is included anew', () => {
-  const { book, db, page, tells, watch } = shelf();
+  const { book, db, page, tells: messages, watch } = shelf();
   let id = 0;
   db.write(() => {
     id = book('Kept');
@@ -100,7 +100,7 @@ watches('one that was included by work that failed is included anew', () => {
   assert.throws(() => db.write(fail), /Failed/);
   watch.include(id);
   assert.equal(
-    tells(() => page(id)),
+    messages(() => page(id)),
     [id],
   );
   db.close();

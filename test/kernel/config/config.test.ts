@@ -19,7 +19,7 @@ const config = suite('settings');
 
 const read = (name: SettingName, text: string): unknown => loadConfig({ options: { [name]: text } })[name];
 /** The sentence that refuses a value given on the command line. */
-function refusal(name: SettingName, text: string): string {
+function rejection(name: SettingName, text: string): string {
   try {
     read(name, text);
   } catch (error) {
@@ -114,9 +114,9 @@ config(
       [{ data: 5 }, 'data must be a text'],
       [{ prot: 80 }, 'there is no setting prot; did you mean port?'],
     ];
-    for (const [given, line] of mistakes)
+    for (const [input, line] of mistakes)
       assert.throws(
-        () => loadConfig({ given }),
+        () => loadConfig({ given: input }),
         (error: Error) => error instanceof ConfigError && error.message === line,
         line,
       );
@@ -160,7 +160,7 @@ config('a secret may stand in a file, without the newline at its end; nothing el
   const empty = { TENANTRY_SMTP_URL: 'smtp://a', TENANTRY_SMTP_URL_FILE: '', TENANTRY_EMAIL_FROM: 'a@b.example' };
   assert.is(loadConfig({ env: empty }).smtp_url, 'smtp://a');
 
-  const told = (content: string, name = 'ENCRYPTION_KEYS', more = {}): string => {
+  const reports = (content: string, name = 'ENCRYPTION_KEYS', more = {}): string => {
     try {
       loadConfig({ env: { ...env(name, content).env, ...more } });
     } catch (error) {
@@ -170,11 +170,11 @@ config('a secret may stand in a file, without the newline at its end; nothing el
     return '';
   };
   const named = `TENANTRY_ENCRYPTION_KEYS_FILE=${join(folder, 'secret')}`;
-  assert.is(told('\n'), `${named} is empty`);
-  assert.is(told(`${key}\n${key}\n`), `${named} must hold one line`);
-  assert.is(told('nonsense'), `${named} must list keys such as 2024:<base64 of 32 bytes>`);
+  assert.is(reports('\n'), `${named} is empty`);
+  assert.is(reports(`${key}\n${key}\n`), `${named} must hold one line`);
+  assert.is(reports('nonsense'), `${named} must list keys such as 2024:<base64 of 32 bytes>`);
   assert.is(
-    told(key, 'ENCRYPTION_KEYS', { TENANTRY_ENCRYPTION_KEYS: key }),
+    reports(key, 'ENCRYPTION_KEYS', { TENANTRY_ENCRYPTION_KEYS: key }),
     'TENANTRY_ENCRYPTION_KEYS and TENANTRY_ENCRYPTION_KEYS_FILE are both set: one of them must go',
   );
   rmSync(folder, { recursive: true });
@@ -193,14 +193,14 @@ config('a value that cannot be read is refused in a sentence that names the sett
     () => loadConfig({ env: { TENANTRY_PORT: 'http' } }),
     (error: Error) => error.message === 'TENANTRY_PORT must be a whole number from 0 to 65535',
   );
-  assert.is(refusal('port', '65536'), '--port must be a whole number from 0 to 65535');
+  assert.is(rejection('port', '65536'), '--port must be a whole number from 0 to 65535');
 });
 
 config('whole numbers', () => {
   assert.equal([read('port', '0'), read('port', ' 8080 '), read('max_body_bytes', '1024')], [0, 8080, 1024]);
   for (const text of ['-1', '1.5', '1e3', '0x10', '', 'NaN', '٣', '99999999999999999999'])
-    assert.match(refusal('port', text), /^--port must be a whole number/);
-  assert.match(refusal('max_body_bytes', '1023'), /^--max-body-bytes must be a whole number from 1024 to/);
+    assert.match(rejection('port', text), /^--port must be a whole number/);
+  assert.match(rejection('max_body_bytes', '1023'), /^--max-body-bytes must be a whole number from 1024 to/);
 });
 
 config('booleans', () => {
@@ -208,12 +208,12 @@ config('booleans', () => {
     assert.is(read('native_name_enabled', text), true, text);
   for (const text of ['false', 'FALSE', '0', 'no', 'off', 'f', 'n'])
     assert.is(read('native_name_enabled', text), false, text);
-  assert.is(refusal('native_name_enabled', 'perhaps'), '--native-name-enabled must be true or false');
+  assert.is(rejection('native_name_enabled', 'perhaps'), '--native-name-enabled must be true or false');
 });
 
 config('texts that must not be empty', () => {
   for (const name of ['host', 'data', 'product_name'] as const)
-    assert.is(refusal(name, ' '), `${optionName(name)} must not be empty`);
+    assert.is(rejection(name, ' '), `${optionName(name)} must not be empty`);
 });
 
 config('lists are parted by commas', () => {
@@ -241,7 +241,7 @@ config('base_url is an http or https URL, without its last slash', () => {
     ],
   );
   for (const text of ['cloud.example.com', 'ftp://cloud.example.com', 'https://', '/tenantry'])
-    assert.is(refusal('base_url', text), '--base-url must be an http or https URL');
+    assert.is(rejection('base_url', text), '--base-url must be an http or https URL');
 });
 
 config('allowed_origins lists origins', () => {
@@ -256,7 +256,7 @@ config('allowed_origins lists origins', () => {
   ]);
   for (const text of ['**', 'a.example', 'https://a.example/', 'https://a.example/path', 'null', 'https://A.example']) {
     assert.is(
-      refusal('allowed_origins', text),
+      rejection('allowed_origins', text),
       `--allowed-origins must list origins such as https://app.example.com, https://*.example.com or http://localhost:*, but has "${text}"`,
     );
   }
@@ -271,7 +271,7 @@ config('trusted_proxies lists addresses and networks', () => {
   ]);
   for (const text of ['localhost', '10', '10/8', '10.0.0.0/33', '10.0.0.256', '*', '10.0.0.0-10.0.0.9']) {
     assert.is(
-      refusal('trusted_proxies', text),
+      rejection('trusted_proxies', text),
       `--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "${text}"`,
     );
   }
@@ -293,7 +293,7 @@ config('link_template_hosts lists hosts, with a port or without', () => {
     '::1',
   ]) {
     assert.is(
-      refusal('link_template_hosts', text),
+      rejection('link_template_hosts', text),
       `--link-template-hosts must list hosts such as app.example.com or localhost:3000, but has "${text}"`,
     );
   }
@@ -304,12 +304,12 @@ config('authentication_methods', () => {
     [read('authentication_methods', 'LOCAL_SIGNIN'), read('authentication_methods', '')],
     [['LOCAL_SIGNIN'], []],
   );
-  assert.match(refusal('authentication_methods', 'PASSWORD'), /^--authentication-methods must list /);
+  assert.match(rejection('authentication_methods', 'PASSWORD'), /^--authentication-methods must list /);
 });
 
 config('log_level', () => {
   for (const text of ['debug', 'info', 'warn', 'error', 'silent']) assert.is(read('log_level', text), text);
-  assert.is(refusal('log_level', 'loud'), '--log-level must be debug, info, warn, error or silent');
+  assert.is(rejection('log_level', 'loud'), '--log-level must be debug, info, warn, error or silent');
 });
 
 config('durations have a unit', () => {
@@ -318,7 +318,7 @@ config('durations have a unit', () => {
     [45e6, 1800e6, 43_200e6, 604_800e6, 0],
   );
   for (const text of ['7', '1w', '-1d', '1.5h', 'd', ''])
-    assert.match(refusal('closed_alerts_lifetime', text), /^--closed-alerts-lifetime must be a duration/);
+    assert.match(rejection('closed_alerts_lifetime', text), /^--closed-alerts-lifetime must be a duration/);
 });
 
 config('every setting is printed as it is read', () => {
@@ -381,9 +381,9 @@ config('nor is one that is refused', () => {
     'saml_idp_metadata_urls',
     'job_tick',
   ] as const)
-    assert.not.match(refusal(name, url), 'pass', name);
+    assert.not.match(rejection(name, url), 'pass', name);
   assert.is(
-    refusal('peers', url),
+    rejection('peers', url),
     '--peers must list http or https URLs without credentials, but has "https://********@example.com/"',
   );
 });
@@ -420,7 +420,7 @@ config('a file gives what neither the command line nor the environment gives', (
 });
 
 config('what is wrong with a file is told with its line', () => {
-  const refused = (...lines: string[]): string => {
+  const denial = (...lines: string[]): string => {
     try {
       loadConfig({ file: fromFile(...lines) });
     } catch (error) {
@@ -429,10 +429,10 @@ config('what is wrong with a file is told with its line', () => {
     }
     return assert.unreachable() ?? '';
   };
-  assert.is(refused('', 'prot = 1'), 'FILE:2: there is no setting prot; did you mean port?');
-  assert.is(refused('port'), 'FILE:1 must be a line such as port = 8080');
-  assert.is(refused('port = 1', 'port = 2'), 'FILE:2: there is port in FILE:1 already');
-  assert.is(refused('port = high'), 'port in FILE:1 must be a whole number from 0 to 65535');
+  assert.is(denial('', 'prot = 1'), 'FILE:2: there is no setting prot; did you mean port?');
+  assert.is(denial('port'), 'FILE:1 must be a line such as port = 8080');
+  assert.is(denial('port = 1', 'port = 2'), 'FILE:2: there is port in FILE:1 already');
+  assert.is(denial('port = high'), 'port in FILE:1 must be a whole number from 0 to 65535');
   assert.throws(
     () => readConfigFile('/nowhere/tenantry.conf'),
     /^the configuration file cannot be read: \/nowhere\/tenantry.conf: no such file or directory$/,

@@ -153,7 +153,7 @@ database(
   'work that can be run again and fails after a change takes back all of its batch, who are told so',
   async () => {
     repeatable(() => add('before'));
-    const told = settled();
+    const reports = settled();
     const taking: string[] = [];
     const half = () => {
       add('half');
@@ -162,7 +162,7 @@ database(
     };
     assert.throws(() => repeatable(half, taking), /^no$/);
     assert.equal(taking, ['taken back']);
-    assert.instance(await told, TakenBack);
+    assert.instance(await reports, TakenBack);
     assert.equal(db.values(sql`SELECT name FROM item`), []);
     repeatable(() => add('before'));
     assert.is(await settled(), undefined);
@@ -373,7 +373,7 @@ database(
 );
 
 database('whole work is one transaction over many turns of the event loop', async () => {
-  const answer = await db.whole(async () => {
+  const response = await db.whole(async () => {
     db.write(() => add('one'));
     await turn();
     await turn();
@@ -381,7 +381,7 @@ database('whole work is one transaction over many turns of the event loop', asyn
     assert.equal(committed(), []);
     return 'done';
   });
-  assert.is(answer, 'done');
+  assert.is(response, 'done');
   assert.equal(committed(), ['one', 'two']);
 });
 

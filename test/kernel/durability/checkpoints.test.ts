@@ -177,13 +177,13 @@ checkpoints(
 );
 
 checkpoints('where the thread cannot load what the process has loaded, commits move the log', async () => {
-  const told: unknown[] = [];
+  const reports: unknown[] = [];
   db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1, descriptor: -1 }, (error) =>
-    told.push((error as Error).message),
+    reports.push((error as Error).message),
   );
   add(2000);
   await db.checkpointed();
-  assert.equal(told, [`${fileURLToPath(import.meta.url)} is not what was loaded before`]);
+  assert.equal(reports, [`${fileURLToPath(import.meta.url)} is not what was loaded before`]);
   assert.is(log().checkpointed, 0);
   for (let i = 0; i < 10; i++) add(100);
   assert.ok(log().log < 500, 'it began anew');

@@ -66,9 +66,9 @@ durability('a failing request rolls back alone among simultaneous ones', async (
     i % 3 === 0 ? { name: `wrong ${i}`, agreement_number: 1 } : { name: `right ${i}` },
   );
   await fixture.customer('first', { agreement_number: 1 });
-  const answers = await Promise.all(bodies.map((body) => fixture.staff.post('/api/customers/', body)));
+  const responses = await Promise.all(bodies.map((body) => fixture.staff.post('/api/customers/', body)));
   assert.equal(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     bodies.map((_, i) => (i % 3 === 0 ? 400 : 201)),
   );
   assert.equal(committed(), ['first', ...bodies.flatMap(({ name }, i) => (i % 3 === 0 ? [] : [name]))].sort());
@@ -82,19 +82,19 @@ durability(
     log.error = (entry: unknown) => logged.push(entry);
     db.pragma(`max_page_count = ${Number(db.pragma('page_count')) + 4}`);
     const acknowledged: string[] = [];
-    let refused: Awaited<ReturnType<Client['post']>> | undefined;
-    for (let i = 0; refused === undefined && i < 200; i++) {
-      const answer = await fixture.staff.post('/api/customers/', {
+    let rejection: Awaited<ReturnType<Client['post']>> | undefined;
+    for (let i = 0; rejection === undefined && i < 200; i++) {
+      const reply = await fixture.staff.post('/api/customers/', {
         name: `customer ${i}`,
         contact_details: 'x'.repeat(500),
       });
-      if (answer.status === 201) acknowledged.push(answer.body.name);
-      else refused = answer;
+      if (reply.status === 201) acknowledged.push(reply.body.name);
+      else rejection = reply;
     }
-    assert.ok(refused);
-    assert.equal([refused.status, refused.body], [507, { detail: 'Out of storage.' }]);
-    const [told] = logged as { folder: string; free_bytes: number; needed_bytes: number }[];
-    assert.equal([logged.length, told?.folder, told?.needed_bytes], [1, data, 100_000_000]);
+    assert.ok(rejection);
+    assert.equal([rejection.status, rejection.body], [507, { detail: 'Out of storage.' }]);
+    const [reports] = logged as { folder: string; free_bytes: number; needed_bytes: number }[];
+    assert.equal([logged.length, reports?.folder, reports?.needed_bytes], [1, data, 100_000_000]);
     assert.equal(committed(), [...acknowledged].sort());
     assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), String(acknowledged.length));
     db.pragma('max_page_count = 100000');
@@ -117,9 +117,9 @@ durability('serves reads while another process writes, and delays a write until 
 durability('a write that another process keeps out for ten seconds is 503, and may be tried again', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const began = performance.now();
-  const answer = await fixture.staff.post('/api/customers/', { name: 'Late' });
+  const reply = await fixture.staff.post('/api/customers/', { name: 'Late' });
   assert.equal(
-    [answer.status, answer.body, answer.headers.get('retry-after')],
+    [reply.status, reply.body, reply.headers.get('retry-after')],
     [503, { detail: 'The data is being written by another process. Try again.' }, '1'],
   );
   assert.ok(performance.now() - began > 9500);

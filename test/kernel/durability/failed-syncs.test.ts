@@ -29,12 +29,12 @@ const onFaultyDisk = canFail ? syncs : syncs.skip;
 onFaultyDisk(
   'nothing is lost after a failed sync when the server is started again, killed, or closed, or a command writes beside it',
   () => {
-    const told: string[] = [];
+    const reports: string[] = [];
     const { acknowledged, cuts } = failEachSync(
       { reactions, counts: [1], from: 24, step: 100, tearings: 1, moments: 2 },
-      (text) => told.push(text),
+      (text) => reports.push(text),
     );
-    assert.equal(told, []);
+    assert.equal(reports, []);
     assert.ok(acknowledged > 60 && cuts > 100, JSON.stringify({ acknowledged, cuts }));
   },
 );
@@ -211,19 +211,19 @@ syncs('a database that has failed commits nothing that was begun before, reports
 syncs('a log that is written again stays locked: who opens the database then does not begin its index anew', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-found-'));
   const file = join(folder, 'test.db');
-  const elsewhere = (text: string): void => {
+  const remote = (text: string): void => {
     const program = `const SQLite = require('better-sqlite3'); const db = new SQLite(process.argv[1]); ${text}; process.exit()`;
     execFileSync(process.execPath, ['-e', program, file], { cwd: fileURLToPath(new URL('.', import.meta.url)) });
   };
   // What a process leaves that does not close.
-  elsewhere(
+  remote(
     `db.pragma('journal_mode = WAL'); db.exec('CREATE TABLE item (id INTEGER); PRAGMA application_id = ${applicationId}')`,
   );
   const db = SqliteDatabase.open(file);
   db.write(() => db.insert('item', { id: 1 }));
   db.commit();
   db.pragma('wal_checkpoint(PASSIVE)');
-  elsewhere("db.prepare('SELECT id FROM item').get()");
+  remote("db.prepare('SELECT id FROM item').get()");
   const { checkpointed, log } = present(
     db.get<{ log: number; checkpointed: number }>(sql`PRAGMA wal_checkpoint(NOOP)`),
   );
@@ -247,8 +247,8 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
     ],
     options,
   );
-  const kept = (): readonly [boolean, Buffer] => [existsSync(`${file}-wal`), readFileSync(file)];
-  const before = kept();
+  const stored = (): readonly [boolean, Buffer] => [existsSync(`${file}-wal`), readFileSync(file)];
+  const before = stored();
   const open = `import { SqliteDatabase } from '${compiled(new URL('opened-elsewhere.ts', import.meta.url))}';
     let message = '';
     try { SqliteDatabase.open('${file}'); } catch (error) { message = error.message; }
@@ -257,14 +257,14 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
   // What a process has not closed is closed at its end.
   const opened = (): string =>
     execFileSync(process.execPath, ['--input-type=module', '-e', open], options).toString().trim();
-  let refused = 0;
-  for (let message = 'none'; message !== ''; refused++) {
-    disk.failSyncs(disk.syncs + refused, 1);
+  let rejection = 0;
+  for (let message = 'none'; message !== ''; rejection++) {
+    disk.failSyncs(disk.syncs + rejection, 1);
     message = opened();
     assert.match(message, /^$|EIO|disk I\/O error|fails/);
-    assert.equal(kept(), before);
+    assert.equal(stored(), before);
   }
-  assert.ok(refused > 2, String(refused));
+  assert.ok(rejection > 2, String(rejection));
   disk.remove();
 });
 
@@ -279,7 +279,7 @@ onFaultyDisk('a command says that something is done when it is, and else why it 
   const before = disk.syncs;
   assert.is((await run('token', 'bob')).code, 0);
   const each = disk.syncs - before;
-  let refused = 0;
+  let rejection = 0;
   for (let i = 0; i < each; i++) {
     disk.failSyncs(disk.syncs + i, 1);
     const { code, stderr, stdout } = await run('user', 'add', `user${i}`);
@@ -287,9 +287,9 @@ onFaultyDisk('a command says that something is done when it is, and else why it 
     assert.equal([code, stdout !== ''], isThere ? [0, true] : [1, false]);
     if (code === 0) continue;
     assert.match(stderr, /^tenantry: [^\n]+\n$/m);
-    refused++;
+    rejection++;
   }
-  assert.ok(refused > 0);
+  assert.ok(rejection > 0);
   await program.end();
   disk.remove();
 });

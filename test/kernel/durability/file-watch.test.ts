@@ -30,7 +30,7 @@ const spoiled: [title: string, spoil: () => void, told: (size: number) => string
   ],
 ];
 
-for (const [title, spoil, told] of spoiled)
+for (const [title, spoil, reports] of spoiled)
   test(`a file that is ${title} ends the server with 1 and a line that says so`, async () => {
     const size = readFileSync(file()).length;
     const server = await program.serve();
@@ -44,7 +44,7 @@ for (const [title, spoil, told] of spoiled)
     const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
     assert.equal(
       fatal.map(({ err, msg }) => [msg, err.message]),
-      [['the server stops: restore a backup', `${file()} was ${told(size)} while it was served: restore a backup`]],
+      [['the server stops: restore a backup', `${file()} was ${reports(size)} while it was served: restore a backup`]],
     );
   });
 

@@ -14,20 +14,20 @@ test('whoever gives a new file its write-ahead log waits for another who is abou
   const file = join(folder, 'new.db');
   const [first, second] = [openHandle(file, undefined), openHandle(file, undefined)];
   first.exec('BEGIN IMMEDIATE');
-  const refusals: unknown[] = [];
+  const rejections: unknown[] = [];
   const pragma = second.pragma.bind(second);
-  second.pragma = (...given) => {
+  second.pragma = (...input) => {
     try {
-      return pragma(...given);
+      return pragma(...input);
     } catch (error) {
-      refusals.push(codeOf(error));
+      rejections.push(codeOf(error));
       first.exec('COMMIT');
       enterWriteAheadLog(first);
       throw error;
     }
   };
   enterWriteAheadLog(second);
-  assert.equal(refusals, ['SQLITE_BUSY']);
+  assert.equal(rejections, ['SQLITE_BUSY']);
   for (const handle of [first, second]) {
     assert.is(handle.pragma('journal_mode', { simple: true }), 'wal');
     handle.close();

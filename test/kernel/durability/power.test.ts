@@ -19,9 +19,9 @@ const onFaultyDisk = canFail ? test : test.skip;
 onFaultyDisk(
   'no cut of the power loses an acknowledged write, whatever sectors are torn and whichever syncs failed before',
   async () => {
-    const { damaged, losses, refused, windows, writes } = await losePower(50, 5000, [builtProgram]);
+    const { damaged, losses, refused: rejection, windows, writes } = await losePower(50, 5000, [builtProgram]);
     assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
-    assert.ok(writes > 20 && refused > 0 && windows > 2, JSON.stringify({ writes, refused, windows }));
+    assert.ok(writes > 20 && rejection > 0 && windows > 2, JSON.stringify({ writes, refused: rejection, windows }));
   },
 );
 
@@ -116,18 +116,18 @@ onFaultyDisk(
       assert.is((await post(url, token, '/api/hooks-web/', hook)).status, 201);
       assert.is((await write()).status, 201);
       disk.set('room', true);
-      let [stored, refused] = [1, 0];
+      let [stored, rejection] = [1, 0];
       // There may be room in the log at first.
-      for (let i = 0; i < 200 && refused < 20; i++) {
+      for (let i = 0; i < 200 && rejection < 20; i++) {
         const [written, ...reads] = await Promise.all([write(), read(), read(), read(), read()]);
         if (written.status === 201) stored++;
         else {
-          refused++;
+          rejection++;
           assert.equal([written.status, written.body], [507, { detail: 'Out of storage.' }]);
         }
         assert.equal(reads, [200, 200, 200, 200]);
       }
-      assert.is(refused, 20);
+      assert.is(rejection, 20);
       await pause(2500);
       const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
       assert.is(new Set(ids).size, ids.length, 'what cannot be written down is not sent again');

@@ -56,10 +56,10 @@ test('one that breaks off in the middle is told by a server and by doctor', asyn
   assert.match((await program.run(['doctor', '--data', 'other'])).stderr, /the write-ahead log breaks off: /);
   const server = await program.serve();
   await server.stop();
-  const told = JSON.parse(server.errors().split('\n')[0] ?? '');
-  assert.equal([told.level, told.file, told.pages], [40, wal, 3]);
-  assert.ok(told.transactions > 3);
-  assert.match(told.msg, /^the write-ahead log breaks off: transactions behind these pages are dropped\. /);
+  const reports = JSON.parse(server.errors().split('\n')[0] ?? '');
+  assert.equal([reports.level, reports.file, reports.pages], [40, wal, 3]);
+  assert.ok(reports.transactions > 3);
+  assert.match(reports.msg, /^the write-ahead log breaks off: transactions behind these pages are dropped\. /);
 });
 
 test('one that ends early is as a cut of the power leaves it: it is read up to there', async () => {
@@ -76,10 +76,10 @@ test('one that another process removes as it closes the database is none', () =>
   const copy = `${wal}.copy`;
   const { openSync, readFileSync } = fs;
   const whenRemoved =
-    <A extends unknown[], R>(read: (...given: A) => R) =>
-    (...given: A): R => {
+    <A extends unknown[], R>(read: (...input: A) => R) =>
+    (...input: A): R => {
       rmSync(copy, { force: true });
-      return read(...given);
+      return read(...input);
     };
   Object.assign(fs, { openSync: whenRemoved(openSync), readFileSync: whenRemoved(readFileSync) });
   syncBuiltinESMExports();

@@ -26,12 +26,12 @@ connections('pipelined requests are answered in their order, also when an earlie
     'Host: localhost',
     '',
   );
-  const answers = [await wire.response(), await wire.response(), await wire.response()];
+  const responses = [await wire.response(), await wire.response(), await wire.response()];
   assert.equal(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [401, 201, 200],
   );
-  assert.equal(Object.keys(JSON.parse(answers[2]?.body ?? '')), ['version']);
+  assert.equal(Object.keys(JSON.parse(responses[2]?.body ?? '')), ['version']);
   wire.close();
 });
 
@@ -62,8 +62,8 @@ connections('a client that announces a body above the limit gets the final answe
     ['PATCH /api/customers/00000000000000000000000000000000/ HTTP/1.1', 1_048_577, 404],
     ['POST /api-auth/password/ HTTP/1.1', 65_537, 413],
   ] as const) {
-    const answer = await sendOverWire(fixture.url, ...announce(line, length));
-    assert.equal([line, answer.status, answer.headers.connection], [line, status, 'close']);
+    const reply = await sendOverWire(fixture.url, ...announce(line, length));
+    assert.equal([line, reply.status, reply.headers.connection], [line, status, 'close']);
   }
   const wire = await Wire.to(fixture.url);
   const body = '{"name":"Small enough"}';
@@ -75,15 +75,15 @@ connections('a client that announces a body above the limit gets the final answe
 });
 
 connections('answers tell how long an idle connection is kept, by the setting keep_alive_timeout', async () => {
-  const kept = await Fixture.start({ keep_alive_timeout: '620s' });
+  const stored = await Fixture.start({ keep_alive_timeout: '620s' });
   for (const [server, timeout] of [
     [fixture, 60],
-    [kept, 620],
+    [stored, 620],
   ] as const) {
-    const answer = await sendOverWire(server.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
-    assert.is(answer.headers['keep-alive'], `timeout=${timeout}`);
+    const reply = await sendOverWire(server.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+    assert.is(reply.headers['keep-alive'], `timeout=${timeout}`);
   }
-  await kept.close();
+  await stored.close();
   for (const keep_alive_timeout of ['0s', '2d'])
     assert.throws(() => loadConfig({ options: { keep_alive_timeout } }), /must be from 1s to 86400s/);
 });
@@ -103,8 +103,8 @@ connections('a body that breaks off in malformed chunks is 400 and changes nothi
     '0',
     '',
   );
-  const answer = await wire.response();
-  assert.equal([answer.status, JSON.parse(answer.body)], [400, malformed]);
+  const reply = await wire.response();
+  assert.equal([reply.status, JSON.parse(reply.body)], [400, malformed]);
   assert.is(await wire.closed(), '');
   assert.is(await count(), before);
 });
@@ -122,8 +122,8 @@ connections('what is not HTTP, or ambiguous, is 400', async () => {
     ['POST /api/customers/ HTTP/1.1', 'Host: x', 'Content-Length: -1'],
   ];
   for (const lines of requests) {
-    const answer = await sendOverWire(fixture.url, ...lines, '');
-    assert.equal([lines, answer.status, JSON.parse(answer.body)], [lines, 400, malformed]);
+    const reply = await sendOverWire(fixture.url, ...lines, '');
+    assert.equal([lines, reply.status, JSON.parse(reply.body)], [lines, 400, malformed]);
   }
 });
 
@@ -138,13 +138,13 @@ connections('a client that waits for 100 Continue gets it and then its answer', 
 
 connections('other expectations are ignored, and so is an offer to upgrade', async () => {
   for (const line of ['Expect: miracles', 'Connection: upgrade\r\nUpgrade: websocket']) {
-    const answer = await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
-    assert.equal([answer.status, Object.keys(JSON.parse(answer.body))], [200, ['version']]);
+    const reply = await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
+    assert.equal([reply.status, Object.keys(JSON.parse(reply.body))], [200, ['version']]);
   }
 });
 
 connections('of repeated headers the first Authorization and Content-Type count', async () => {
-  const answer = await sendOverWire(
+  const reply = await sendOverWire(
     fixture.url,
     'GET /api/ HTTP/1.1',
     ...head,
@@ -152,7 +152,7 @@ connections('of repeated headers the first Authorization and Content-Type count'
     'Content-Type: text/plain',
     '',
   );
-  assert.is(answer.status, 200);
+  assert.is(reply.status, 200);
 });
 
 connections('a client that goes away while it sends, or before its answer, disturbs nobody', async () => {

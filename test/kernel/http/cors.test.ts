@@ -32,8 +32,8 @@ cors('a listed origin may read answers and their headers, without credentials', 
     ['/api/customers/', 401],
     ['/nothing/', 404],
   ] as const) {
-    const answer = await ask(fixture, 'GET', path, { Origin: origin });
-    assert.equal([answer.status, corsHeaders(answer)], [status, exposed]);
+    const response = await ask(fixture, 'GET', path, { Origin: origin });
+    assert.equal([response.status, corsHeaders(response)], [status, exposed]);
   }
   const created = await fixture.staff.send('POST', '/api/customers/', '{"name":"Ministry"}', {
     'Content-Type': 'application/json',
@@ -48,13 +48,13 @@ cors(
   'a preflight from a listed origin is 204 without authentication and allows all methods and four headers',
   async () => {
     for (const path of ['/api/customers/', '/api/nothing/', '/api-auth/password/']) {
-      const answer = await ask(fixture, 'OPTIONS', path, {
+      const response = await ask(fixture, 'OPTIONS', path, {
         Origin: origin,
         'Access-Control-Request-Method': 'PATCH',
         'Access-Control-Request-Headers': 'authorization',
       });
-      assert.equal([answer.status, answer.body], [204, undefined]);
-      const { 'access-control-max-age': _, ...rest } = corsHeaders(answer);
+      assert.equal([response.status, response.body], [204, undefined]);
+      const { 'access-control-max-age': _, ...rest } = corsHeaders(response);
       assert.equal(rest, {
         ...exposed,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
@@ -69,8 +69,9 @@ cors('a star stands for any origin, for a port, or for exactly one first label',
   const open = await Fixture.start({
     allowed_origins: ['http://localhost:*', 'https://*.example.com', 'http://[::1]:*'],
   });
-  const allowed = async (from: Fixture, asked: string) =>
-    (await ask(from, 'GET', '/api/version/', { Origin: asked })).headers.get('access-control-allow-origin') === asked;
+  const allowed = async (from: Fixture, requests: string) =>
+    (await ask(from, 'GET', '/api/version/', { Origin: requests })).headers.get('access-control-allow-origin') ===
+    requests;
   for (const good of ['http://localhost:3000', 'http://localhost', 'https://a.example.com', 'http://[::1]:80'])
     assert.ok(await allowed(open, good), good);
   for (const bad of [
@@ -95,8 +96,8 @@ cors('a star stands for any origin, for a port, or for exactly one first label',
 
 cors('OPTIONS from a listed origin without Access-Control-Request-Method is an ordinary OPTIONS', async () => {
   assert.is((await ask(fixture, 'OPTIONS', '/api/customers/', { Origin: origin })).status, 401);
-  const answer = await ask(fixture, 'OPTIONS', '/api/version/', { Origin: origin });
-  assert.equal([answer.status, answer.body.name, corsHeaders(answer)], [200, 'Version', exposed]);
+  const response = await ask(fixture, 'OPTIONS', '/api/version/', { Origin: origin });
+  assert.equal([response.status, response.body.name, corsHeaders(response)], [200, 'Version', exposed]);
 });
 
 cors('for other origins no CORS header is sent, and their preflight is answered without authentication', async () => {
@@ -126,8 +127,8 @@ cors('a server in memory to which the setting gives nothing allows pages of this
       'Access-Control-Request-Method': 'GET',
     });
     assert.equal([preflight.status, preflight.headers.get('access-control-allow-origin')], [204, local]);
-    const refused = await ask(fixture, 'GET', '/api/version/', { Origin: local.replace(':3000', ':3001') });
-    assert.equal(corsHeaders(refused), {}, 'the setting names others');
+    const rejection = await ask(fixture, 'GET', '/api/version/', { Origin: local.replace(':3000', ':3001') });
+    assert.equal(corsHeaders(rejection), {}, 'the setting names others');
   }
   for (const other of ['http://localhost.example.com:5173', 'http://127.0.0.2', 'https://app.example.com', 'null'])
     assert.equal(corsHeaders(await ask(closed, 'GET', '/api/version/', { Origin: other })), {}, other);
@@ -144,12 +145,12 @@ cors(
           .split('\n')
           .filter((line) => line.includes('allowed_origins'))
           .map((line) => JSON.parse(line).origin);
-      const send = (asked: string, method = 'GET') =>
+      const send = (requests: string, method = 'GET') =>
         fetch(`${url}/api/version/`, {
           method,
-          headers: { Origin: asked, ...(method === 'OPTIONS' && { 'Access-Control-Request-Method': 'GET' }) },
+          headers: { Origin: requests, ...(method === 'OPTIONS' && { 'Access-Control-Request-Method': 'GET' }) },
         });
-      for (const asked of [
+      for (const requests of [
         url,
         url.replace('http:', 'https:'),
         'http://localhost:5173',
@@ -157,7 +158,7 @@ cors(
         'null',
       ])
         for (const method of ['OPTIONS', 'GET', 'GET'])
-          assert.is((await send(asked, method)).headers.get('access-control-allow-origin'), null);
+          assert.is((await send(requests, method)).headers.get('access-control-allow-origin'), null);
       const first = ['http://localhost:5173', 'https://app.example.com', 'null'];
       await eventually('the log has the warnings', () => warnings().length >= first.length);
       assert.equal(warnings(), first);

@@ -23,12 +23,12 @@ interface Raw {
 function ask(path: string, accepted: string, further: Readonly<Record<string, string>> = {}): Promise<Raw> {
   const headers = { ...further, Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
   return new Promise((resolve, reject) => {
-    const request = get(fixture.url + path, { headers }, (answer) => {
+    const request = get(fixture.url + path, { headers }, (reply) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () => {
-        const { 'content-encoding': encoding, vary, etag } = answer.headers;
-        resolve({ status: answer.statusCode, encoding, vary, etag, bytes: Buffer.concat(chunks) });
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => {
+        const { 'content-encoding': encoding, vary, etag } = reply.headers;
+        resolve({ status: reply.statusCode, encoding, vary, etag, bytes: Buffer.concat(chunks) });
       });
     });
     request.on('error', reject);

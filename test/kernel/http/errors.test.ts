@@ -5,7 +5,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: errors, fixture } = suiteWithServer('statuses and error bodies');
 
-const told = ({ status, body }: ApiResponse<Json>) => [status, body];
+const reports = ({ status, body }: ApiResponse<Json>) => [status, body];
 const post = (body: string | Uint8Array, type = 'application/json') =>
   fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
 
@@ -15,9 +15,9 @@ errors('201 answers the whole object and its Location, 200 the whole object, 204
   assert.is(created.headers.get('location'), created.body.url);
   assert.equal((await fixture.staff.get(created.body.url)).body, created.body);
   const changed = await fixture.staff.patch(created.body.url, { name: 'Bureau' });
-  assert.equal(told(changed), [200, { ...created.body, name: 'Bureau' }]);
+  assert.equal(reports(changed), [200, { ...created.body, name: 'Bureau' }]);
   const deleted = await fixture.staff.delete(created.body.url);
-  assert.equal(told(deleted), [204, undefined]);
+  assert.equal(reports(deleted), [204, undefined]);
   assert.is(deleted.headers.get('content-length'), null);
 });
 
@@ -41,18 +41,18 @@ errors('a JSON body that is no object is 400 and says what it is', async () => {
     ['1.5', 'float'],
     ['true', 'bool'],
   ] as const) {
-    assert.equal(told(await post(text)), [
+    assert.equal(reports(await post(text)), [
       400,
       { non_field_errors: [`Invalid data. Expected a dictionary, but got ${kind}.`] },
     ]);
   }
-  assert.equal(told(await post('null')), [400, { non_field_errors: ['No data provided'] }]);
+  assert.equal(reports(await post('null')), [400, { non_field_errors: ['No data provided'] }]);
 });
 
 errors('401 without credentials', async () => {
-  const answer = await fixture.anonymous.get('/api/');
-  assert.equal(told(answer), [401, { detail: 'Authentication credentials were not provided.' }]);
-  assert.is(answer.headers.get('www-authenticate'), 'Token');
+  const response = await fixture.anonymous.get('/api/');
+  assert.equal(reports(response), [401, { detail: 'Authentication credentials were not provided.' }]);
+  assert.is(response.headers.get('www-authenticate'), 'Token');
 });
 
 errors('415 names the media type as it was sent', async () => {
@@ -64,21 +64,21 @@ errors('415 names the media type as it was sent', async () => {
     'json',
     'multipart/mixed; boundary=x',
   ]) {
-    assert.equal(told(await post('{"name":"x"}', type)), [
+    assert.equal(reports(await post('{"name":"x"}', type)), [
       415,
       { detail: `Unsupported media type "${type}" in request.` },
     ]);
   }
-  assert.equal(told(await post(Buffer.from('{}'), '')), [415, { detail: 'Unsupported media type "" in request.' }]);
+  assert.equal(reports(await post(Buffer.from('{}'), '')), [415, { detail: 'Unsupported media type "" in request.' }]);
 });
 
 errors('a body in a content coding is 415, which names the codings that are accepted', async () => {
   const send = (coding: string, body: string, path = '/api/customers/', method = 'POST') =>
     fixture.staff.send(method, path, body, { 'Content-Type': 'application/json', 'Content-Encoding': coding });
   for (const coding of ['gzip', 'br', 'x-gzip', 'identity, gzip', 'aes128gcm']) {
-    const refused = await send(coding, '{"name":"Packed"}');
+    const rejection = await send(coding, '{"name":"Packed"}');
     assert.equal(
-      [told(refused), refused.headers.get('accept-encoding')],
+      [reports(rejection), rejection.headers.get('accept-encoding')],
       [[415, { detail: `Unsupported content encoding "${coding}" in request.` }], 'identity'],
     );
   }
@@ -103,9 +103,9 @@ errors('a multipart body that cannot be read is 400', async () => {
     ['multipart/form-data; boundary=x', '--x\r\nContent-Dispo'],
   ] as const;
   for (const [type, body] of bodies) {
-    const answer = await post(body, type);
-    assert.equal([type, body, answer.status, Object.keys(answer.body)], [type, body, 400, ['detail']]);
-    assert.match(answer.body.detail, /^Multipart form parse error - \S/);
+    const response = await post(body, type);
+    assert.equal([type, body, response.status, Object.keys(response.body)], [type, body, 400, ['detail']]);
+    assert.match(response.body.detail, /^Multipart form parse error - \S/);
   }
 });
 
@@ -121,7 +121,7 @@ errors('text of a form that is no UTF-8 is 400, in names and values, as in JSON'
     Buffer.from('name=Caf\xe9', 'latin1'),
   ])
     assert.equal(
-      told(await post(body, urlencoded)),
+      reports(await post(body, urlencoded)),
       [400, { detail: 'Form parse error - invalid UTF-8' }],
       String(body),
     );
@@ -132,11 +132,11 @@ errors('text of a form that is no UTF-8 is 400, in names and values, as in JSON'
     parts('name="n\xffme"', 'x'),
     parts('name="image"; filename="\xff.png"', 'x'),
   ])
-    assert.equal(told(await post(body, 'multipart/form-data; boundary=x')), [
+    assert.equal(reports(await post(body, 'multipart/form-data; boundary=x')), [
       400,
       { detail: 'Multipart form parse error - invalid UTF-8' },
     ]);
-  assert.equal(told(await post(Buffer.from('{"name":"Caf\xe9"}', 'latin1'))), [
+  assert.equal(reports(await post(Buffer.from('{"name":"Caf\xe9"}', 'latin1'))), [
     400,
     { detail: 'JSON parse error - invalid UTF-8' },
   ]);
@@ -159,14 +159,17 @@ errors('keys such as __proto__ are data like any other unknown key', async () =>
     'application/x-www-form-urlencoded',
   );
   assert.is(form.status, 201);
-  assert.equal(told(await post('{"__proto__":{"name":"hidden"}}')), [400, { name: ['This field is required.'] }]);
+  assert.equal(reports(await post('{"__proto__":{"name":"hidden"}}')), [400, { name: ['This field is required.'] }]);
 });
 
 errors('JSON nested deeper than 64 levels is 400', async () => {
   const nested = (depth: number) => `{"name":"Deep","unknown":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   assert.is((await post(nested(60))).status, 201);
-  assert.equal(told(await post(nested(100))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
-  assert.equal(told(await post(nested(400_000))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
+  assert.equal(reports(await post(nested(100))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
+  assert.equal(reports(await post(nested(400_000))), [
+    400,
+    { detail: 'JSON parse error - nested deeper than 64 levels' },
+  ]);
 });
 
 errors(
@@ -178,13 +181,13 @@ errors(
       if (/^\s*INSERT INTO event /.test(change.text)) throw new Error('secret of the inside');
       return run.call(db, change);
     };
-    const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });
+    const response = await fixture.staff.post('/api/customers/', { name: 'Half made' });
     db.run = run;
-    assert.equal(told(answer), [
+    assert.equal(reports(response), [
       500,
-      { detail: 'Internal server error.', request_id: answer.headers.get('x-request-id') },
+      { detail: 'Internal server error.', request_id: response.headers.get('x-request-id') },
     ]);
-    assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+    assert.is(response.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
     assert.equal((await fixture.staff.get('/api/customers/?name=half')).body, []);
     assert.is((await fixture.staff.post('/api/customers/', { name: 'Half made' })).status, 201);
   },

@@ -15,7 +15,7 @@ const tagOf = async (path: string, client: Client = fixture.staff): Promise<stri
   assert.ok(tag, path);
   return tag;
 };
-const asked = (path: string, tag: string, method = 'GET') =>
+const requests = (path: string, tag: string, method = 'GET') =>
   fixture.staff.send(method, path, undefined, { 'If-None-Match': tag });
 
 etags('lists, details and the customer image carry an ETag on GET and HEAD', async () => {
@@ -34,26 +34,26 @@ etags('a matching If-None-Match is answered 304 without a body, with the headers
   for (const path of ['/api/customers/', customer.url, `${customer.url}image/`]) {
     const tag = await tagOf(path);
     for (const method of ['GET', 'HEAD']) {
-      const answer = await asked(path, tag, method);
-      assert.equal([answer.status, answer.body], [304, undefined]);
-      assert.is(answer.headers.get('etag'), tag);
-      assert.is(answer.headers.get('cache-control'), 'private, no-cache');
-      assert.is(answer.headers.get('content-type'), null);
-      assert.is(answer.headers.get('content-length'), null);
+      const response = await requests(path, tag, method);
+      assert.equal([response.status, response.body], [304, undefined]);
+      assert.is(response.headers.get('etag'), tag);
+      assert.is(response.headers.get('cache-control'), 'private, no-cache');
+      assert.is(response.headers.get('content-type'), null);
+      assert.is(response.headers.get('content-length'), null);
     }
   }
-  const list = await asked('/api/customers/', await tagOf('/api/customers/'));
+  const list = await requests('/api/customers/', await tagOf('/api/customers/'));
   assert.is(list.headers.get('x-result-count'), '1');
   assert.ok(list.headers.get('link'));
-  assert.is((await asked(customer.url, await tagOf(customer.url))).headers.get('vary'), 'Accept-Encoding');
+  assert.is((await requests(customer.url, await tagOf(customer.url))).headers.get('vary'), 'Accept-Encoding');
 });
 
 etags('If-None-Match may be a list, weak tags, or any', async () => {
   const tag = await tagOf(customer.url);
   for (const header of [`"other", ${tag}`, `${tag},"other"`, `W/${tag}`, `"a,b" , W/${tag}`, '*', ' * '])
-    assert.is((await asked(customer.url, header)).status, 304, header);
+    assert.is((await requests(customer.url, header)).status, 304, header);
   for (const header of ['"other"', tag.slice(1, -1), `"x${tag.slice(1)}`, '"a, *, b"', ''])
-    assert.is((await asked(customer.url, header)).status, 200, header);
+    assert.is((await requests(customer.url, header)).status, 200, header);
 });
 
 etags('suffixes that compressing proxies append to a tag are ignored', async () => {
@@ -62,9 +62,9 @@ etags('suffixes that compressing proxies append to a tag are ignored', async () 
   const suffixed = (suffix: string): string => tag.replace(/"$/, `${suffix}"`);
   for (const suffix of ['-gzip', '-br', ';gzip', '--gzip', '-zstd', '-deflate', '-gzip-gzip', '-br;gzip'])
     for (const header of [suffixed(suffix), `W/${suffixed(suffix)}`, `"other-gzip", ${suffixed(suffix)}`])
-      assert.is((await asked(`${url}?field=name`, header)).status, 304, header);
+      assert.is((await requests(`${url}?field=name`, header)).status, 304, header);
   for (const header of [suffixed('-other'), suffixed('-gzipped'), suffixed('gzip'), `${tag}-gzip`, '"-gzip"', '-gzip'])
-    assert.is((await asked(`${url}?field=name`, header)).status, 200, header);
+    assert.is((await requests(`${url}?field=name`, header)).status, 200, header);
 });
 
 etags('the ETag changes with the object, and with what the answer tells of others', async () => {
@@ -74,7 +74,7 @@ etags('the ETag changes with the object, and with what the answer tells of other
   assert.is.not(between, before);
   await fixture.staff.patch(customer.url, { name: 'Bureau' });
   assert.is.not(await tagOf(customer.url), between);
-  assert.is((await asked(customer.url, between)).status, 200);
+  assert.is((await requests(customer.url, between)).status, 200);
 });
 
 etags('the ETag of a page changes with the number of objects behind it', async () => {
@@ -103,7 +103,7 @@ etags('errors and answers to writes carry none, and If-None-Match does nothing t
     'If-None-Match': '*',
   });
   assert.equal([changed.status, changed.headers.get('etag')], [200, null]);
-  const missing = await asked('/api/customers/?page=9', '*');
+  const missing = await requests('/api/customers/?page=9', '*');
   assert.equal([missing.status, missing.headers.get('etag')], [404, null]);
 });
 

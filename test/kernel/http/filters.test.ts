@@ -74,8 +74,8 @@ filters('a malformed value of a typed parameter is 400 under its name', async ()
     ['customer-permissions', 'customer_url=/nothing/', { customer_url: ['Invalid hyperlink - No URL match.'] }],
   ];
   for (const [path, query, body] of wrong) {
-    const answer = await list(query, path);
-    assert.equal([query, answer.status, answer.body], [query, 400, body]);
+    const response = await list(query, path);
+    assert.equal([query, response.status, response.body], [query, 400, body]);
   }
 });
 
@@ -125,8 +125,8 @@ filters('an unknown name in o is 400', async () => {
     ['__proto__', '__proto__'],
     ['name;DROP', 'name;DROP'],
   ]) {
-    const answer = await list(`o=${o}`);
-    assert.equal([answer.status, answer.body], [400, { o: [`"${name}" is not a valid choice.`] }]);
+    const response = await list(`o=${o}`);
+    assert.equal([response.status, response.body], [400, { o: [`"${name}" is not a valid choice.`] }]);
   }
 });
 
@@ -200,8 +200,8 @@ filters(
       },
     };
     for (const [path, body] of Object.entries(wrong)) {
-      const answer = await fixture.staff.get(`/api/${path}`);
-      assert.equal([answer.status, answer.body], [400, body], path);
+      const response = await fixture.staff.get(`/api/${path}`);
+      assert.equal([response.status, response.body], [400, body], path);
     }
   },
 );

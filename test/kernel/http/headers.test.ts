@@ -13,14 +13,14 @@ headers.before(async () => {
 });
 
 /** One answer of every status. */
-async function answers(): Promise<Record<string, ApiResponse<Json>>> {
+async function responses(): Promise<Record<string, ApiResponse<Json>>> {
   const { staff, anonymous } = fixture;
-  const made = await staff.post('/api/customers/', { name: 'Made' });
+  const creation = await staff.post('/api/customers/', { name: 'Made' });
   const { etag } = Object.fromEntries((await staff.get(customer.url)).headers);
   return {
     200: await staff.get('/api/customers/'),
-    201: made,
-    204: await staff.delete(made.body.url),
+    201: creation,
+    204: await staff.delete(creation.body.url),
     304: await staff.get(customer.url, { 'If-None-Match': etag as string }),
     400: await staff.patch(customer.url, { name: '' }),
     401: await anonymous.get(customer.url),
@@ -48,11 +48,11 @@ headers('Allow is on every answer of an existing path, errors included', async (
     413: detail,
     415: detail,
   };
-  const found = Object.entries(await answers()).map(([status, answer]) => {
-    assert.is(String(answer.status), status);
-    return [status, answer.headers.get('allow')];
+  const matches = Object.entries(await responses()).map(([status, response]) => {
+    assert.is(String(response.status), status);
+    return [status, response.headers.get('allow')];
   });
-  assert.equal(Object.fromEntries(found), expected);
+  assert.equal(Object.fromEntries(matches), expected);
   assert.is((await fixture.staff.get('/api/nothing/')).headers.get('allow'), null);
 });
 
@@ -73,14 +73,15 @@ headers('Allow names only the methods that are served, in a fixed order', async 
 });
 
 headers('WWW-Authenticate: Token is on every 401 and on no other answer', async () => {
-  for (const [status, answer] of Object.entries(await answers())) {
-    assert.is(answer.headers.get('www-authenticate'), status === '401' ? 'Token' : null, status);
+  for (const [status, response] of Object.entries(await responses())) {
+    assert.is(response.headers.get('www-authenticate'), status === '401' ? 'Token' : null, status);
   }
   const failed = [
     await fixture.anonymous.post('/api-auth/password/', {}),
     await fixture.anonymous.post('/api-auth/password/', { username: 'x', password: 'y' }),
   ];
-  for (const answer of failed) assert.equal([answer.status, answer.headers.get('www-authenticate')], [401, 'Token']);
+  for (const response of failed)
+    assert.equal([response.status, response.headers.get('www-authenticate')], [401, 'Token']);
 });
 
 headers('Location on 201 is the url of the created object', async () => {
@@ -90,45 +91,46 @@ headers('Location on 201 is the url of the created object', async () => {
     await fixture.staff.post('/api/projects/', { name: 'One', customer: customer.url }),
     await fixture.staff.post('/api/customer-permissions/', { customer: customer.url, user: user.url, role: 'owner' }),
   ];
-  for (const answer of created) assert.equal([answer.status, answer.headers.get('location')], [201, answer.body.url]);
+  for (const response of created)
+    assert.equal([response.status, response.headers.get('location')], [201, response.body.url]);
 });
 
 headers('Cache-Control is private, no-cache with an ETag, else no-store', async () => {
-  for (const [status, answer] of Object.entries(await answers())) {
+  for (const [status, response] of Object.entries(await responses())) {
     const tagged = status === '200' || status === '304';
-    assert.is(answer.headers.get('cache-control'), tagged ? 'private, no-cache' : 'no-store', status);
-    assert.is(answer.headers.has('etag'), tagged, status);
+    assert.is(response.headers.get('cache-control'), tagged ? 'private, no-cache' : 'no-store', status);
+    assert.is(response.headers.has('etag'), tagged, status);
   }
   assert.is((await fixture.staff.send('HEAD', customer.url)).headers.get('cache-control'), 'private, no-cache');
 });
 
 headers('X-Content-Type-Options: nosniff and a request id of its own are on every answer', async () => {
-  const all = Object.values(await answers());
-  for (const answer of all) assert.is(answer.headers.get('x-content-type-options'), 'nosniff');
-  const ids = all.map((answer) => answer.headers.get('x-request-id'));
+  const all = Object.values(await responses());
+  for (const response of all) assert.is(response.headers.get('x-content-type-options'), 'nosniff');
+  const ids = all.map((response) => response.headers.get('x-request-id'));
   assert.is(new Set(ids).size, ids.length);
   assert.not.ok(ids.includes(null));
 });
 
 headers('also on the answers to what is no request', async () => {
-  const refused = [
+  const rejection = [
     await sendOverWire(fixture.url, 'HELLO', ''),
     await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),
     await sendOverWire(fixture.url, 'GET nowhere HTTP/1.1', 'Host: localhost', ''),
     await sendOverWire(fixture.url, 'OPTIONS * HTTP/1.1', 'Host: localhost', ''),
     await sendOverWire(fixture.url, `GET / HTTP/1.1`, `X: ${'x'.repeat(20_000)}`, ''),
   ];
-  const ids = refused.map((answer) => answer.headers['x-request-id']);
+  const ids = rejection.map((response) => response.headers['x-request-id']);
   assert.equal(
-    refused.map((answer) => answer.status),
+    rejection.map((response) => response.status),
     [400, 400, 400, 400, 431],
   );
   assert.is(new Set(ids).size, ids.length);
-  for (const answer of refused) {
-    assert.match(answer.headers['x-request-id'] as string, /^[\w-]+$/);
-    assert.is(answer.headers['x-content-type-options'], 'nosniff');
-    assert.is(answer.headers['cache-control'], 'no-store');
-    assert.equal(Object.keys(JSON.parse(answer.body)), ['detail']);
+  for (const response of rejection) {
+    assert.match(response.headers['x-request-id'] as string, /^[\w-]+$/);
+    assert.is(response.headers['x-content-type-options'], 'nosniff');
+    assert.is(response.headers['cache-control'], 'no-store');
+    assert.equal(Object.keys(JSON.parse(response.body)), ['detail']);
   }
 });
 

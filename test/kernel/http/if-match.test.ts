@@ -5,7 +5,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: matching, fixture } = suiteWithServer('If-Match');
 const changed = [412, { detail: 'The object has been changed since you read it.' }];
-const told = ({ status, body }: ApiResponse<Json>) => [status, body];
+const reports = ({ status, body }: ApiResponse<Json>) => [status, body];
 const etagOf = async (url: string) => (await fixture.staff.get(url)).headers.get('etag') ?? '';
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fixture.staff.send(method, path, body, headers);
@@ -20,14 +20,14 @@ matching('a change of what has been changed since is 412, and nothing is done', 
     ['PUT', { name: 'Third' }],
     ['DELETE', undefined],
   ] as const)
-    assert.equal(told(await send(method, url, body, { 'If-Match': etag })), changed, method);
+    assert.equal(reports(await send(method, url, body, { 'If-Match': etag })), changed, method);
   assert.is((await fixture.staff.get(url)).body.name, 'Second');
   assert.equal(fixture.events(), []);
   const now = await etagOf(url);
   assert.is((await send('PATCH', url, { name: 'Third' }, { 'If-Match': `"other", W/${now}` })).status, 200);
   assert.is((await send('PATCH', url, { name: 'Fourth' }, { 'If-Match': '*' })).status, 200);
-  assert.equal(told(await send('PATCH', url, { name: 'Fifth' }, { 'If-Match': 'malformed' })), changed);
-  assert.equal(told(await send('PUT', url, { name: 'Fifth' }, { 'If-None-Match': '*' })), changed);
+  assert.equal(reports(await send('PATCH', url, { name: 'Fifth' }, { 'If-Match': 'malformed' })), changed);
+  assert.equal(reports(await send('PUT', url, { name: 'Fifth' }, { 'If-None-Match': '*' })), changed);
   assert.is((await send('DELETE', url, undefined, { 'If-Match': await etagOf(url) })).status, 204);
 });
 
@@ -36,7 +36,7 @@ matching('a tag that a compressing proxy has appended its coding to is the same 
   for (const suffix of ['-gzip', '-br', ';gzip', '-gzip-gzip']) {
     const etag = (await etagOf(url)).replace(/(-(br|gzip))?"$/, `${suffix}"`);
     assert.is((await send('PATCH', url, { name: `Behind ${suffix}` }, { 'If-Match': etag })).status, 200, suffix);
-    assert.equal(told(await send('PATCH', url, { name: 'Late' }, { 'If-Match': etag })), changed, suffix);
+    assert.equal(reports(await send('PATCH', url, { name: 'Late' }, { 'If-Match': etag })), changed, suffix);
   }
 });
 
@@ -50,7 +50,7 @@ matching(
     assert.is((await fixture.as('reader').send('PATCH', customer.url, { name: 'x' }, stale)).status, 403);
     assert.is((await send('PATCH', customer.url, { name: '' }, stale)).status, 400);
     assert.is((await send('PATCH', customer.url.replace(/[0-9a-f]{32}/, '0'.repeat(32)), {}, stale)).status, 404);
-    assert.equal(told(await send('DELETE', customer.url, undefined, stale)), changed);
+    assert.equal(reports(await send('DELETE', customer.url, undefined, stale)), changed);
     assert.is((await send('DELETE', customer.url, undefined, { 'If-Match': await etagOf(customer.url) })).status, 409);
   },
 );
@@ -59,18 +59,18 @@ matching('an action is compared with its object, and what has no ETag is matched
   const customer = await fixture.customer('Acting');
   const project = await fixture.project('Bridge', customer);
   const action = `${project.url}update_certifications/`;
-  assert.equal(told(await send('POST', action, { certifications: [] }, { 'If-Match': '"stale"' })), changed);
+  assert.equal(reports(await send('POST', action, { certifications: [] }, { 'If-Match': '"stale"' })), changed);
   const etag = await etagOf(project.url);
   assert.is((await send('POST', action, { certifications: [] }, { 'If-Match': etag })).status, 200);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
-  assert.equal(told(await send('PATCH', me.url, { job_title: 'x' }, { 'If-Match': '"any"' })), changed);
+  assert.equal(reports(await send('PATCH', me.url, { job_title: 'x' }, { 'If-Match': '"any"' })), changed);
   assert.is((await send('PATCH', me.url, { job_title: 'x' }, { 'If-Match': '*' })).status, 200);
   assert.is(
     (await send('POST', '/api-auth/password/', { username: 'x', password: 'y' }, { 'If-Match': '"x"' })).status,
     401,
   );
   const image = `${customer.url}image/`;
-  assert.equal(told(await send('DELETE', image, undefined, { 'If-Match': '"x"' })), changed);
+  assert.equal(reports(await send('DELETE', image, undefined, { 'If-Match': '"x"' })), changed);
 });
 
 matching.run();

@@ -11,34 +11,34 @@ ignored.before(async () => {
 ignored.after(() => strict.close());
 
 const header = ({ headers }: ApiResponse<Json>) => headers.get('x-ignored');
-const told = ({ body, status }: ApiResponse<Json>) => [status, body];
+const reports = ({ body, status }: ApiResponse<Json>) => [status, body];
 
 ignored('parameters and members that an operation does not have are told in X-Ignored', async () => {
   const { staff } = fixture;
-  const made = await staff.post('/api/customers/?dry=1', {
+  const created = await staff.post('/api/customers/?dry=1', {
     name: 'x',
     nmae: 'y',
     'odd "name"': 1,
     uuid: 'kept',
     url: 'kept',
   });
-  assert.equal([made.status, header(made)], [201, 'query dry; body nmae, odd%20%22name%22']);
+  assert.equal([created.status, header(created)], [201, 'query dry; body nmae, odd%20%22name%22']);
   assert.is(header(await staff.get('/api/customers/?nmae=x&page=1&o=name&field=name&name=x&foo')), 'query nmae, foo');
   assert.is(header(await staff.get('/api/customers/?nmae=x')), 'query nmae');
   assert.is(header(await staff.get('/api/customers/?nmae=x')), 'query nmae', 'remembered');
   assert.is(header(await staff.get('/api/resources/?tag__a=b&monitoring__c=1&tagged=1')), 'query tagged');
   assert.is(header(await staff.get('/docs/?format=openapi&x=y')), 'query x');
-  assert.is(header(await staff.get(made.body.url)), null);
-  assert.is(header(await staff.put(made.body.url, (await staff.get(made.body.url)).body)), null);
-  for (const refused of [
+  assert.is(header(await staff.get(created.body.url)), null);
+  assert.is(header(await staff.put(created.body.url, (await staff.get(created.body.url)).body)), null);
+  for (const rejection of [
     await staff.get('/api/customers/?page=99&nmae=1'),
     await staff.post('/api/customers/?dry', { nmae: 'x' }),
     await staff.get('/api/users/?is_active=2&nmae=1'),
     await fixture.anonymous.get('/api/customers/?nmae=1'),
     await staff.send('PUT', '/api/customers/?nmae=1', {}),
   ]) {
-    assert.ok(refused.status >= 400);
-    assert.is(header(refused), null, `${refused.status}`);
+    assert.ok(rejection.status >= 400);
+    assert.is(header(rejection), null, `${rejection.status}`);
   }
   const user = await staff.post('/api/users/', { username: 'typo', password: 'secret-1' });
   assert.equal([user.status, header(user)], [201, 'body password']);
@@ -54,22 +54,22 @@ ignored('each name is cut, and twenty are told', async () => {
 
 ignored('with strict_input they are 400, together with what else is not valid, and nothing is done', async () => {
   const { staff } = strict;
-  assert.equal(told(await staff.get('/api/users/?nmae=x&is_active=2&o=odd')), [
+  assert.equal(reports(await staff.get('/api/users/?nmae=x&is_active=2&o=odd')), [
     400,
     { is_active: ['"2" is not a valid boolean.'], o: ['"odd" is not a valid choice.'], nmae: ['Unknown parameter.'] },
   ]);
-  assert.equal(told(await staff.get('/api/customers/?nmae=x')), [400, { nmae: ['Unknown parameter.'] }]);
-  assert.equal(told(await staff.get('/api/customers/?nmae=x&page=99')), [400, { nmae: ['Unknown parameter.'] }]);
-  assert.equal(told(await staff.post('/api/customers/?dry', { nmae: 'x' })), [
+  assert.equal(reports(await staff.get('/api/customers/?nmae=x')), [400, { nmae: ['Unknown parameter.'] }]);
+  assert.equal(reports(await staff.get('/api/customers/?nmae=x&page=99')), [400, { nmae: ['Unknown parameter.'] }]);
+  assert.equal(reports(await staff.post('/api/customers/?dry', { nmae: 'x' })), [
     400,
     { name: ['This field is required.'], dry: ['Unknown parameter.'], nmae: ['Unknown field.'] },
   ]);
   const customer = await strict.customer('Ministry');
   await strict.project('Bridge', customer);
   strict.events();
-  assert.equal(told(await staff.delete(`${customer.url}?force=1`)), [400, { force: ['Unknown parameter.'] }]);
-  assert.equal(told(await staff.patch(customer.url, { nmae: 'x', name: 'y' })), [400, { nmae: ['Unknown field.'] }]);
-  assert.equal(told(await staff.patch(`${customer.url}?nmae=x`, { nmae: 'x', name: 'y' })), [
+  assert.equal(reports(await staff.delete(`${customer.url}?force=1`)), [400, { force: ['Unknown parameter.'] }]);
+  assert.equal(reports(await staff.patch(customer.url, { nmae: 'x', name: 'y' })), [400, { nmae: ['Unknown field.'] }]);
+  assert.equal(reports(await staff.patch(`${customer.url}?nmae=x`, { nmae: 'x', name: 'y' })), [
     400,
     { nmae: ['Unknown parameter.', 'Unknown field.'] },
   ]);
@@ -103,10 +103,10 @@ ignored('with strict_input a value outside of a fixed vocabulary is 400, without
     ['/api/hooks-push/', 'type'],
   ] as const) {
     assert.equal(
-      [path, ...told(await strict.staff.get(`${path}?${name}=OKK`))],
+      [path, ...reports(await strict.staff.get(`${path}?${name}=OKK`))],
       [path, 400, { [name]: ['"OKK" is not a valid choice.'] }],
     );
-    assert.equal([path, ...told(await fixture.staff.get(`${path}?${name}=OKK`))], [path, 200, []]);
+    assert.equal([path, ...reports(await fixture.staff.get(`${path}?${name}=OKK`))], [path, 200, []]);
   }
   for (const path of [
     'resources/?state=OK',

@@ -10,10 +10,10 @@ input.before(async () => {
   customer = await fixture.customer('Ministry');
 });
 
-const made = (fields: Json) => fixture.customer('x', fields);
+const creation = (fields: Json) => fixture.customer('x', fields);
 
 input('unknown and read-only keys are silently ignored and not validated', async () => {
-  const created = await made({
+  const created = await creation({
     uuid: 5,
     url: [],
     created: 'never',
@@ -38,14 +38,14 @@ input('a whole representation may be PUT back', async () => {
   for (const object of [customer, project, user]) {
     const { body } = await fixture.staff.get(object.url);
     fixture.events();
-    const answer = await fixture.staff.put(object.url, body);
-    assert.equal([answer.status, answer.body], [200, body]);
+    const response = await fixture.staff.put(object.url, body);
+    assert.equal([response.status, response.body], [200, body]);
     assert.equal(fixture.events(), []);
   }
 });
 
 input('strings are trimmed before validation', async () => {
-  const created = await made({
+  const created = await creation({
     name: '  Ministry \n',
     abbreviation: `${' '.repeat(20)}MIN${' '.repeat(20)}`,
     email: ' a@example.com ',
@@ -66,18 +66,18 @@ input('passwords are not', async () => {
 });
 
 input('numbers are accepted for strings and become strings', async () => {
-  const created = await made({ name: 42, phone_number: 1.5, registration_code: 0 });
+  const created = await creation({ name: 42, phone_number: 1.5, registration_code: 0 });
   assert.equal([created.name, created.phone_number, created.registration_code], ['42', '1.5', '0']);
 });
 
 input('optional strings accept "", never null', async () => {
-  const { url } = await made({ native_name: 'Nimi' });
+  const { url } = await creation({ native_name: 'Nimi' });
   assert.is((await fixture.staff.patch(url, { native_name: '' })).body.native_name, '');
   assert.is((await fixture.staff.patch(url, { native_name: null })).status, 400);
 });
 
 input('an empty string counts as null for a number, a datetime, a nullable field and a link', async () => {
-  assert.is((await made({ agreement_number: '' })).agreement_number, null);
+  assert.is((await creation({ agreement_number: '' })).agreement_number, null);
   assert.equal((await fixture.user('bob', { token_lifetime: '', civil_number: '' })).token_lifetime, null);
   const permission = await fixture.grant(customer, await fixture.user('cid'), 'owner', '' as Json);
   assert.is(permission.expiration_time, null);
@@ -88,7 +88,7 @@ input('an empty string counts as null for a number, a datetime, a nullable field
 input('booleans are true, false, 1, 0 and words in lower, upper and capitalised spelling', async () => {
   const words = { true: ['true', 't', 'yes', 'y', 'on', '1'], false: ['false', 'f', 'no', 'n', 'off', '0'] };
   const spellings = (word: string) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)];
-  const { url } = await made({});
+  const { url } = await creation({});
   for (const [truth, names] of Object.entries(words)) {
     for (const value of [truth === 'true', truth === 'true' ? 1 : 0, ...names.flatMap(spellings)]) {
       await fixture.staff.patch(url, { is_company: truth !== 'true' });
@@ -111,8 +111,8 @@ input('a link is a full URL of any host or a bare path; only the path counts', a
     `/api/customers/${customer.uuid.toUpperCase()}/`,
     ` ${path} `,
   ]) {
-    const answer = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: link });
-    assert.equal([link, answer.status, answer.body.customer], [link, 201, customer.url]);
+    const response = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: link });
+    assert.equal([link, response.status, response.body.customer], [link, 201, customer.url]);
   }
 });
 
@@ -138,17 +138,17 @@ input('a datetime has T or a blank between date and time, and without zone is UT
 });
 
 input('PUT needs only the fields marked so; an absent optional field keeps its value', async () => {
-  const { url } = await made({ email: 'a@example.com', is_company: true });
-  const answer = await fixture.staff.put(url, { name: 'New' });
+  const { url } = await creation({ email: 'a@example.com', is_company: true });
+  const response = await fixture.staff.put(url, { name: 'New' });
   assert.equal(
-    [answer.status, answer.body.name, answer.body.email, answer.body.is_company],
+    [response.status, response.body.name, response.body.email, response.body.is_company],
     [200, 'New', 'a@example.com', true],
   );
   assert.equal((await fixture.staff.put(url, { email: '' })).body, { name: ['This field is required.'] });
 });
 
 input('PATCH requires nothing', async () => {
-  const { url } = await made({});
+  const { url } = await creation({});
   assert.is((await fixture.staff.patch(url, {})).status, 200);
   assert.is((await fixture.staff.patch(url)).status, 200);
 });

@@ -24,9 +24,9 @@ limits('a body of 1 MiB is accepted, a larger one is 413', async () => {
   const sized = (bytes: number) =>
     fixture.staff.send('POST', '/api/customers/', customerOf(bytes), { 'Content-Type': 'application/json' });
   assert.is((await sized(mebibyte)).status, 201);
-  const answer = await sized(mebibyte + 1);
-  assert.equal([answer.status, answer.body], [413, tooLarge]);
-  assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+  const reply = await sized(mebibyte + 1);
+  assert.equal([reply.status, reply.body], [413, tooLarge]);
+  assert.is(reply.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
 });
 
 limits('a larger body is 413 also without Content-Length, and the connection stays usable', async () => {
@@ -35,8 +35,8 @@ limits('a larger body is 413 also without Content-Length, and the connection sta
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Transfer-Encoding: chunked', '');
   for (let i = 0; i < 17; i++) wire.lines('10000', chunk);
   wire.lines('0', '');
-  const answer = await wire.response();
-  assert.equal([answer.status, JSON.parse(answer.body)], [413, tooLarge]);
+  const reply = await wire.response();
+  assert.equal([reply.status, JSON.parse(reply.body)], [413, tooLarge]);
   wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
   assert.is((await wire.response()).status, 200);
   wire.close();
@@ -56,16 +56,16 @@ limits('a chunked body within the limit is accepted', async () => {
     '0',
     '',
   );
-  const answer = await wire.response();
-  assert.equal([answer.status, JSON.parse(answer.body).name], [201, 'Bit']);
+  const reply = await wire.response();
+  assert.equal([reply.status, JSON.parse(reply.body).name], [201, 'Bit']);
   wire.close();
 });
 
 limits('the setting max_body_bytes moves the limit of bodies, but not that of images', async () => {
   const strict = await Fixture.start({ max_body_bytes: 2000 });
   const { url } = await strict.customer('Ministry');
-  const answer = await strict.staff.patch(url, { name: 'x'.repeat(2000) });
-  assert.equal([answer.status, answer.body], [413, tooLarge]);
+  const reply = await strict.staff.patch(url, { name: 'x'.repeat(2000) });
+  assert.equal([reply.status, reply.body], [413, tooLarge]);
   const form = new FormData();
   form.set('image', new Blob([new Uint8Array(5000)]), 'a.png');
   for (const path of [`${url}image/`, `${url}image`])
@@ -88,9 +88,9 @@ limits('headers above 16 KiB are 431', async () => {
   const sized = (bytes: number) =>
     sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
   assert.is((await sized(15_000)).status, 200);
-  const answer = await sized(17_000);
-  assert.equal([answer.status, JSON.parse(answer.body)], [431, { detail: 'Request headers are too large.' }]);
-  assert.ok(answer.headers['x-request-id']);
+  const reply = await sized(17_000);
+  assert.equal([reply.status, JSON.parse(reply.body)], [431, { detail: 'Request headers are too large.' }]);
+  assert.ok(reply.headers['x-request-id']);
 });
 
 limits('so is a very long URL', async () => {
@@ -121,22 +121,22 @@ limits('a client that takes longer is told 408 and disconnected', async () => {
   });
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '').bytes('{"name":');
   server.emit('clientError', Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
-  const answer = await wire.response();
-  assert.equal([answer.status, JSON.parse(answer.body)], [408, { detail: 'Request took too long.' }]);
+  const reply = await wire.response();
+  assert.equal([reply.status, JSON.parse(reply.body)], [408, { detail: 'Request took too long.' }]);
   assert.is(await wire.closed(), '');
 });
 
 /** The server and socket that a request arrives at. */
 async function connectionOf(request: () => Promise<unknown>): Promise<{ server: Server; socket: Socket }> {
-  let found: { server: Server; socket: Socket } | undefined;
+  let matches: { server: Server; socket: Socket } | undefined;
   const listen = (message: unknown): void => {
-    found = message as { server: Server; socket: Socket };
+    matches = message as { server: Server; socket: Socket };
   };
   subscribe('http.server.request.start', listen);
   await request();
   unsubscribe('http.server.request.start', listen);
-  assert.ok(found);
-  return found;
+  assert.ok(matches);
+  return matches;
 }
 
 limits('an order that names a column a hundred times is an order by that column', async () => {

@@ -99,15 +99,15 @@ function checkField(name: string, field: Json, who: string): void {
 }
 
 /** Whether what was told of an action is how it was answered. */
-function compare({ enabled, reason, method }: Json, answer: ApiResponse<Json>, isForm: boolean, who: string): void {
-  const said = `${who} (${method}): told ${reason}, answered ${answer.status} ${JSON.stringify(answer.body)}`;
+function compare({ enabled, reason, method }: Json, response: ApiResponse<Json>, isForm: boolean, who: string): void {
+  const said = `${who} (${method}): told ${reason}, answered ${response.status} ${JSON.stringify(response.body)}`;
   assert.is(enabled, reason === null, said);
-  if (enabled) assert.not([401, 403, 404, 405, 409, 500].includes(answer.status), said);
-  else if (reason === forbidden || answer.status === 403)
-    assert.equal([answer.status, answer.body], [403, { detail: reason }], said);
+  if (enabled) assert.not([401, 403, 404, 405, 409, 500].includes(response.status), said);
+  else if (reason === forbidden || response.status === 403)
+    assert.equal([response.status, response.body], [403, { detail: reason }], said);
   // What is wrong with the form is said before what is wrong with the state.
-  else if (!isForm || answer.status !== 400)
-    assert.equal([answer.status, answer.body], [409, { detail: reason }], said);
+  else if (!isForm || response.status !== 400)
+    assert.equal([response.status, response.body], [409, { detail: reason }], said);
 }
 
 /** Takes every action that is told of, each on an object that nothing was done with. */
@@ -174,13 +174,13 @@ async function check(
             .map((flag) => `${flag}=false`)
             .join('&')}`
         : '';
-    const answer = await client.send(
+    const response = await client.send(
       action.method,
       action.url + query,
       action.method === 'DELETE' ? undefined : await filled(client, form),
     );
-    compare(action, answer, form !== undefined, who);
-    if (name === 'destroy' && answer.status === 204 && !isProvided(path)) await restore(place);
+    compare(action, response, form !== undefined, who);
+    if (name === 'destroy' && response.status === 204 && !isProvided(path)) await restore(place);
   }
 }
 
@@ -217,15 +217,15 @@ for (const { operations, path } of lists) {
       const { body, headers, status } = await place.clients[column].options(path);
       assert.equal([status, Object.keys(body), headers.get('cache-control')], [200, ['actions'], 'no-store'], column);
       const { POST, ...actions } = body.actions;
-      const answer = await place.clients[column].post(path, {});
+      const response = await place.clients[column].post(path, {});
       assert.is(
         POST !== undefined,
-        operations.POST !== undefined && answer.status !== 403,
-        `${column}: ${answer.status}`,
+        operations.POST !== undefined && response.status !== 403,
+        `${column}: ${response.status}`,
       );
       for (const [name, field] of Object.entries<Json>(POST ?? {})) checkField(name, field, `${column} POST`);
       for (const [name, action] of Object.entries<Json>(actions)) checkForm(action, `${column} ${name}`);
-      if (POST && answer.status === 400) requireAsked(POST, answer.body, `${column} POST ${path}`);
+      if (POST && response.status === 400) requireAsked(POST, response.body, `${column} POST ${path}`);
     }
     assert.is((await place.clients.AN.options(path)).status, 401);
   });

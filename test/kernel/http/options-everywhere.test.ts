@@ -191,21 +191,22 @@ async function check(endpoint: Endpoint, object: string): Promise<void> {
         ? (await client.get(operations.GET ? url + (queries[path] ?? '') : objectOf(url))).status
         : undefined;
     place.fixture.events();
-    const told = await client.options(url);
+    const reports = await client.options(url);
     assert.equal(place.fixture.events(), []);
     const writing = method && (await client.send(method, url, body)).status;
     const who = `${column} OPTIONS ${path} ${object}`;
-    assert.is(told.status, statusOf(reading, writing, endpoint), who);
-    assert.is(told.headers.get('allow'), allowed(endpoint), who);
+    assert.is(reports.status, statusOf(reading, writing, endpoint), who);
+    assert.is(reports.headers.get('allow'), allowed(endpoint), who);
     const may = writing !== undefined && isConsent(writing, path);
-    if (told.status === 200 && !endpoint.metadata)
+    if (reports.status === 200 && !endpoint.metadata)
       checkPlain(
         endpoint,
-        told,
+        reports,
         method && (may || describedToAll.test(path)) ? [method] : [],
         `${who} (${method}: ${writing})`,
       );
-    if (column === 'ST' && may) await checkRequired(method as string, url, told.body.actions?.[method as string], who);
+    if (column === 'ST' && may)
+      await checkRequired(method as string, url, reports.body.actions?.[method as string], who);
     isSpoiled ||= may && writing < 300 && (path === '/api-auth/logout/' || path.endsWith('/accept/'));
     if (may) provided = undefined;
   }
@@ -226,8 +227,11 @@ test('lists and objects are named by their kind', () => {
 
 test('an unknown path has no OPTIONS, and tells so only to who has a token', async () => {
   for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/']) {
-    const answer = await place.clients.UN.options(path);
-    assert.equal([answer.status, answer.body, answer.headers.get('allow')], [404, { detail: 'Not found.' }, null]);
+    const response = await place.clients.UN.options(path);
+    assert.equal(
+      [response.status, response.body, response.headers.get('allow')],
+      [404, { detail: 'Not found.' }, null],
+    );
     assert.is((await place.clients.AN.options(path)).status, 401);
   }
   assert.is((await place.clients.AN.options('/nothing/')).status, 404);

@@ -45,8 +45,8 @@ options('authentication and visibility are those of GET', async () => {
   await fixture.user('stranger');
   for (const path of ['/api/customers/', customer.url]) assert.is((await fixture.anonymous.options(path)).status, 401);
   for (const tail of ['', 'users/', 'counters/', 'image/']) {
-    const answer = await fixture.as('stranger').options(customer.url + tail);
-    assert.equal([tail, answer.status, answer.body], [tail, 404, { detail: 'Not found.' }]);
+    const response = await fixture.as('stranger').options(customer.url + tail);
+    assert.equal([tail, response.status, response.body], [tail, 404, { detail: 'Not found.' }]);
     assert.is((await clients.alice.options(customer.url + tail)).status, 200);
   }
   for (const tail of ['', 'users/', 'counters/', 'update_certifications/'])

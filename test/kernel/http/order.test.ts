@@ -19,28 +19,28 @@ order.before(async () => {
   [owner, stranger] = [fixture.as('owner'), fixture.as('stranger')];
 });
 
-const told = ({ status, body }: ApiResponse<Json>) => [status, body];
+const reports = ({ status, body }: ApiResponse<Json>) => [status, body];
 const notProvided = { detail: 'Authentication credentials were not provided.' };
 const notFound = { detail: 'Not found.' };
 const denied = { detail: 'You do not have permission to perform this action.' };
 
 order('authentication comes before unknown paths under /api/', async () => {
   for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/', '/api/customers/?page=99', customer.url]) {
-    assert.equal(told(await fixture.anonymous.get(path)), [401, notProvided], path);
+    assert.equal(reports(await fixture.anonymous.get(path)), [401, notProvided], path);
   }
-  assert.equal(told(await fixture.staff.get('/api/nothing/')), [404, notFound]);
+  assert.equal(reports(await fixture.staff.get('/api/nothing/')), [404, notFound]);
 });
 
 order('authentication comes before the method', async () => {
-  const answer = await fixture.anonymous.put('/api/customers/', {});
-  assert.equal(told(answer), [401, notProvided]);
-  assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+  const response = await fixture.anonymous.put('/api/customers/', {});
+  assert.equal(reports(response), [401, notProvided]);
+  assert.is(response.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
 });
 
 order('the method comes before the object', async () => {
   const missing = `/api/keys/${'0'.repeat(32)}/`;
-  assert.equal(told(await owner.put(missing, {})), [405, { detail: 'Method "PUT" not allowed.' }]);
-  assert.equal(told(await owner.delete(missing)), [404, notFound]);
+  assert.equal(reports(await owner.put(missing, {})), [405, { detail: 'Method "PUT" not allowed.' }]);
+  assert.equal(reports(await owner.delete(missing)), [404, notFound]);
 });
 
 order('a missing object and an invisible one give the same 404 everywhere', async () => {
@@ -51,24 +51,24 @@ order('a missing object and an invisible one give the same 404 everywhere', asyn
         await stranger.send(method, missing + tail),
         await stranger.send(method, customer.url + tail),
       ];
-      assert.equal([tail, method, ...told(unknown)], [tail, method, 404, notFound]);
-      assert.equal(told(invisible), told(unknown));
+      assert.equal([tail, method, ...reports(unknown)], [tail, method, 404, notFound]);
+      assert.equal(reports(invisible), reports(unknown));
     }
   }
 });
 
 order('the object comes before the right, and the right before the body', async () => {
   const broken = { 'Content-Type': 'application/json' };
-  assert.equal(told(await stranger.send('PUT', customer.url, '{', broken)), [404, notFound]);
-  assert.equal(told(await owner.send('PUT', customer.url, '{', broken)), [403, denied]);
-  assert.equal(told(await owner.send('PUT', customer.url, 'x', { 'Content-Type': 'text/plain' })), [403, denied]);
-  assert.equal(told(await owner.send('PUT', customer.url, 'x'.repeat(5000), broken)), [403, denied]);
-  assert.equal(told(await owner.send('POST', '/api/customers/', 'x'.repeat(5000), broken)), [403, denied]);
+  assert.equal(reports(await stranger.send('PUT', customer.url, '{', broken)), [404, notFound]);
+  assert.equal(reports(await owner.send('PUT', customer.url, '{', broken)), [403, denied]);
+  assert.equal(reports(await owner.send('PUT', customer.url, 'x', { 'Content-Type': 'text/plain' })), [403, denied]);
+  assert.equal(reports(await owner.send('PUT', customer.url, 'x'.repeat(5000), broken)), [403, denied]);
+  assert.equal(reports(await owner.send('POST', '/api/customers/', 'x'.repeat(5000), broken)), [403, denied]);
 });
 
 order('all field errors are collected, and cross-field checks run only when every field passes', async () => {
   const wrong = { email: 'nobody', country: 'XX', vat_code: 'EE1', is_company: 'perhaps' };
-  assert.equal(told(await fixture.staff.post('/api/customers/', wrong)), [
+  assert.equal(reports(await fixture.staff.post('/api/customers/', wrong)), [
     400,
     {
       name: ['This field is required.'],
@@ -78,7 +78,7 @@ order('all field errors are collected, and cross-field checks run only when ever
     },
   ]);
   assert.equal(
-    told(await fixture.staff.post('/api/customers/', { name: 'Company', vat_code: 'EE1', is_company: true })),
+    reports(await fixture.staff.post('/api/customers/', { name: 'Company', vat_code: 'EE1', is_company: true })),
     [400, { vat_code: ['VAT number has invalid format.'] }],
   );
 });
@@ -88,18 +88,18 @@ order(
   async () => {
     const project = (url: string) => ({ name: 'Bridge', customer: url });
     const invalid = { customer: ['Invalid hyperlink - Object does not exist.'] };
-    assert.equal(told(await stranger.post('/api/projects/', project(customer.url))), [400, invalid]);
-    assert.equal(told(await stranger.post('/api/projects/', project(`/api/customers/${'0'.repeat(32)}/`))), [
+    assert.equal(reports(await stranger.post('/api/projects/', project(customer.url))), [400, invalid]);
+    assert.equal(reports(await stranger.post('/api/projects/', project(`/api/customers/${'0'.repeat(32)}/`))), [
       400,
       invalid,
     ]);
-    assert.equal(told(await owner.post('/api/projects/', project(other.url))), [403, denied]);
+    assert.equal(reports(await owner.post('/api/projects/', project(other.url))), [403, denied]);
     assert.is((await owner.post('/api/projects/', project(customer.url))).status, 201);
   },
 );
 
 order('fields come before the right that depends on the body', async () => {
-  assert.equal(told(await owner.post('/api/projects/', { name: '', customer: other.url })), [
+  assert.equal(reports(await owner.post('/api/projects/', { name: '', customer: other.url })), [
     400,
     { name: ['This field may not be blank.'] },
   ]);
@@ -108,12 +108,12 @@ order('fields come before the right that depends on the body', async () => {
 order('the state of the object comes last', async () => {
   const user = await fixture.user('approved', { organization: 'Org' });
   await fixture.staff.post(`${user.url}approve_organization/`);
-  assert.equal(told(await stranger.post(`${user.url}claim_organization/`, { organization: 'Next' })), [403, denied]);
-  assert.equal(told(await fixture.staff.post(`${user.url}claim_organization/`, {})), [
+  assert.equal(reports(await stranger.post(`${user.url}claim_organization/`, { organization: 'Next' })), [403, denied]);
+  assert.equal(reports(await fixture.staff.post(`${user.url}claim_organization/`, {})), [
     400,
     { organization: ['This field is required.'] },
   ]);
-  assert.equal(told(await fixture.staff.post(`${user.url}claim_organization/`, { organization: 'Next' })), [
+  assert.equal(reports(await fixture.staff.post(`${user.url}claim_organization/`, { organization: 'Next' })), [
     409,
     { detail: 'User has approved organization. Remove it before claiming a new one.' },
   ]);
@@ -145,15 +145,15 @@ order('open endpoints ignore the Authorization header, also a stale one', async 
     'Content-Type': 'application/json',
     Authorization: 'Token stale',
   });
-  assert.equal(told(login), [401, { username: ['This field is required.'], password: ['This field is required.'] }]);
+  assert.equal(reports(login), [401, { username: ['This field is required.'], password: ['This field is required.'] }]);
   assert.is((await fixture.anonymous.options('/api-auth/password/')).status, 200);
 });
 
 order('paths outside /api/, /api-auth/ and /docs/ are 404 without authentication', async () => {
   for (const path of ['/nothing/', '/apis/', '/api-authentication/', '/favicon.ico', '/%2Fapi/']) {
-    const answer = await fixture.anonymous.get(path);
-    assert.equal([path, ...told(answer)], [path, 404, notFound]);
-    assert.is(answer.headers.get('allow'), null);
+    const response = await fixture.anonymous.get(path);
+    assert.equal([path, ...reports(response)], [path, 404, notFound]);
+    assert.is(response.headers.get('allow'), null);
   }
 });
 

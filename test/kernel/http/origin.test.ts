@@ -14,15 +14,15 @@ origins.after(() => proxied.close());
 
 /** Where the links of the root start, as seen with these headers; or the error. */
 async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {
-  const answer = await sendOverWire(
+  const response = await sendOverWire(
     fixture.url,
     `GET ${target} HTTP/${version}`,
     `Authorization: Token ${fixture.staff.token}`,
     ...lines,
     '',
   );
-  const body = JSON.parse(answer.body);
-  return answer.status === 200 ? (body.users ?? body.api).replace(/\/api\/(users\/)?$/, '') : [answer.status, body];
+  const body = JSON.parse(response.body);
+  return response.status === 200 ? (body.users ?? body.api).replace(/\/api\/(users\/)?$/, '') : [response.status, body];
 }
 
 /** The client address that the event of a failed login records. */
@@ -88,8 +88,11 @@ origins('the setting base_url comes before everything the request says', async (
   assert.equal(await base(fixture, ['Host: "strange"']), invalidHost);
   const customer = await fixture.customer('Ministry');
   assert.is(customer.url, `https://cloud.example.com/tenantry/api/customers/${customer.uuid}/`);
-  const made = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: customer.url });
-  assert.equal([made.status, made.body.customer, made.headers.get('location')], [201, customer.url, made.body.url]);
+  const created = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: customer.url });
+  assert.equal(
+    [created.status, created.body.customer, created.headers.get('location')],
+    [201, customer.url, created.body.url],
+  );
   await fixture.close();
 });
 

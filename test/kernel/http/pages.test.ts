@@ -69,8 +69,8 @@ pages('beyond the last page, 0, negative and not a number are 404', async () => 
     '1%00',
   ];
   for (const page of wrong) {
-    const answer = await list(`?page=${page}`);
-    assert.equal([page, answer.status, answer.body], [page, 404, { detail: 'Invalid page.' }]);
+    const response = await list(`?page=${page}`);
+    assert.equal([page, response.status, response.body], [page, 404, { detail: 'Invalid page.' }]);
   }
 });
 
@@ -124,12 +124,12 @@ pages('Link names first, prev, next and last, in this order, prev and next only 
 
 pages('links keep the other parameters, sorted by name; links to page 1 carry no page', async () => {
   const { headers } = await list('?page=2&unknown=%3E%22%0D%0A&page_size=2&field=name&field=url&a=1&name=Customer 1');
-  const kept = (page: string) => `?a=1&field=name&field=url&name=Customer+1${page}&page_size=2&unknown=%3E%22%0D%0A`;
+  const stored = (page: string) => `?a=1&field=name&field=url&name=Customer+1${page}&page_size=2&unknown=%3E%22%0D%0A`;
   assert.equal(links(headers), [
-    ['first', kept('')],
-    ['prev', kept('')],
-    ['next', kept('&page=3')],
-    ['last', kept('&page=5')],
+    ['first', stored('')],
+    ['prev', stored('')],
+    ['next', stored('&page=3')],
+    ['last', stored('&page=5')],
   ]);
 });
 
@@ -181,8 +181,11 @@ pages('every list is paginated, also the users of a customer and of a project', 
 pages('counters are never paginated', async () => {
   const [customer] = (await list('')).body;
   for (const path of ['/api/user-counters/', `${customer.url}counters/`]) {
-    const answer = await fixture.staff.get(`${path}?page=77`);
-    assert.equal([answer.status, answer.headers.get('x-result-count'), answer.headers.get('link')], [200, null, null]);
+    const response = await fixture.staff.get(`${path}?page=77`);
+    assert.equal(
+      [response.status, response.headers.get('x-result-count'), response.headers.get('link')],
+      [200, null, null],
+    );
   }
 });
 

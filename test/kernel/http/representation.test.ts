@@ -37,14 +37,14 @@ representation('links are absolute, and their second last segment is the key of 
 });
 
 representation('links follow the host of each request', async () => {
-  const answer = await sendOverWire(
+  const response = await sendOverWire(
     fixture.url,
     `GET ${new URL(project.url).pathname} HTTP/1.1`,
     'Host: other:99',
     `Authorization: Token ${fixture.staff.token}`,
     '',
   );
-  assert.is(JSON.parse(answer.body).customer, `http://other:99/api/customers/${customer.uuid}/`);
+  assert.is(JSON.parse(response.body).customer, `http://other:99/api/customers/${customer.uuid}/`);
 });
 
 representation('datetimes are UTC with Z and up to 6 fraction digits, without a fraction when it is zero', async () => {
@@ -59,12 +59,12 @@ representation('an absent related object is null, and so are the values derived 
   assert.is(customer.image, null);
   const author = await fixture.user('author', { is_staff: true });
   const owner = await fixture.user('owner');
-  const made = await fixture
+  const creation = await fixture
     .as('author')
     .post('/api/customer-permissions/', { customer: customer.url, user: owner.url, role: 'owner' });
-  assert.is(made.body.created_by, author.url);
+  assert.is(creation.body.created_by, author.url);
   await fixture.staff.delete(author.url);
-  assert.is((await fixture.staff.get(made.body.url)).body.created_by, null);
+  assert.is((await fixture.staff.get(creation.body.url)).body.created_by, null);
 });
 
 representation('keys come in the documented order', async () => {

@@ -43,14 +43,14 @@ requests('a path with a doubled slash does not exist', async () => {
     '//api/customers/',
     `/api/customers/${customer.uuid}//`,
   ]) {
-    const answer = await sendOverWire(
+    const response = await sendOverWire(
       fixture.url,
       `GET ${path} HTTP/1.1`,
       'Host: localhost',
       `Authorization: Token ${fixture.staff.token}`,
       '',
     );
-    assert.equal([path, answer.status, answer.body], [path, 404, JSON.stringify(notFound)]);
+    assert.equal([path, response.status, response.body], [path, 404, JSON.stringify(notFound)]);
   }
 });
 
@@ -107,8 +107,8 @@ requests('anything else in the place of a uuid is 404, whatever the method', asy
     `${customer.uuid}%00`,
   ]) {
     for (const method of ['GET', 'PUT', 'DELETE', 'POST', 'OPTIONS']) {
-      const answer = await fixture.staff.send(method, `/api/customers/${key}/`);
-      assert.equal([key, method, answer.status, answer.body], [key, method, 404, notFound]);
+      const response = await fixture.staff.send(method, `/api/customers/${key}/`);
+      assert.equal([key, method, response.status, response.body], [key, method, 404, notFound]);
     }
   }
 });
@@ -125,8 +125,8 @@ requests('the pk of a permission is a decimal integer; anything else in its plac
     '%D9%A1',
     '9'.repeat(30),
   ]) {
-    const answer = await fixture.staff.get(`/api/customer-permissions/${key}/`);
-    assert.equal([key, answer.status, answer.body], [key, 404, notFound]);
+    const response = await fixture.staff.get(`/api/customer-permissions/${key}/`);
+    assert.equal([key, response.status, response.body], [key, 404, notFound]);
   }
 });
 
@@ -175,16 +175,16 @@ requests('OPTIONS is served on every existing path', async () => {
   for (const path of Object.keys(paths)) {
     const key = keys[path.split('/')[2] as string];
     if (path.includes('{') && key === undefined) continue;
-    const answer = await fixture.staff.options(path.replace(/\{\w+\}/, key ?? ''));
+    const response = await fixture.staff.options(path.replace(/\{\w+\}/, key ?? ''));
     // Single sign-on is switched off.
-    if (path.startsWith('/api-auth/saml2/') && answer.status === 401) continue;
+    if (path.startsWith('/api-auth/saml2/') && response.status === 401) continue;
     // So are links for forgotten passwords.
-    if (/^\/api-auth\/password\/(forgot|reset)\/$/.test(path) && answer.status === 404) continue;
-    assert.equal([path, answer.status], [path, 200]);
+    if (/^\/api-auth\/password\/(forgot|reset)\/$/.test(path) && response.status === 404) continue;
+    assert.equal([path, response.status], [path, 200]);
     // Services, links, resources and certifications answer in the actions format (services.md 9).
-    const isPlain = !Object.hasOwn(answer.body, 'actions') || Object.hasOwn(answer.body, 'name');
+    const isPlain = !Object.hasOwn(response.body, 'actions') || Object.hasOwn(response.body, 'name');
     assert.equal(
-      [path, Object.keys(answer.body).slice(0, 4)],
+      [path, Object.keys(response.body).slice(0, 4)],
       [path, isPlain ? ['name', 'description', 'renders', 'parses'] : ['actions']],
     );
   }
@@ -199,15 +199,15 @@ requests('any other method is 405 and names what is allowed', async () => {
   const head = await fixture.anonymous.send('HEAD', '/api-auth/password/');
   assert.equal([head.status, head.body, head.headers.get('allow')], [405, undefined, 'POST, OPTIONS']);
   for (const method of ['TRACE', 'PROPFIND', 'SEARCH']) {
-    const answer = await sendOverWire(
+    const response = await sendOverWire(
       fixture.url,
       `${method} ${new URL(customer.url).pathname} HTTP/1.1`,
       'Host: localhost',
       `Authorization: Token ${fixture.staff.token}`,
       '',
     );
-    assert.equal([answer.status, JSON.parse(answer.body)], [405, { detail: `Method "${method}" not allowed.` }]);
-    assert.is(answer.headers.allow, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS');
+    assert.equal([response.status, JSON.parse(response.body)], [405, { detail: `Method "${method}" not allowed.` }]);
+    assert.is(response.headers.allow, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS');
   }
 });
 
@@ -233,8 +233,8 @@ requests('in form bodies list and object fields are JSON text', async () => {
     customer: customer.url,
     certifications: '[{"url":"/api/nothing/"}]',
   });
-  const answer = await send(form, body.toString(), 'POST', '/api/projects/');
-  assert.equal([answer.status, answer.body], [400, { certifications: [['Invalid hyperlink - No URL match.']] }]);
+  const response = await send(form, body.toString(), 'POST', '/api/projects/');
+  assert.equal([response.status, response.body], [400, { certifications: [['Invalid hyperlink - No URL match.']] }]);
   const empty = await send(
     form,
     new URLSearchParams({ name: 'Bridge', customer: customer.url, certifications: '[]' }).toString(),
@@ -291,15 +291,15 @@ requests('operations without a body ignore one, even one that cannot be read', a
 
 requests('answers are JSON whatever Accept, Accept-Language and ?format= ask for', async () => {
   const plain = await fixture.staff.get('/api/customers/');
-  const asked = await fixture.staff.get('/api/customers/?format=xml', {
+  const received = await fixture.staff.get('/api/customers/?format=xml', {
     Accept: 'application/xml, text/html',
     'Accept-Language': 'et',
   });
-  assert.is(asked.status, 200);
-  assert.is(asked.headers.get('content-type'), 'application/json');
-  assert.equal(asked.body, plain.body);
-  const refused = await fixture.anonymous.get('/api/customers/', { Accept: 'text/html' });
-  assert.equal([refused.status, refused.body], [401, { detail: 'Authentication credentials were not provided.' }]);
+  assert.is(received.status, 200);
+  assert.is(received.headers.get('content-type'), 'application/json');
+  assert.equal(received.body, plain.body);
+  const rejection = await fixture.anonymous.get('/api/customers/', { Accept: 'text/html' });
+  assert.equal([rejection.status, rejection.body], [401, { detail: 'Authentication credentials were not provided.' }]);
 });
 
 requests.run();

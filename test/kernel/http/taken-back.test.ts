@@ -36,13 +36,13 @@ async function together(requests: readonly (readonly [method: string, path: stri
     ].join('\r\n');
   });
   wire.bytes(texts.join(''));
-  const answers = [];
+  const responses = [];
   for (const _ of requests) {
     const { body, status } = await wire.response();
-    answers.push({ status, body: JSON.parse(body) });
+    responses.push({ status, body: JSON.parse(body) });
   }
   wire.close();
-  return answers;
+  return responses;
 }
 
 const create = (name: string) => ['POST', '/api/customers/', { name }] as const;
@@ -51,7 +51,7 @@ const names = (customers: { name: string }[]) => customers.map(({ name }) => nam
 takenBack('those before it are answered once it is taken back, as though they had come without it', async () => {
   const broken = breakEvents();
   try {
-    const answers = await together([
+    const responses = await together([
       create('First'),
       create('Second'),
       ['GET', '/api/customers/?o=name'],
@@ -59,16 +59,16 @@ takenBack('those before it are answered once it is taken back, as though they ha
       create('Third'),
     ]);
     assert.equal(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [201, 201, 200, 500, 201],
     );
-    assert.equal(names([0, 1, 4].map((i) => answers[i]?.body)), ['First', 'Second', 'Third']);
-    assert.is(names(answers[2]?.body).includes('Broken'), false);
+    assert.equal(names([0, 1, 4].map((i) => responses[i]?.body)), ['First', 'Second', 'Third']);
+    assert.is(names(responses[2]?.body).includes('Broken'), false);
     assert.equal(names((await fixture.staff.get('/api/customers/?o=name')).body), ['First', 'Second', 'Third']);
     // Each of those answered is there once, with the quotas and the one event that it causes.
     for (const i of [0, 1, 4]) {
-      const { body } = await fixture.staff.get(answers[i]?.body.url);
-      assert.equal(body, answers[i]?.body);
+      const { body } = await fixture.staff.get(responses[i]?.body.url);
+      assert.equal(body, responses[i]?.body);
       assert.is(body.quotas.length, 11);
     }
     assert.equal(
@@ -90,9 +90,9 @@ takenBack('those before it are answered once it is taken back, as though they ha
 takenBack('an operation that has failed so takes nothing of others back again', async () => {
   const broken = breakEvents();
   try {
-    const answers = await together([create('Fourth'), create('Broken again'), create('Fifth')]);
+    const responses = await together([create('Fourth'), create('Broken again'), create('Fifth')]);
     assert.equal(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [201, 500, 201],
     );
     assert.is(broken.inserted(), 3);
@@ -113,9 +113,9 @@ takenBack('who is refused before anything is changed takes nothing back', async 
   const before = db.rollbackCount;
   const customer = (await fixture.staff.get('/api/customers/?name=first')).body[0];
   const project = (name: string) => ['POST', '/api/projects/', { name, customer: customer.url }] as const;
-  const answers = await together([project('One'), project(''), project('Two'), ['DELETE', '/api/projects/none/']]);
+  const responses = await together([project('One'), project(''), project('Two'), ['DELETE', '/api/projects/none/']]);
   assert.equal(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [201, 400, 201, 404],
   );
   assert.equal(
@@ -153,8 +153,8 @@ takenBack('who has waited, and whose changes are committed, is not handled again
   };
   const before = db.rollbackCount;
   try {
-    const answer = await fixture.staff.post(`${user.url}password/`, { password: 'A-long-enough-1' });
-    assert.is(answer.status, 200);
+    const reply = await fixture.staff.post(`${user.url}password/`, { password: 'A-long-enough-1' });
+    assert.is(reply.status, 200);
   } finally {
     db.run = run;
   }

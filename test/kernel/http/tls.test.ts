@@ -46,12 +46,12 @@ test.after.each(async () => {
 
 /** The bodies and statuses of what is asked over https; `https` is trusted with this certificate. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
-  const asked = request(url, { headers, ca: certificate.cert, agent: false });
-  asked.end();
-  const [answer] = (await once(asked, 'response')) as [import('node:http').IncomingMessage];
+  const requests = request(url, { headers, ca: certificate.cert, agent: false });
+  requests.end();
+  const [reply] = (await once(requests, 'response')) as [import('node:http').IncomingMessage];
   let body = '';
-  for await (const chunk of answer) body += chunk;
-  return { status: answer.statusCode ?? 0, body };
+  for await (const chunk of reply) body += chunk;
+  return { status: reply.statusCode ?? 0, body };
 }
 
 /** A finished handshake. Rejects when there is none. */
@@ -77,8 +77,8 @@ test('answers and links are https, unless a trusted proxy says what its client s
 
 test('plain HTTP is told so, and whoever speaks neither is closed', async () => {
   const plain = await Wire.to(server.url);
-  const answer = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
-  assert.equal([answer.status, answer.body], [400, '{"detail":"This port speaks https."}']);
+  const reply = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
+  assert.equal([reply.status, reply.body], [400, '{"detail":"This port speaks https."}']);
   await plain.closed();
   const nonsense = await Wire.to(server.url);
   await nonsense.bytes('\x16\x03\x01\x00\x05hello').closed();
@@ -87,10 +87,10 @@ test('plain HTTP is told so, and whoever speaks neither is closed', async () => 
 
 test('less than TLS 1.2 is refused', async () => {
   (await secured(server.url, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).destroy();
-  let refused = '';
+  let rejection = '';
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-  await secured(server.url, old).catch((error: NodeJS.ErrnoException) => (refused = error.code ?? ''));
-  assert.is(refused, 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+  await secured(server.url, old).catch((error: NodeJS.ErrnoException) => (rejection = error.code ?? ''));
+  assert.is(rejection, 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
 });
 
 test('headers that are too large are 431, and connections beyond the limit are closed, as without TLS', async () => {
@@ -109,10 +109,10 @@ test('headers that are too large are 431, and connections beyond the limit are c
 });
 
 test('connections that have asked nothing, or are idle, do not keep it from ending', async () => {
-  const [asked, silent] = [await secured(server.url), await secured(server.url)];
-  asked.write('GET /api/version/ HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await once(asked, 'data');
-  const gone = [asked, silent].map((socket) =>
+  const [requests, silent] = [await secured(server.url), await secured(server.url)];
+  requests.write('GET /api/version/ HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(requests, 'data');
+  const gone = [requests, silent].map((socket) =>
     once(
       socket.on('error', () => undefined),
       'close',
@@ -138,9 +138,9 @@ test('what runs is answered before it ends', async () => {
 test('a renewed certificate is shown to new connections, and a bad one to nobody', async () => {
   const fingerprint = async (): Promise<string> => {
     const socket = await secured(server.url);
-    const shown = socket.getPeerX509Certificate()?.toString() ?? '';
+    const displayed = socket.getPeerX509Certificate()?.toString() ?? '';
     socket.destroy();
-    return shown;
+    return displayed;
   };
   const before = await secured(server.url);
   assert.is(await fingerprint(), certificate.cert);

@@ -14,9 +14,9 @@ validation.before(async () => {
 
 /** The errors of a body; undefined when it is accepted. */
 async function errors(path: string, body: Json): Promise<Json> {
-  const answer = await fixture.staff.post(path, body);
-  if (answer.status === 400) return answer.body;
-  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  const response = await fixture.staff.post(path, body);
+  if (response.status === 400) return response.body;
+  assert.is(response.status, 201, JSON.stringify(response.body));
   return undefined;
 }
 const ofCustomer = (fields: Json) => errors('/api/customers/', { name: 'x', ...fields });
@@ -61,9 +61,9 @@ validation('a NUL character in a string', async () => {
 
 validation('an integer', async () => {
   for (const value of ['abc', '', '1.5', '1e3', '٣', 1.5, true, [], {}, '0x10', '1 2']) {
-    const found = await ofCustomer({ agreement_number: value });
-    if (value === '') assert.is(found, undefined);
-    else assert.equal([value, found], [value, { agreement_number: ['A valid integer is required.'] }]);
+    const matches = await ofCustomer({ agreement_number: value });
+    if (value === '') assert.is(matches, undefined);
+    else assert.equal([value, matches], [value, { agreement_number: ['A valid integer is required.'] }]);
   }
   for (const [value, stored] of [
     ['12', 12],
@@ -71,8 +71,8 @@ validation('an integer', async () => {
     ['14.0', 14],
     ['+15', 15],
   ] as const) {
-    const answer = await fixture.staff.post('/api/customers/', { name: 'x', agreement_number: value });
-    assert.equal([answer.status, answer.body.agreement_number], [201, stored]);
+    const response = await fixture.staff.post('/api/customers/', { name: 'x', agreement_number: value });
+    assert.equal([response.status, response.body.agreement_number], [201, stored]);
   }
 });
 
@@ -160,8 +160,8 @@ validation('a datetime', async () => {
 });
 
 validation('a UUID and a boolean in a query', async () => {
-  const answer = await fixture.staff.get('/api/customers/?user_uuid=abc');
-  assert.equal([answer.status, answer.body], [400, { user_uuid: ['"abc" is not a valid UUID.'] }]);
+  const response = await fixture.staff.get('/api/customers/?user_uuid=abc');
+  assert.equal([response.status, response.body], [400, { user_uuid: ['"abc" is not a valid UUID.'] }]);
   const flag = await fixture.staff.get('/api/users/?is_active=perhaps');
   assert.equal([flag.status, flag.body], [400, { is_active: ['"perhaps" is not a valid boolean.'] }]);
 });
@@ -182,10 +182,10 @@ validation('a unique value that is taken', async () => {
 });
 
 validation('also for the loser of two simultaneous writes', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, () => fixture.staff.post('/api/users/', { username: 'racer' })),
   );
-  const losers = answers.filter(({ status }) => status !== 201);
+  const losers = responses.filter(({ status }) => status !== 201);
   assert.is(losers.length, 7);
   for (const { status, body } of losers)
     assert.equal([status, body], [400, { username: ['user with this username already exists.'] }]);

@@ -58,9 +58,9 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
 });
 
 test('without a folder the newest 1,000 are kept in memory', () => {
-  const kept = new KeptMails(undefined);
-  for (let i = 0; i < 1005; i++) assert.is(kept.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
-  assert.equal([kept.inMemory.length, kept.inMemory[0]?.id, kept.inMemory.at(-1)?.id], [1000, '5', '1004']);
+  const stored = new KeptMails(undefined);
+  for (let i = 0; i < 1005; i++) assert.is(stored.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
+  assert.equal([stored.inMemory.length, stored.inMemory[0]?.id, stored.inMemory.at(-1)?.id], [1000, '5', '1004']);
 });
 
 test('a mail that can not be written is a failure that may pass', async () => {

@@ -12,7 +12,7 @@ import { Mailbox } from '../../support/mailbox.ts';
 
 const test = suite('mail');
 const { log, close } = openLog('silent');
-const kept = new KeptMails(undefined);
+const stored = new KeptMails(undefined);
 test.after(close);
 
 const mail: Mail = {
@@ -28,7 +28,7 @@ const authority = certificate.cert;
 const onAuth = (
   { password, username }: SMTPServerAuthentication,
   _: unknown,
-  done: (error: Error | null, answer?: SMTPServerAuthenticationResponse) => void,
+  done: (error: Error | null, response?: SMTPServerAuthenticationResponse) => void,
 ): void =>
   username === 'user@x' && password === 'p:w'
     ? done(null, { user: 'user@x' })
@@ -40,7 +40,7 @@ async function sent(options: SMTPServerOptions, address: (port: number) => strin
   const mailer = new Mailer({
     smtp_url: address(mailbox.port),
     email_from: 'noreply@example.com',
-    kept,
+    kept: stored,
     log,
     ...(trusted !== undefined && { authority: trusted }),
   });
@@ -105,7 +105,7 @@ test('a server that is no mail server, or hangs up, is a failure that may pass',
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(rude.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept,
+    kept: stored,
     log,
   });
   const outcome = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
@@ -119,7 +119,7 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept,
+    kept: stored,
     log,
   });
   const waits = await withFastTimers(async () => {
@@ -152,7 +152,7 @@ async function endless(): Promise<{
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept,
+    kept: stored,
     log,
   });
   return { mailer, connected: connection.then(() => undefined), closed, close: () => server.close() };
@@ -180,7 +180,12 @@ test('a mailer that is closed breaks off what it is sending', async () => {
 
 test('what stands in the mail can not add headers or recipients', async () => {
   const mailbox = await Mailbox.start();
-  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'a@example.com', kept, log });
+  const mailer = new Mailer({
+    smtp_url: `smtp://127.0.0.1:${mailbox.port}`,
+    email_from: 'a@example.com',
+    kept: stored,
+    log,
+  });
   await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', to: 'alice@example.com' });
   const [received] = mailbox.take();
   assert.equal([received?.recipient, received?.bcc, received?.text?.trim()], ['alice@example.com', undefined, 'Text']);

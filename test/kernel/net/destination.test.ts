@@ -8,10 +8,10 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 /** What names resolve to, and how often each was asked for. */
 const names = new Map<string, readonly string[]>();
-const asked: string[] = [];
+const requests: string[] = [];
 const { test, fixture } = suiteWithServer('destinations of hooks', {
   resolve: (hostname, callback) => {
-    asked.push(hostname);
+    requests.push(hostname);
     const addresses = names
       .get(hostname)
       ?.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -30,7 +30,7 @@ test.after(() => receiver.close());
 const create = (host: string, on = fixture) =>
   on.staff.post('/api/hooks-web/', { destination_url: `http://${host}/in`, event_types: ['custom_notification'] });
 
-const refusedHosts = [
+const rejectedHosts = [
   '127.0.0.1',
   '127.255.255.254',
   '[::1]',
@@ -94,10 +94,10 @@ const otherNotations = [
 const localNames = ['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'ｌocalhost'];
 
 test('literal addresses of private, local, metadata, multicast and reserved networks are refused at creation', async () => {
-  for (const host of [...refusedHosts, ...refusedHosts.map((host) => `${host}:8080`)]) {
-    const answer = await create(host);
+  for (const host of [...rejectedHosts, ...rejectedHosts.map((host) => `${host}:8080`)]) {
+    const response = await create(host);
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [400, { destination_url: ['Destination address is not allowed by hooks_allowed_networks.'] }],
       host,
     );
@@ -148,9 +148,9 @@ test('public addresses and other names are accepted', async () => {
     '127.0.0.1.example.com',
   ];
   for (const host of hosts) {
-    const answer = await create(host);
-    assert.is(answer.status, 201, host);
-    await fixture.staff.delete(answer.body.url);
+    const response = await create(host);
+    assert.is(response.status, 201, host);
+    await fixture.staff.delete(response.body.url);
   }
 });
 
@@ -177,15 +177,15 @@ async function delivered(host: string, on = fixture): Promise<Json> {
 }
 
 test('ports other than 80, 443 and those from 1024 on are refused, unless hooks_allowed_ports names them', async () => {
-  const refused = { destination_url: ['Destination port is not allowed by hooks_allowed_ports.'] };
+  const rejection = { destination_url: ['Destination port is not allowed by hooks_allowed_ports.'] };
   for (const port of [1, 21, 22, 25, 79, 81, 442, 444, 465, 1023]) {
-    const answer = await create(`example.com:${port}`);
-    assert.equal([answer.status, answer.body], [400, refused], String(port));
+    const response = await create(`example.com:${port}`);
+    assert.equal([response.status, response.body], [400, rejection], String(port));
   }
-  const made = await create('example.com');
+  const creation = await create('example.com');
   assert.equal(
-    (await fixture.staff.patch(made.body.url, { destination_url: 'https://example.com:22/' })).body,
-    refused,
+    (await fixture.staff.patch(creation.body.url, { destination_url: 'https://example.com:22/' })).body,
+    rejection,
   );
   for (const port of [80, 443, 1024, 6379, 8080, 65535]) assert.is((await create(`example.com:${port}`)).status, 201);
   const open = await Fixture.start({ hooks_allowed_ports: [25, 81] });
@@ -195,7 +195,7 @@ test('ports other than 80, 443 and those from 1024 on are refused, unless hooks_
       (await create('example.com:25', open)).status,
       (await create('example.com:22', open)).body,
     ],
-    [201, 201, refused],
+    [201, 201, rejection],
   );
   await open.close();
 });
@@ -257,14 +257,14 @@ test('the connection goes to the very address that was checked: a name is resolv
   const open = await Fixture.start({
     hooks_allowed_networks: ['127.0.0.1'],
     resolve: (hostname, callback) => {
-      asked.push(hostname);
+      requests.push(hostname);
       // A name that changes between being checked and being used.
-      callback(null, [{ address: asked.length === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
+      callback(null, [{ address: requests.length === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     },
   });
-  asked.length = 0;
+  requests.length = 0;
   const { status } = await delivered(`changing.example.com:${receiver.port}`, open);
-  assert.equal([status, asked], ['delivered', ['changing.example.com']]);
+  assert.equal([status, requests], ['delivered', ['changing.example.com']]);
   assert.is(receiver.take()[0]?.headers.host, `changing.example.com:${receiver.port}`);
   await open.close();
 });

@@ -8,7 +8,7 @@ const test = suite('resolver');
 function begin() {
   const looked: string[] = [];
   const ends = new Map<string, () => void>();
-  const answered: string[] = [];
+  const responded: string[] = [];
   const look: Resolver = (hostname, callback) => {
     looked.push(hostname);
     ends.set(hostname, () => callback(null, [{ address: '192.0.2.1', family: 4 }]));
@@ -16,17 +16,17 @@ function begin() {
   const resolve = fairResolver(look, (hostname, callback) => callback(!hostname.startsWith('silent')));
   const ask = (hostname: string): void =>
     resolve(hostname, (error, [first]) =>
-      answered.push(`${hostname} ${(error as NodeJS.ErrnoException | null)?.code ?? first?.address}`),
+      responded.push(`${hostname} ${(error as NodeJS.ErrnoException | null)?.code ?? first?.address}`),
     );
-  return { looked, answered, ask, end: (hostname: string) => ends.get(hostname)?.() };
+  return { looked, answered: responded, ask, end: (hostname: string) => ends.get(hostname)?.() };
 }
 
 test('names whose servers are silent are looked up one at a time, and the others at once', () => {
-  const { answered, ask, end, looked } = begin();
+  const { answered: responded, ask, end, looked } = begin();
   for (const name of ['silent-1', 'silent-2', 'one', 'silent-3', 'two']) ask(name);
   assert.equal(looked, ['silent-1', 'one', 'two']);
   end('two');
-  assert.equal(answered, ['two 192.0.2.1']);
+  assert.equal(responded, ['two 192.0.2.1']);
   end('silent-1');
   assert.equal(looked, ['silent-1', 'one', 'two', 'silent-2']);
   end('silent-2');
@@ -34,13 +34,13 @@ test('names whose servers are silent are looked up one at a time, and the others
   ask('silent-4');
   assert.equal(looked.slice(-2), ['silent-3', 'silent-4']);
   assert.equal(
-    answered,
+    responded,
     ['two', 'silent-1', 'silent-2', 'silent-3'].map((name) => `${name} 192.0.2.1`),
   );
 });
 
 test('a name that has waited for ten seconds is not looked up any more', () => {
-  const { answered, ask, end, looked } = begin();
+  const { answered: responded, ask, end, looked } = begin();
   const { now } = performance;
   try {
     performance.now = () => 0;
@@ -52,7 +52,7 @@ test('a name that has waited for ten seconds is not looked up any more', () => {
     performance.now = now;
   }
   assert.equal(looked, ['silent-1', 'silent-4']);
-  assert.equal(answered, ['silent-2 EAI_AGAIN', 'silent-3 EAI_AGAIN', 'silent-1 192.0.2.1']);
+  assert.equal(responded, ['silent-2 EAI_AGAIN', 'silent-3 EAI_AGAIN', 'silent-1 192.0.2.1']);
 });
 
 test('names below .invalid fail without a query', async () => {

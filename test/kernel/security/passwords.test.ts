@@ -48,14 +48,14 @@ passwords('users without a password cost the same work as others and never match
 
 passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and later there is room again', async () => {
   const hasher = new PasswordHasher();
-  const answers = await Promise.allSettled(
+  const responses = await Promise.allSettled(
     Array.from({ length: 70 }, (_, i) => hasher.matches('x', i % 2 ? null : '')),
   );
-  const refused = answers.flatMap((answer) =>
-    answer.status === 'rejected' && answer.reason instanceof HttpError ? [answer.reason] : [],
+  const rejection = responses.flatMap((reply) =>
+    reply.status === 'rejected' && reply.reason instanceof HttpError ? [reply.reason] : [],
   );
-  assert.is(refused.length, 2);
-  for (const { status, body, headers } of refused) {
+  assert.is(rejection.length, 2);
+  for (const { status, body, headers } of rejection) {
     assert.equal(
       [status, body, headers],
       [503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' }],
@@ -77,14 +77,14 @@ passwords('a login beyond them is answered 503 with Retry-After and counts as no
   ].join('\r\n');
   // Sent at once, they arrive in one turn of the event loop.
   const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
-  const answers: WireResponse[] = [];
-  for (let i = 0; i < 72; i++) answers.push(await wire.response());
+  const responses: WireResponse[] = [];
+  for (let i = 0; i < 72; i++) responses.push(await wire.response());
   wire.close();
-  const refused = answers.filter(({ status }) => status === 503);
-  assert.is(refused.length, 4);
-  for (const answer of refused)
+  const rejection = responses.filter(({ status }) => status === 503);
+  assert.is(rejection.length, 4);
+  for (const reply of rejection)
     assert.equal(
-      [JSON.parse(answer.body), answer.headers['retry-after']],
+      [JSON.parse(reply.body), reply.headers['retry-after']],
       [{ detail: 'Too many logins at once. Try again.' }, '1'],
     );
   assert.is(fixture.events().length, 4);

@@ -11,20 +11,20 @@ const day = 86_400;
 
 /** The detail of the refusal of an Authorization header, or the status when it is accepted. */
 async function presented(...lines: readonly string[]): Promise<unknown> {
-  const answer = await sendOverWire(
+  const response = await sendOverWire(
     fixture.url,
     'GET /api/ HTTP/1.1',
     'Host: localhost',
     ...lines.map((line) => `Authorization: ${line}`),
     '',
   );
-  if (answer.status === 401) assert.is(answer.headers['www-authenticate'], 'Token');
-  return answer.status === 200 ? 200 : [answer.status, JSON.parse(answer.body)];
+  if (response.status === 401) assert.is(response.headers['www-authenticate'], 'Token');
+  return response.status === 200 ? 200 : [response.status, JSON.parse(response.body)];
 }
-const refused = (detail: string) => [401, { detail }];
-const notProvided = refused('Authentication credentials were not provided.');
-const expired = refused('Token has expired.');
-const invalid = refused('Invalid token.');
+const rejection = (detail: string) => [401, { detail }];
+const notProvided = rejection('Authentication credentials were not provided.');
+const expired = rejection('Token has expired.');
+const invalid = rejection('Invalid token.');
 const use = async (client: Client, method = 'GET', path = '/api/'): Promise<unknown> => {
   const { status, body } = await client.send(method, path);
   return status === 401 ? [status, body] : status;
@@ -39,7 +39,7 @@ tokens('the header is the word Token in any case, a blank and the token', async 
 tokens('the word Bearer is taken as the word Token, and 401 asks for Token', async () => {
   const token = fixture.staff.token as string;
   for (const header of [`Bearer ${token}`, `bearer ${token}`]) assert.is(await presented(header), 200, header);
-  assert.equal(await presented('Bearer'), refused('Invalid token. No credentials provided.'));
+  assert.equal(await presented('Bearer'), rejection('Invalid token. No credentials provided.'));
   const { headers } = await fixture.anonymous.get('/api/', { Authorization: 'Bearer x' });
   assert.is(headers.get('www-authenticate'), 'Token');
 });
@@ -56,26 +56,26 @@ tokens('no header, or another scheme', async () => {
   ]) {
     assert.equal(
       [header, await presented(header)],
-      [header, refused('Unknown authorization scheme. Send "Authorization: Token <token>".')],
+      [header, rejection('Unknown authorization scheme. Send "Authorization: Token <token>".')],
     );
   }
 });
 
 tokens('the scheme word only', async () => {
   for (const header of ['Token', 'token ', 'Token \t '])
-    assert.equal(await presented(header), refused('Invalid token. No credentials provided.'));
+    assert.equal(await presented(header), rejection('Invalid token. No credentials provided.'));
 });
 
 tokens('more than one word after the scheme', async () => {
   for (const header of ['Token a b', `Token ${fixture.staff.token} x`, 'Token \xff \xff'])
-    assert.equal(await presented(header), refused('Invalid token. Token string should not contain spaces.'));
+    assert.equal(await presented(header), rejection('Invalid token. Token string should not contain spaces.'));
 });
 
 tokens('bytes outside printable ASCII', async () => {
   for (const header of ['Token \xe9', 'Token abc\xa0def', 'Token \xa0', `Token ${fixture.staff.token}\xff`]) {
     assert.equal(
       await presented(header),
-      refused('Invalid token header. Token string should not contain invalid characters.'),
+      rejection('Invalid token header. Token string should not contain invalid characters.'),
     );
   }
 });
@@ -97,7 +97,7 @@ tokens('a token of an inactive owner', async () => {
   const user = await fixture.user('inactive');
   const client = fixture.as('inactive');
   await fixture.staff.patch(user.url, { is_active: false });
-  assert.equal(await use(client), refused('User inactive or deleted.'));
+  assert.equal(await use(client), rejection('User inactive or deleted.'));
 });
 
 tokens('tokens in the query string and in cookies are not looked at', async () => {

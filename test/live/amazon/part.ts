@@ -28,11 +28,11 @@ export async function amazon(steps: Steps): Promise<void> {
   try {
     await steps.step('what Tenantry makes is there as the client sees it', async () => {
       const key = await account.key();
-      const web = await account.made(
+      const web = await account.created(
         await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config' }),
       );
       await account.act(web, 'stop');
-      const data = await account.made(await account.orderVolume('data'));
+      const data = await account.created(await account.orderVolume('data'));
       await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
       await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
       const { instances, keys, volumes } = await look();

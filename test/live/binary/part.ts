@@ -58,7 +58,7 @@ export async function binary(steps: Steps): Promise<void> {
     await steps.step('twenty commands that open the database end as they should', async () => {
       for (let i = 0; i < 20; i++) assert.match(await say(['token', 'admin']), /^\w{40}\n$/);
     });
-    await steps.step('what does not go is told in one line', () => refusals(program));
+    await steps.step('what does not go is told in one line', () => rejections(program));
     const ratio = await steps.step('starts of it and of the one file', () => startRatio(program));
     await steps.step(`it takes ${ratio.toFixed(2)} times as long to start`, async () => assert.ok(ratio <= slowest));
   } finally {
@@ -99,12 +99,12 @@ async function live(
     'Created user bob.\n',
   );
   await logIn(first, 'bob', 'correct-horse-7');
-  const made = await fetch(`${first.url}/api/customers/`, {
+  const created = await fetch(`${first.url}/api/customers/`, {
     method: 'POST',
     headers,
     body: new URLSearchParams({ name: 'Kept' }),
   });
-  assert.is(made.status, 201);
+  assert.is(created.status, 201);
   assert.match(await say(['backup', 'one.backup']), /Backup of .* written to /);
   await first.kill();
 
@@ -121,14 +121,14 @@ async function live(
 }
 
 /** A damaged file, and folders in which nothing can be made. */
-async function refusals(program: Program): Promise<void> {
+async function rejections(program: Program): Promise<void> {
   const bytes = readFileSync(join(program.folder, 'tenantry'));
   const at = bytes.lastIndexOf('\n//licenses:') + 1000;
   bytes[at] = bytes[at] === 65 ? 66 : 65;
   writeFileSync(join(program.folder, 'damaged'), bytes);
   chmodSync(join(program.folder, 'damaged'), 0o755);
-  const told = execute(program.folder, ['./damaged', 'licenses']);
-  assert.equal(told, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
+  const reports = execute(program.folder, ['./damaged', 'licenses']);
+  assert.equal(reports, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
 
   // There can be no folder below a file, not even for root.
   const nowhere = join(program.folder, 'tenantry/below');

@@ -22,7 +22,7 @@ async function through(
   path: string,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const asked = request({
+  const requests = request({
     host: '127.0.0.1',
     port,
     path,
@@ -31,11 +31,11 @@ async function through(
     rejectUnauthorized: false,
     agent: false,
   });
-  asked.end();
-  const [answer] = (await once(asked, 'response')) as [import('node:http').IncomingMessage];
+  requests.end();
+  const [response] = (await once(requests, 'response')) as [import('node:http').IncomingMessage];
   let body = '';
-  for await (const chunk of answer) body += chunk;
-  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${body}`);
+  for await (const chunk of response) body += chunk;
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${body}`);
   return body;
 }
 
@@ -73,15 +73,15 @@ export async function examples(steps: Steps): Promise<void> {
           at('notify'),
         ]);
         children.push(listener);
-        let told = '';
-        listener.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
-        await eventually('it listens', () => told.includes('bound'));
+        let reports = '';
+        listener.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
+        await eventually('it listens', () => reports.includes('bound'));
         const serving = await program.serve(['--ephemeral'], {
           env: { NOTIFY_SOCKET: at('notify'), WATCHDOG_USEC: '400000' },
         });
-        await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(told));
+        await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(reports));
         await serving.stop();
-        await eventually('it ends', () => told.includes('STOPPING=1'));
+        await eventually('it ends', () => reports.includes('STOPPING=1'));
         assert.is(serving.errors(), '');
       },
     );
@@ -181,8 +181,8 @@ export async function examples(steps: Steps): Promise<void> {
         `--web.listen-address=127.0.0.1:${prometheus}`,
       ]);
       const queried = async (query: string): Promise<unknown> => {
-        const answer = await fetch(`${api}/query?query=${encodeURIComponent(query)}`);
-        const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
+        const response = await fetch(`${api}/query?query=${encodeURIComponent(query)}`);
+        const { data } = (await response.json()) as { data: { result: { value: [number, string] }[] } };
         return data.result[0]?.value[1];
       };
       await eventually(

@@ -21,8 +21,8 @@ export async function gitlab(steps: Steps): Promise<void> {
   const look = () => runPython('gitlab/look.py', account.vendor.url, String(account.credentials.token));
   try {
     await steps.step('what Tenantry makes is there as the client sees it', async () => {
-      const group = await account.made(await account.orderGroup('rockets'));
-      const project = await account.made(await account.orderProject('engine', group));
+      const group = await account.created(await account.orderGroup('rockets'));
+      const project = await account.created(await account.orderProject('engine', group));
       await account.pass(12);
       assert.equal(await look(), {
         groups: [[group.backend_id, 'rockets', 'rockets', ['alice 30', 'tenantry 50']]],

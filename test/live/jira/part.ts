@@ -21,16 +21,16 @@ export async function jira(steps: Steps): Promise<void> {
   const look = () => runPython('jira/look.py', account.vendor.url, ...credentials(account.vendor));
   try {
     await steps.step('what Tenantry makes is there as the client sees it', async () => {
-      const web = await account.made(await account.order('Web'));
-      const issue = await account.made(await account.orderIssue(web, 'Closed'));
-      const subtask = await account.made(
+      const web = await account.created(await account.order('Web'));
+      const issue = await account.created(await account.orderIssue(web, 'Closed'));
+      const subtask = await account.created(
         await account.orderIssue(web, 'Find the key', {
           type: await account.offer('issue-types', 'Sub-task'),
           parent: issue.url,
         }),
       );
-      const comment = await account.made(await account.orderComment(issue, 'It is the lock'));
-      const file = await account.made(
+      const comment = await account.created(await account.orderComment(issue, 'It is the lock'));
+      const file = await account.created(
         await account.orderAttachment(issue, 'Türschloß.txt', Buffer.from('knock knock')),
       );
       await account.pass(65);

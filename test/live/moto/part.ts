@@ -31,7 +31,7 @@ export async function moto(steps: Steps): Promise<void> {
   const server = spawn(`${programs}/moto_server`, ['--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
   const program = new Program(undefined);
   try {
-    await steps.step('moto starts', () => eventually('moto answers', () => isAnswering(address), 60));
+    await steps.step('moto starts', () => eventually('moto answers', () => isResponding(address), 60));
     const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
     const staff = new Caller(serving.url, String(serving.startup.token));
     const python = (script: string): Promise<Json> =>
@@ -57,7 +57,7 @@ async function live(
   const { link, service } = await steps.step('an account at it synchronises', async () => {
     const customer = await staff.post('/api/customers/', { name: 'Alice' });
     const project = await staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
-    const made = await staff.post('/api/aws/', {
+    const created = await staff.post('/api/aws/', {
       name: 'Moto',
       customer: customer.url,
       project: project.url,
@@ -66,29 +66,29 @@ async function live(
       images_regex: '^amzn',
       ...credentials,
     });
-    await synchronised(staff, made);
-    return { service: made, link: await staff.only(`/api/aws-service-project-link/?service_uuid=${made.uuid}`) };
+    await synchronised(staff, created);
+    return { service: created, link: await staff.only(`/api/aws-service-project-link/?service_uuid=${created.uuid}`) };
   });
-  const found = await staff.only(`/api/aws-regions/?name=${encodeURIComponent(region)}`);
+  const matches = await staff.only(`/api/aws-regions/?name=${encodeURIComponent(region)}`);
   const offer = async (kind: string, query: string): Promise<string> =>
     (await staff.get(`/api/aws-${kind}/?${query}`))[0].url;
 
   const key = await staff.post('/api/keys/', { name: 'laptop', public_key: publicKeys.rsa });
   const web = await steps.step('an instance with a key and user data runs', async () => {
-    const made = await staff.make('/api/aws-instances/', {
+    const created = await staff.make('/api/aws-instances/', {
       name: 'web & <shop>',
       service_project_link: link.url,
-      region: found.url,
-      image: await offer('images', `region=${found.uuid}`),
+      region: matches.url,
+      image: await offer('images', `region=${matches.uuid}`),
       size: await offer('sizes', 'name=t2.micro'),
       ssh_public_key: key.url,
       user_data: '#cloud-config',
     });
-    assert.is(made.runtime_state, 'running');
+    assert.is(created.runtime_state, 'running');
     const { instances, keys } = await look();
-    assert.equal(instances, [[made.backend_id, made.name, 'running', 't2.micro']]);
+    assert.equal(instances, [[created.backend_id, created.name, 'running', 't2.micro']]);
     assert.equal(keys, [`tenantry-${key.fingerprint.replaceAll(':', '')}`]);
-    return made;
+    return created;
   });
   await steps.step('its root volume is there', async () => {
     const root = await staff.only(`/api/aws-volumes/?instance_uuid=${web.uuid}`);
@@ -112,23 +112,23 @@ async function live(
   });
 
   const data = await steps.step('a volume is made, attached and detached', async () => {
-    const made = await staff.make('/api/aws-volumes/', {
+    const created = await staff.make('/api/aws-volumes/', {
       name: 'data',
       service_project_link: link.url,
-      region: found.url,
+      region: matches.url,
       size: 10_240,
       volume_type: 'gp2',
     });
-    const seen = async (): Promise<Json> => (await look()).volumes.find(([id]) => id === made.backend_id);
-    assert.equal(await seen(), [made.backend_id, 'data', 'available', 10]);
-    await staff.act(made, 'attach', { instance: web.url, device: '/dev/sdf' });
-    assert.equal(await seen(), [made.backend_id, 'data', 'in-use', 10, '/dev/sdf']);
-    await staff.act(made, 'detach');
-    assert.equal(await seen(), [made.backend_id, 'data', 'available', 10]);
-    return made;
+    const seen = async (): Promise<Json> => (await look()).volumes.find(([id]) => id === created.backend_id);
+    assert.equal(await seen(), [created.backend_id, 'data', 'available', 10]);
+    await staff.act(created, 'attach', { instance: web.url, device: '/dev/sdf' });
+    assert.equal(await seen(), [created.backend_id, 'data', 'in-use', 10, '/dev/sdf']);
+    await staff.act(created, 'detach');
+    assert.equal(await seen(), [created.backend_id, 'data', 'available', 10]);
+    return created;
   });
   await steps.step('a volume of type io1 gets the operations that the type needs', async () => {
-    const fields = { service_project_link: link.url, region: found.url, size: 10_240, volume_type: 'io1' };
+    const fields = { service_project_link: link.url, region: matches.url, size: 10_240, volume_type: 'io1' };
     await staff.remove(await staff.make('/api/aws-volumes/', { name: 'fast', ...fields }));
   });
   await act('start', 'running');
@@ -172,7 +172,7 @@ const synchronised = (staff: Caller, service: Json): Promise<Json> =>
     return settings.state === 'In Sync' ? settings : undefined;
   });
 
-const isAnswering = (address: string): Promise<boolean> =>
+const isResponding = (address: string): Promise<boolean> =>
   fetch(address).then(
     () => true,
     () => false,

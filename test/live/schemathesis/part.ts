@@ -37,9 +37,9 @@ export async function schemathesis(steps: Steps, { requests }: { readonly reques
   try {
     const serving = await program.serve(['--ephemeral', '--demo', '--log-level', 'error']);
     const report = await steps.step(`it examines the server with at least ${requests} requests`, async () => {
-      const found = await examine(programs, serving.url, program.folder, requests);
-      print(found.figures);
-      return found;
+      const matches = await examine(programs, serving.url, program.folder, requests);
+      print(matches.figures);
+      return matches;
     });
     await steps.step('all of its phases ran, over every operation', async () => {
       const { operations, phases } = report.json;

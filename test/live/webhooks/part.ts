@@ -108,9 +108,9 @@ async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Deli
       event_types: ['customer_creation_succeeded', 'customer_update_succeeded'],
       ...fields,
     });
-  const found: Delivery[] = [];
+  const matches: Delivery[] = [];
   const add = (received: readonly Received[], ...secrets: readonly string[]): void => {
-    found.push(...received.map((one) => ({ received: one, secrets })));
+    matches.push(...received.map((one) => ({ received: one, secrets })));
   };
 
   const json = await hook({});
@@ -135,7 +135,7 @@ async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Deli
   assert.is(second.headers[idHeader], first.headers[idHeader]);
   assert.ok(Number(second.headers[timeHeader]) > Number(first.headers[timeHeader]));
   add([first, second], form.secret);
-  return found;
+  return matches;
 }
 
 /** A delivery with each of its secrets, and everything that a forger might alter. */

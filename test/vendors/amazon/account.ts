@@ -24,15 +24,15 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, world } = this.vendor;
+    const { server, world: setup } = this.vendor;
     const [key = '', keys = { secret: '', mayWrite: true }] = [...this.vendor.accessKeys][0] ?? [];
     return {
       secrets: [keys.secret],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
-      machines: () => [...world.instances.keys()],
-      vanish: (id) => void world.instances.delete(id),
-      disguise: (id, state) => void Object.assign(world.instances.get(id) ?? {}, { state, next: undefined }),
+      machines: () => [...setup.instances.keys()],
+      vanish: (id) => void setup.instances.delete(id),
+      disguise: (id, state) => void Object.assign(setup.instances.get(id) ?? {}, { state, next: undefined }),
       replaceCredentials: () => {
         this.vendor.accessKeys.delete(key);
         this.vendor.accessKeys.set('AKIDSECOND', { ...keys, secret: 'another-secret-key' });

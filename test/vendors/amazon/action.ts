@@ -1,10 +1,10 @@
 import type { Declaration, Parameters } from './parameters.ts';
-import type { World } from './world.ts';
+import type { Setup } from './world.ts';
 
 export interface ActionCall {
   readonly parameters: Parameters;
   readonly region: string;
-  readonly world: World;
+  readonly world: Setup;
   /** Objects of a page at most. */
   readonly largestPage: number;
 }

@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 import { type Parameters, tagParameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
-import { type Instance, instanceTypes, type World } from './world.ts';
+import { Rejection } from './refusal.ts';
+import { type Instance, instanceTypes, type Setup } from './world.ts';
 
 /* The actions of EC2 on instances. */
 
@@ -38,7 +38,7 @@ export const fulfils = (
     return value !== undefined && wanted.some((wish) => fits(wish, value));
   });
 
-function shownInstance(world: World, instance: Instance): object {
+function shownInstance(setup: Setup, instance: Instance): object {
   const { id, image, key, launched, number, reason, region, state, tags, token, type, zone } = instance;
   const privateIpAddress = `172.31.${(number >> 8) & 255}.${number & 255}`;
   const publicIp = state === 'running' ? `54.93.${(number >> 8) & 255}.${number & 255}` : undefined;
@@ -64,7 +64,7 @@ function shownInstance(world: World, instance: Instance): object {
     architecture: 'x86_64',
     rootDeviceType: 'ebs',
     rootDeviceName: image.rootDevice,
-    blockDeviceMapping: world
+    blockDeviceMapping: setup
       .volumesOf(id)
       .map((volume) => ({
         deviceName: volume.attachment?.device,
@@ -97,32 +97,32 @@ function shownInstance(world: World, instance: Instance): object {
   };
 }
 
-const reservation = (world: World, instance: Instance) => ({
+const reservation = (setup: Setup, instance: Instance) => ({
   reservationId: instance.id.replace(/^i-/, 'r-'),
   ownerId: '123456789012',
   groupSet: [],
-  instancesSet: [shownInstance(world, instance)],
+  instancesSet: [shownInstance(setup, instance)],
 });
 
 /** An action that brings instances from one state into another. */
 const transition = (
   allowed: readonly string[],
   verb: string,
-  change: (world: World, instance: Instance) => void,
+  change: (setup: Setup, instance: Instance) => void,
 ): Action => ({
   takes: { required: ['InstanceId.#'], optional: ['Force'] },
-  run: ({ parameters, region, world }) => {
-    const instances = parameters.list('InstanceId').map((id) => world.instance(region, id));
+  run: ({ parameters, region, world: setup }) => {
+    const instances = parameters.list('InstanceId').map((id) => setup.instance(region, id));
     for (const { id, state } of instances)
       if (!allowed.includes(state))
-        throw new Refusal(
+        throw new Rejection(
           'IncorrectInstanceState',
           `The instance '${id}' is not in a state from which it can be ${verb}.`,
         );
     return {
       instancesSet: instances.map((instance) => {
         const before = instance.state;
-        change(world, instance);
+        change(setup, instance);
         return { instanceId: instance.id, currentState: shownState(instance.state), previousState: shownState(before) };
       }),
     };
@@ -137,9 +137,9 @@ function blockDevice(parameters: Parameters, rootDevice: string, smallest: numbe
     parameters.number(`BlockDeviceMapping.${n}.Ebs.VolumeSize`) ?? smallest,
   ];
   if (device !== rootDevice)
-    throw new Refusal('InvalidBlockDeviceMapping', `This stand-in has no device ${device} besides the root device`);
+    throw new Rejection('InvalidBlockDeviceMapping', `This stand-in has no device ${device} besides the root device`);
   if (size < smallest)
-    throw new Refusal(
+    throw new Rejection(
       'InvalidBlockDeviceMapping',
       `Volume of size ${size}GB is smaller than snapshot 'snap-1', expect size >= ${smallest}GB`,
     );
@@ -155,18 +155,18 @@ export const instanceActions: Readonly<Record<string, Action>> = {
       filters: ['client-token', 'instance-id', 'instance-state-name', 'tag:*'],
       isPaged: true,
     },
-    run: ({ largestPage, parameters, region, world }) => {
+    run: ({ largestPage, parameters, region, world: setup }) => {
       const ids = parameters.list('InstanceId');
       if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
-        throw new Refusal(
+        throw new Rejection(
           'InvalidParameterCombination',
           'The parameter instancesSet cannot be used with the parameter maxResults',
         );
-      const found = ids.length > 0 ? ids.map((id) => world.instance(region, id)) : world.instancesIn(region);
-      const wanted = found.filter(({ id, state, tags, token }) =>
+      const matches = ids.length > 0 ? ids.map((id) => setup.instance(region, id)) : setup.instancesIn(region);
+      const wanted = matches.filter(({ id, state, tags, token }) =>
         fulfils(parameters, { 'client-token': token, 'instance-id': id, 'instance-state-name': state }, tags),
       );
-      return parameters.page('reservationSet', wanted, (instance) => reservation(world, instance), largestPage);
+      return parameters.page('reservationSet', wanted, (instance) => reservation(setup, instance), largestPage);
     },
   },
   RunInstances: {
@@ -186,26 +186,26 @@ export const instanceActions: Readonly<Record<string, Action>> = {
         ...tagParameters,
       ],
     },
-    run: ({ parameters, region, world }) => {
+    run: ({ parameters, region, world: setup }) => {
       const [type, key] = [parameters.text('InstanceType') ?? 'm1.small', parameters.text('KeyName')];
       const [zone, userData] = [
         parameters.text('Placement.AvailabilityZone') ?? `${region}b`,
         parameters.text('UserData'),
       ];
-      const instance = world.once(parameters, world.instances, (token) => {
-        const image = world.image(region, parameters.text('ImageId') ?? '');
+      const instance = setup.once(parameters, setup.instances, (token) => {
+        const image = setup.image(region, parameters.text('ImageId') ?? '');
         if (!instanceTypes[type])
-          throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
-        if (key !== undefined && !world.keys.has(`${region} ${key}`))
-          throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${key}' does not exist`);
+          throw new Rejection('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+        if (key !== undefined && !setup.keys.has(`${region} ${key}`))
+          throw new Rejection('InvalidKeyPair.NotFound', `The key pair '${key}' does not exist`);
         if (!zone.startsWith(region))
-          throw new Refusal('InvalidParameterValue', `Invalid availability zone: [${zone}]`);
+          throw new Rejection('InvalidParameterValue', `Invalid availability zone: [${zone}]`);
         if (userData !== undefined && !isBase64(userData))
-          throw new Refusal('InvalidParameterValue', 'Invalid BASE64 encoding of user data.');
+          throw new Rejection('InvalidParameterValue', 'Invalid BASE64 encoding of user data.');
         if (parameters.number('MinCount') !== 1 || parameters.number('MaxCount') !== 1)
-          throw new Refusal('InvalidParameterValue', 'This stand-in launches one instance at a time.');
+          throw new Rejection('InvalidParameterValue', 'This stand-in launches one instance at a time.');
         const size = blockDevice(parameters, image.rootDevice, image.size);
-        const made = world.addInstance({
+        const creation = setup.addInstance({
           region,
           zone,
           type,
@@ -215,23 +215,23 @@ export const instanceActions: Readonly<Record<string, Action>> = {
           userData: Buffer.from(userData ?? '', 'base64').toString(),
           tags: parameters.tags('instance'),
         });
-        world.attachRoot(made, size, parameters.tags('volume'));
-        return made;
+        setup.attachRoot(creation, size, parameters.tags('volume'));
+        return creation;
       });
-      return reservation(world, instance);
+      return reservation(setup, instance);
     },
   },
   StartInstances: {
     writes: true,
-    ...transition(['stopped', 'running', 'pending'], 'started', (world, instance) => {
-      if (instance.state === 'stopped') world.start(instance, 'stopped');
+    ...transition(['stopped', 'running', 'pending'], 'started', (setup, instance) => {
+      if (instance.state === 'stopped') setup.start(instance, 'stopped');
     }),
   },
   StopInstances: {
     writes: true,
-    ...transition(['running', 'stopping', 'stopped'], 'stopped', (world, instance) => {
+    ...transition(['running', 'stopping', 'stopped'], 'stopped', (setup, instance) => {
       if (instance.state !== 'running') return;
-      world.change(instance, 'stopping', 'stopped');
+      setup.change(instance, 'stopping', 'stopped');
       instance.reason = {
         code: 'Client.UserInitiatedShutdown',
         message: 'Client.UserInitiatedShutdown: User initiated shutdown',
@@ -248,20 +248,21 @@ export const instanceActions: Readonly<Record<string, Action>> = {
   },
   TerminateInstances: {
     writes: true,
-    ...transition(Object.keys(stateCodes), 'terminated', (world, instance) => {
+    ...transition(Object.keys(stateCodes), 'terminated', (setup, instance) => {
       if (instance.state !== 'terminated' && instance.state !== 'shutting-down')
-        world.change(instance, 'shutting-down', 'terminated');
+        setup.change(instance, 'shutting-down', 'terminated');
     }),
   },
   ModifyInstanceAttribute: {
     writes: true,
     takes: { required: ['InstanceId'], optional: ['InstanceType.Value'] },
-    run: ({ parameters, region, world }) => {
-      const instance = world.instance(region, parameters.text('InstanceId') ?? '');
+    run: ({ parameters, region, world: setup }) => {
+      const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
       const type = parameters.text('InstanceType.Value') ?? instance.type;
       if (instance.state !== 'stopped')
-        throw new Refusal('IncorrectInstanceState', `The instance '${instance.id}' is not in the 'stopped' state.`);
-      if (!instanceTypes[type]) throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+        throw new Rejection('IncorrectInstanceState', `The instance '${instance.id}' is not in the 'stopped' state.`);
+      if (!instanceTypes[type])
+        throw new Rejection('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
       instance.type = type;
       return { return: true };
     },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
 import { fulfils } from './instances.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './refusal.ts';
 import { instanceTypes, type Image as OfferedImage } from './world.ts';
 
 /* The actions of EC2 on keys, images, zones and types. */
@@ -9,40 +9,40 @@ import { instanceTypes, type Image as OfferedImage } from './world.ts';
 export const otherActions: Readonly<Record<string, Action>> = {
   DescribeKeyPairs: {
     takes: { optional: ['KeyName.#'], filters: ['key-name'] },
-    run: ({ parameters, region, world }) => {
+    run: ({ parameters, region, world: setup }) => {
       const names = parameters.list('KeyName');
       for (const name of names)
-        if (!world.keys.has(`${region} ${name}`))
-          throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${name}' does not exist`);
-      const found = [...world.keys].filter(
+        if (!setup.keys.has(`${region} ${name}`))
+          throw new Rejection('InvalidKeyPair.NotFound', `The key pair '${name}' does not exist`);
+      const matches = [...setup.keys].filter(
         ([place, { name }]) =>
           place.startsWith(`${region} `) &&
           (names.length === 0 || names.includes(name)) &&
           fulfils(parameters, { 'key-name': name }),
       );
-      return { keySet: found.map(([, { material, name }]) => shownKey(name, material)) };
+      return { keySet: matches.map(([, { material, name }]) => shownKey(name, material)) };
     },
   },
   ImportKeyPair: {
     writes: true,
     takes: { required: ['KeyName', 'PublicKeyMaterial'] },
-    run: ({ parameters, region, world }) => {
+    run: ({ parameters, region, world: setup }) => {
       const [name, encoded] = [parameters.text('KeyName') ?? '', parameters.text('PublicKeyMaterial') ?? ''];
       const material = Buffer.from(encoded, 'base64').toString();
       if (!/^ssh-(rsa|ed25519) [A-Za-z0-9+/=]+/.test(material))
-        throw new Refusal('InvalidKey.Format', 'Key is not in valid OpenSSH public key format');
-      if (name.length > 255) throw new Refusal('InvalidParameterValue', `Invalid key name '${name}'`);
-      if (world.keys.has(`${region} ${name}`))
-        throw new Refusal('InvalidKeyPair.Duplicate', `The keypair '${name}' already exists.`);
-      world.keys.set(`${region} ${name}`, { name, material });
+        throw new Rejection('InvalidKey.Format', 'Key is not in valid OpenSSH public key format');
+      if (name.length > 255) throw new Rejection('InvalidParameterValue', `Invalid key name '${name}'`);
+      if (setup.keys.has(`${region} ${name}`))
+        throw new Rejection('InvalidKeyPair.Duplicate', `The keypair '${name}' already exists.`);
+      setup.keys.set(`${region} ${name}`, { name, material });
       return shownKey(name, material);
     },
   },
   DeleteKeyPair: {
     writes: true,
     takes: { required: ['KeyName'] },
-    run: ({ parameters, region, world }) => {
-      world.keys.delete(`${region} ${parameters.text('KeyName')}`);
+    run: ({ parameters, region, world: setup }) => {
+      setup.keys.delete(`${region} ${parameters.text('KeyName')}`);
       return { return: true };
     },
   },
@@ -52,15 +52,15 @@ export const otherActions: Readonly<Record<string, Action>> = {
       filters: ['virtualization-type', 'image-type', 'root-device-type', 'architecture', 'state', 'name'],
       isPaged: true,
     },
-    run: ({ largestPage, parameters, region, world }) => {
+    run: ({ largestPage, parameters, region, world: setup }) => {
       const [ids, owners] = [parameters.list('ImageId'), parameters.list('Owner')];
-      const found =
+      const matches =
         ids.length > 0
-          ? ids.map((id) => world.image(region, id))
-          : world.images.filter(
+          ? ids.map((id) => setup.image(region, id))
+          : setup.images.filter(
               (image) => image.region === region && (owners.length === 0 || owners.includes(image.owner)),
             );
-      const wanted = found.filter(({ architecture, name }) =>
+      const wanted = matches.filter(({ architecture, name }) =>
         fulfils(parameters, {
           'virtualization-type': 'hvm',
           'image-type': 'machine',
@@ -70,7 +70,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
           name,
         }),
       );
-      const shown = ({ architecture, id, name, owner, rootDevice, size }: OfferedImage): object => ({
+      const displayed = ({ architecture, id, name, owner, rootDevice, size }: OfferedImage): object => ({
         imageId: id,
         imageLocation: `${owner}/${name}`,
         imageState: 'available',
@@ -85,7 +85,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
         virtualizationType: 'hvm',
         hypervisor: 'xen',
       });
-      return parameters.page('imagesSet', wanted, shown, largestPage);
+      return parameters.page('imagesSet', wanted, displayed, largestPage);
     },
   },
   DescribeAvailabilityZones: {
@@ -104,12 +104,14 @@ export const otherActions: Readonly<Record<string, Action>> = {
   DescribeInstanceTypes: {
     takes: { optional: ['InstanceType.#'], isPaged: true },
     run: ({ parameters }) => {
-      const asked = parameters.list('InstanceType');
-      for (const type of asked)
+      const requests = parameters.list('InstanceType');
+      for (const type of requests)
         if (!instanceTypes[type])
-          throw new Refusal('InvalidInstanceType', `The following supplied instance types do not exist: [${type}]`);
-      const found = Object.entries(instanceTypes).filter(([type]) => asked.length === 0 || asked.includes(type));
-      return parameters.page('instanceTypeSet', found, ([type, [cores, memory]]) => ({
+          throw new Rejection('InvalidInstanceType', `The following supplied instance types do not exist: [${type}]`);
+      const matches = Object.entries(instanceTypes).filter(
+        ([type]) => requests.length === 0 || requests.includes(type),
+      );
+      return parameters.page('instanceTypeSet', matches, ([type, [cores, memory]]) => ({
         instanceType: type,
         vCpuInfo: { defaultVCpus: cores },
         memoryInfo: { sizeInMiB: memory },

@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts';
+import { Rejection } from './refusal.ts';
 
 /* The parameters of a request: flat names such as `Filter.1.Value.2`, which an action has declared. */
 
@@ -27,18 +27,18 @@ export class Parameters {
       ...(isPaged ? paging : []),
       ...(filters.length > 0 ? ['Filter.#.Name', 'Filter.#.Value.#'] : []),
     ]);
-    const given = [...this.#values.keys()].map(pattern);
-    for (const [n, name] of given.entries()) {
+    const input = [...this.#values.keys()].map(pattern);
+    for (const [n, name] of input.entries()) {
       if (!known.has(name))
-        throw new Refusal('UnknownParameter', `The parameter ${[...this.#values.keys()][n]} is not recognized`);
+        throw new Rejection('UnknownParameter', `The parameter ${[...this.#values.keys()][n]} is not recognized`);
     }
     for (const name of required) {
-      if (!given.includes(name))
-        throw new Refusal('MissingParameter', `The request must contain the parameter ${name.replace('.#', '')}`);
+      if (!input.includes(name))
+        throw new Rejection('MissingParameter', `The request must contain the parameter ${name.replace('.#', '')}`);
     }
     for (const name of this.filters().keys()) {
       if (!filters.includes(name) && !(name.startsWith('tag:') && filters.includes('tag:*')))
-        throw new Refusal('InvalidParameterValue', `The filter '${name}' is invalid`);
+        throw new Rejection('InvalidParameterValue', `The filter '${name}' is invalid`);
     }
   }
 
@@ -49,7 +49,7 @@ export class Parameters {
   number(name: string): number | undefined {
     const text = this.#values.get(name);
     if (text !== undefined && !/^\d+$/.test(text))
-      throw new Refusal('InvalidParameterValue', `Invalid value '${text}' for ${name}`);
+      throw new Rejection('InvalidParameterValue', `Invalid value '${text}' for ${name}`);
     return text === undefined ? undefined : Number(text);
   }
 
@@ -60,10 +60,10 @@ export class Parameters {
 
   /** The numbers below a name, in order. */
   numbers(name: string): number[] {
-    const found = [...this.#values.keys()].flatMap((key) =>
+    const matches = [...this.#values.keys()].flatMap((key) =>
       key.startsWith(`${name}.`) ? [Number(key.slice(name.length + 1).split('.')[0])] : [],
     );
-    return [...new Set(found)].sort((a, b) => a - b);
+    return [...new Set(matches)].sort((a, b) => a - b);
   }
 
   /** Values by the names of filters. */
@@ -85,7 +85,7 @@ export class Parameters {
     );
     for (const [key] of tags)
       if (key === '' || key.startsWith('aws:'))
-        throw new Refusal('InvalidParameterValue', `Tag keys starting with 'aws:' are reserved for internal use`);
+        throw new Rejection('InvalidParameterValue', `Tag keys starting with 'aws:' are reserved for internal use`);
     return new Map(tags);
   }
 
@@ -95,10 +95,10 @@ export class Parameters {
   }
 
   /** A page of a list under a member of the answer, each item as it is shown; at most `largest` items. */
-  page<T>(member: string, all: readonly T[], shown: (item: T) => unknown, largest = 1000): object {
+  page<T>(member: string, all: readonly T[], displayed: (item: T) => unknown, largest = 1000): object {
     const size = this.number('MaxResults');
     if (size !== undefined && (size < 5 || size > 1000))
-      throw new Refusal(
+      throw new Rejection(
         'InvalidParameterValue',
         `Value ( ${size} ) for parameter maxResults is invalid. Expecting a value between 5 and 1000.`,
       );
@@ -111,10 +111,11 @@ export class Parameters {
               .toString()
               .replace(/^from /, ''),
           );
-    if (!Number.isInteger(from)) throw new Refusal('InvalidParameterValue', `Invalid value '${token}' for nextToken.`);
+    if (!Number.isInteger(from))
+      throw new Rejection('InvalidParameterValue', `Invalid value '${token}' for nextToken.`);
     const to = size === undefined ? all.length : from + Math.min(size, largest);
     return {
-      [member]: all.slice(from, to).map(shown),
+      [member]: all.slice(from, to).map(displayed),
       ...(to < all.length && { nextToken: Buffer.from(`from ${to}`).toString('base64url') }),
     };
   }

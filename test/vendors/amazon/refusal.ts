@@ -1,5 +1,5 @@
 /** A refusal of EC2: its code, and its sentence. */
-export class Refusal extends Error {
+export class Rejection extends Error {
   constructor(
     readonly code: string,
     message: string,

@@ -17,12 +17,12 @@ export function checkSignature(
   secretOf: (accessKey: string) => string | undefined,
   now = Date.now(),
 ): Signed | 'unsigned' | 'expired' | 'invalid' {
-  const given =
+  const input =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([a-z0-9-]+)\/ec2\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',
     );
-  if (!given) return headers.authorization === undefined ? 'unsigned' : 'invalid';
-  const [, accessKey = '', day = '', region = '', names = '', signature] = given;
+  if (!input) return headers.authorization === undefined ? 'unsigned' : 'invalid';
+  const [, accessKey = '', day = '', region = '', names = '', signature] = input;
   const time = String(headers['x-amz-date'] ?? '');
   const instant = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   if (Number.isNaN(instant) || !time.startsWith(day)) return 'invalid';

@@ -1,14 +1,14 @@
-import type { Identity, Mishap, VendorAnswer, VendorRequest } from '../server.ts';
+import type { Identity, Mishap, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import type { Action } from './action.ts';
 import { instanceActions } from './instances.ts';
 import { otherActions } from './offers.ts';
 import { Parameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './refusal.ts';
 import { checkSignature } from './signature.ts';
 import { volumeActions } from './volumes.ts';
-import { regionNames, World } from './world.ts';
-import { refusalText, response } from './xml.ts';
+import { regionNames, Setup } from './world.ts';
+import { rejectionText, response } from './xml.ts';
 
 /*
  * Amazon's EC2 Query API as its public documentation describes it, with a memory: every region on one address, told apart by
@@ -18,7 +18,7 @@ import { refusalText, response } from './xml.ts';
 const actions: Readonly<Record<string, Action>> = { ...instanceActions, ...volumeActions, ...otherActions };
 
 export class Amazon extends StandIn {
-  readonly world: World;
+  readonly world: Setup;
   /** Objects on a page at most. */
   largestPage = 1000;
   /** Calls that are still answered in this second of the clock; undefined: any number. */
@@ -33,7 +33,7 @@ export class Amazon extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new World(now);
+    this.world = new Setup(now);
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<Amazon> =>
@@ -56,16 +56,16 @@ export class Amazon extends StandIn {
       .map(({ headers, route }) => `${/\/(\w+-\w+-\d)\//.exec(headers.authorization ?? '')?.[1]} ${route}`);
 
   /** An answer of refusal, as a mishap needs it. */
-  static refusal(
+  static rejection(
     status: number,
     code: string,
     message: string,
     headers: Readonly<Record<string, string>> = {},
-  ): VendorAnswer {
-    return { status, headers, text: refusalText(code, message, 'a6a1b1e7-0000-0000-0000-000000000000') };
+  ): VendorResponse {
+    return { status, headers, text: rejectionText(code, message, 'a6a1b1e7-0000-0000-0000-000000000000') };
   }
 
-  answer(request: VendorRequest): VendorAnswer {
+  reply(request: VendorRequest): VendorResponse {
     const id = `59dbff89-35bd-4eac-99ed-${String(++this.#requests).padStart(12, '0')}`;
     this.world.advance();
     try {
@@ -73,36 +73,36 @@ export class Amazon extends StandIn {
       const name = form.get('Action') ?? '';
       return { status: 200, text: response(name, id, this.#run(request, form, name)) };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return { status: error.status, text: refusalText(error.code, error.message, id) };
+      if (!(error instanceof Rejection)) throw error;
+      return { status: error.status, text: rejectionText(error.code, error.message, id) };
     }
   }
 
   #run(request: VendorRequest, form: URLSearchParams, name: string): object {
     const { mayWrite, region } = this.#signer(request);
     if (!regionNames.includes(region))
-      throw new Refusal('AuthFailure', `Credential should be scoped to a valid region. `, 401);
+      throw new Rejection('AuthFailure', `Credential should be scoped to a valid region. `, 401);
     this.#limit();
     const action = actions[name];
-    if (!action) throw new Refusal('InvalidAction', `The action ${name} is not valid for this web service.`);
+    if (!action) throw new Rejection('InvalidAction', `The action ${name} is not valid for this web service.`);
     if (form.get('Version') !== '2016-11-15')
-      throw new Refusal(
+      throw new Rejection(
         'NoSuchVersion',
         `The requested version (${form.get('Version')}) of service AmazonEC2 does not exist`,
       );
     const parameters = new Parameters(form, action.takes);
     if (action.writes && !mayWrite)
-      throw new Refusal('UnauthorizedOperation', 'You are not authorized to perform this operation.', 403);
+      throw new Rejection('UnauthorizedOperation', 'You are not authorized to perform this operation.', 403);
     return action.run({ parameters, region, world: this.world, largestPage: this.largestPage });
   }
 
   #signer(request: VendorRequest): { readonly region: string; readonly mayWrite: boolean } {
     const signed = checkSignature(request, (accessKey) => this.accessKeys.get(accessKey)?.secret);
     if (signed === 'unsigned')
-      throw new Refusal('MissingAuthenticationToken', 'Request is missing Authentication Token', 403);
-    if (signed === 'expired') throw new Refusal('RequestExpired', 'Request has expired.');
+      throw new Rejection('MissingAuthenticationToken', 'Request is missing Authentication Token', 403);
+    if (signed === 'expired') throw new Rejection('RequestExpired', 'Request has expired.');
     if (signed === 'invalid')
-      throw new Refusal('AuthFailure', 'AWS was not able to validate the provided access credentials', 401);
+      throw new Rejection('AuthFailure', 'AWS was not able to validate the provided access credentials', 401);
     return { region: signed.region, mayWrite: this.accessKeys.get(signed.accessKey)?.mayWrite === true };
   }
 
@@ -110,6 +110,6 @@ export class Amazon extends StandIn {
     const number = Math.floor(this.world.now() / 1000);
     if (this.#second.number !== number) this.#second = { number, calls: 0 };
     if (this.callsPerSecond !== undefined && ++this.#second.calls > this.callsPerSecond)
-      throw new Refusal('RequestLimitExceeded', 'Request limit exceeded.', 503);
+      throw new Rejection('RequestLimitExceeded', 'Request limit exceeded.', 503);
   }
 }

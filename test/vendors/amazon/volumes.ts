@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 import { fulfils, shownTags, shownTime } from './instances.ts';
 import { tagParameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './refusal.ts';
 import type { Volume } from './world.ts';
 
 /* The actions of EC2 on volumes. */
@@ -39,35 +39,35 @@ const shownVolume = (volume: Volume): object => ({
 function checkSize(type: string, size: number, iops: number | undefined): void {
   const [least, most] = bounds[type] ?? [];
   if (least === undefined || most === undefined)
-    throw new Refusal('UnknownVolumeType', `Unsupported volume type '${type}' for volume creation.`);
+    throw new Rejection('UnknownVolumeType', `Unsupported volume type '${type}' for volume creation.`);
   if (size < least || size > most)
-    throw new Refusal(
+    throw new Rejection(
       'InvalidParameterValue',
       `Volume of ${size}GiB is invalid; it must be between ${least}GiB and ${most}GiB for ${type}`,
     );
   if (type !== 'io1') {
     if (iops !== undefined)
-      throw new Refusal('InvalidParameterCombination', `The parameter iops is not supported for ${type} volumes.`);
+      throw new Rejection('InvalidParameterCombination', `The parameter iops is not supported for ${type} volumes.`);
     return;
   }
   if (iops === undefined)
-    throw new Refusal('MissingParameter', 'The parameter iops must be specified for io1 volumes.');
+    throw new Rejection('MissingParameter', 'The parameter iops must be specified for io1 volumes.');
   if (iops < 100 || iops > Math.min(64_000, size * 50))
-    throw new Refusal('InvalidParameterValue', `Iops to volume size ratio of ${iops / size} is invalid`);
+    throw new Rejection('InvalidParameterValue', `Iops to volume size ratio of ${iops / size} is invalid`);
 }
 
 export const volumeActions: Readonly<Record<string, Action>> = {
   DescribeVolumes: {
     takes: { optional: ['VolumeId.#'], filters: ['tag:*', 'status', 'attachment.instance-id'], isPaged: true },
-    run: ({ largestPage, parameters, region, world }) => {
+    run: ({ largestPage, parameters, region, world: setup }) => {
       const ids = parameters.list('VolumeId');
       if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
-        throw new Refusal(
+        throw new Rejection(
           'InvalidParameterCombination',
           'The parameter volumeSet cannot be used with the parameter maxResults',
         );
-      const found = ids.length > 0 ? ids.map((id) => world.volume(region, id)) : world.volumesIn(region);
-      const wanted = found.filter(({ attachment, state, tags }) =>
+      const matches = ids.length > 0 ? ids.map((id) => setup.volume(region, id)) : setup.volumesIn(region);
+      const wanted = matches.filter(({ attachment, state, tags }) =>
         fulfils(parameters, { status: state, 'attachment.instance-id': attachment?.instance }, tags),
       );
       return parameters.page('volumeSet', wanted, shownVolume, largestPage);
@@ -79,18 +79,18 @@ export const volumeActions: Readonly<Record<string, Action>> = {
       required: ['AvailabilityZone'],
       optional: ['Size', 'VolumeType', 'Iops', 'ClientToken', ...tagParameters],
     },
-    run: ({ parameters, region, world }) => {
+    run: ({ parameters, region, world: setup }) => {
       const [zone, size, type] = [
         parameters.text('AvailabilityZone') ?? '',
         parameters.number('Size'),
         parameters.text('VolumeType') ?? 'gp2',
       ];
-      const volume = world.once(parameters, world.volumes, () => {
-        if (!zone.startsWith(region)) throw new Refusal('InvalidZone.NotFound', `The zone '${zone}' does not exist.`);
+      const volume = setup.once(parameters, setup.volumes, () => {
+        if (!zone.startsWith(region)) throw new Rejection('InvalidZone.NotFound', `The zone '${zone}' does not exist.`);
         if (size === undefined)
-          throw new Refusal('MissingParameter', 'The request must contain the parameter size or snapshotId');
+          throw new Rejection('MissingParameter', 'The request must contain the parameter size or snapshotId');
         checkSize(type, size, parameters.number('Iops'));
-        return world.addVolume({ region, zone, size, type, tags: parameters.tags('volume'), attachment: undefined });
+        return setup.addVolume({ region, zone, size, type, tags: parameters.tags('volume'), attachment: undefined });
       });
       return shownVolume(volume);
     },
@@ -98,22 +98,22 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   AttachVolume: {
     writes: true,
     takes: { required: ['VolumeId', 'InstanceId', 'Device'] },
-    run: ({ parameters, region, world }) => {
-      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
-      const instance = world.instance(region, parameters.text('InstanceId') ?? '');
+    run: ({ parameters, region, world: setup }) => {
+      const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
+      const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
       const device = parameters.text('Device') ?? '';
-      if (volume.attachment) throw new Refusal('VolumeInUse', `${volume.id} is already attached to an instance`);
+      if (volume.attachment) throw new Rejection('VolumeInUse', `${volume.id} is already attached to an instance`);
       if (volume.state !== 'available')
-        throw new Refusal('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
+        throw new Rejection('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
       if (instance.state !== 'running' && instance.state !== 'stopped')
-        throw new Refusal('IncorrectState', `Instance '${instance.id}' is not 'running'.`);
+        throw new Rejection('IncorrectState', `Instance '${instance.id}' is not 'running'.`);
       if (volume.zone !== instance.zone)
-        throw new Refusal(
+        throw new Rejection(
           'InvalidVolume.ZoneMismatch',
           `The volume '${volume.id}' is not in the same availability zone as instance '${instance.id}'`,
         );
-      if (world.volumesOf(instance.id).some(({ attachment }) => attachment?.device === device))
-        throw new Refusal(
+      if (setup.volumesOf(instance.id).some(({ attachment }) => attachment?.device === device))
+        throw new Rejection(
           'InvalidParameterValue',
           `Invalid value '${device}' for unixDevice. Attachment point ${device} is already in use`,
         );
@@ -122,7 +122,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
         instance: instance.id,
         device,
         state: 'attaching',
-        at: world.now() + world.transitionTime,
+        at: setup.now() + setup.transitionTime,
         deleteOnTermination: false,
       };
       return { ...shownAttachment(volume) };
@@ -131,67 +131,70 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   DetachVolume: {
     writes: true,
     takes: { required: ['VolumeId'], optional: ['InstanceId', 'Device', 'Force'] },
-    run: ({ parameters, region, world }) => {
-      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+    run: ({ parameters, region, world: setup }) => {
+      const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const { attachment } = volume;
       if (attachment?.state !== 'attached')
-        throw new Refusal('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
+        throw new Rejection('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
       const instance = parameters.text('InstanceId') ?? attachment.instance;
       if (instance !== attachment.instance)
-        throw new Refusal(
+        throw new Rejection(
           'InvalidAttachment.NotFound',
           `The volume '${volume.id}' is not attached to instance '${instance}'`,
         );
-      const { image, state } = world.instance(region, instance);
+      const { image, state } = setup.instance(region, instance);
       if (attachment.device === image.rootDevice && state !== 'stopped')
-        throw new Refusal(
+        throw new Rejection(
           'OperationNotPermitted',
           `Unable to detach root volume '${volume.id}' from instance '${attachment.instance}'`,
         );
-      Object.assign(attachment, { state: 'detaching', at: world.now() + world.transitionTime });
+      Object.assign(attachment, { state: 'detaching', at: setup.now() + setup.transitionTime });
       return { ...shownAttachment(volume) };
     },
   },
   DeleteVolume: {
     writes: true,
     takes: { required: ['VolumeId'] },
-    run: ({ parameters, region, world }) => {
-      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+    run: ({ parameters, region, world: setup }) => {
+      const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       if (volume.attachment)
-        throw new Refusal('VolumeInUse', `Volume ${volume.id} is currently attached to ${volume.attachment.instance}`);
-      world.change(volume, 'deleting', 'gone');
+        throw new Rejection(
+          'VolumeInUse',
+          `Volume ${volume.id} is currently attached to ${volume.attachment.instance}`,
+        );
+      setup.change(volume, 'deleting', 'gone');
       return { return: true };
     },
   },
   ModifyVolume: {
     writes: true,
     takes: { required: ['VolumeId'], optional: ['Size'] },
-    run: ({ parameters, region, world }) => {
-      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+    run: ({ parameters, region, world: setup }) => {
+      const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const size = parameters.number('Size') ?? volume.size;
       if (size < volume.size)
-        throw new Refusal('InvalidParameterValue', 'New size cannot be smaller than existing size');
-      if (volume.growth && world.now() < volume.growth.at + 6 * 3_600_000)
-        throw new Refusal(
+        throw new Rejection('InvalidParameterValue', 'New size cannot be smaller than existing size');
+      if (volume.growth && setup.now() < volume.growth.at + 6 * 3_600_000)
+        throw new Rejection(
           'VolumeModificationRateExceeded',
           "You've reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.",
         );
-      volume.growth = { from: volume.size, to: size, at: world.now(), isFailed: false };
+      volume.growth = { from: volume.size, to: size, at: setup.now(), isFailed: false };
       volume.size = size;
       return { volumeModification: { volumeId: volume.id, modificationState: 'modifying', targetSize: size } };
     },
   },
   DescribeVolumesModifications: {
     takes: { optional: ['VolumeId.#'], filters: ['volume-id'], isPaged: true },
-    run: ({ parameters, region, world }) => {
-      const grown = world
+    run: ({ parameters, region, world: setup }) => {
+      const grown = setup
         .volumesIn(region)
         .filter(({ growth, id }) => growth && fulfils(parameters, { 'volume-id': id }));
       return parameters.page('volumeModificationSet', grown, ({ growth, id }) => ({
         volumeId: id,
         modificationState: growth?.isFailed
           ? 'failed'
-          : world.now() < (growth?.at ?? 0) + world.transitionTime
+          : setup.now() < (growth?.at ?? 0) + setup.transitionTime
             ? 'modifying'
             : 'optimizing',
         statusMessage: growth?.isFailed ? 'The volume could not be modified.' : undefined,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Parameters } from './parameters.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './refusal.ts';
 
 /* What an account has at EC2, region by region, and how it changes by itself while time passes. */
 
@@ -86,7 +86,7 @@ export const regionNames = [
   'sa-east-1',
 ];
 
-export class World {
+export class Setup {
   /** Milliseconds that a change takes. */
   transitionTime = 8000;
   /** Why the next launches or starts come to nothing. */
@@ -146,23 +146,23 @@ export class World {
   }
 
   instance(region: string, id: string): Instance {
-    const found = this.instances.get(id);
-    if (found?.region !== region || this.#isHidden(found.launched))
-      throw new Refusal('InvalidInstanceID.NotFound', `The instance ID '${id}' does not exist`);
-    return found;
+    const matches = this.instances.get(id);
+    if (matches?.region !== region || this.#isHidden(matches.launched))
+      throw new Rejection('InvalidInstanceID.NotFound', `The instance ID '${id}' does not exist`);
+    return matches;
   }
 
   volume(region: string, id: string): Volume {
-    const found = this.volumes.get(id);
-    if (found?.region !== region || this.#isHidden(found.created))
-      throw new Refusal('InvalidVolume.NotFound', `The volume '${id}' does not exist.`);
-    return found;
+    const matches = this.volumes.get(id);
+    if (matches?.region !== region || this.#isHidden(matches.created))
+      throw new Rejection('InvalidVolume.NotFound', `The volume '${id}' does not exist.`);
+    return matches;
   }
 
   image(region: string, id: string): Image {
-    const found = this.images.find((image) => image.id === id && image.region === region);
-    if (!found) throw new Refusal('InvalidAMIID.NotFound', `The image id '[${id}]' does not exist`);
-    return found;
+    const matches = this.images.find((image) => image.id === id && image.region === region);
+    if (!matches) throw new Rejection('InvalidAMIID.NotFound', `The image id '[${id}]' does not exist`);
+    return matches;
   }
 
   instancesIn = (region: string): Instance[] =>
@@ -181,13 +181,13 @@ export class World {
     const token = parameters.text('ClientToken') ?? '';
     const known = this.#tokens.get(token);
     if (known && known.fingerprint !== fingerprint)
-      throw new Refusal(
+      throw new Rejection(
         'IdempotentParameterMismatch',
         'Arguments on this idempotent request are inconsistent with arguments used in previous request(s).',
       );
-    const made = list.get(known?.id ?? '') ?? make(token);
-    if (token !== '') this.#tokens.set(token, { fingerprint, id: made.id });
-    return made;
+    const creation = list.get(known?.id ?? '') ?? make(token);
+    if (token !== '') this.#tokens.set(token, { fingerprint, id: creation.id });
+    return creation;
   }
 
   /** A new instance, which has begun to start unless it is to fail. */

@@ -28,5 +28,5 @@ export const response = (action: string, requestId: string, members: object): st
   return `${head}<${action}Response xmlns="${namespace}">\n${inner}\n</${action}Response>`;
 };
 
-export const refusalText = (code: string, message: string, requestId: string): string =>
+export const rejectionText = (code: string, message: string, requestId: string): string =>
   `${head}<Response><Errors><Error>${element('Code', code)}${element('Message', message)}</Error></Errors>${element('RequestID', requestId)}</Response>`;

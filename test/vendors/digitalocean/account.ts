@@ -55,7 +55,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
 
   /** A droplet that runs. */
   running = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
-    this.made(await this.order(name, fields));
+    this.created(await this.order(name, fields));
 
   /** A droplet that is stopped. */
   async stopped(name: string): Promise<Json> {

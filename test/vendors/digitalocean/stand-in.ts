@@ -47,20 +47,20 @@ export interface Seen {
 }
 
 /** What goes wrong with a request; see test/vendors/server.ts. */
-export type Mishap = Answer | Exclude<shared.Mishap, shared.VendorAnswer>;
+export type Mishap = Reply | Exclude<shared.Mishap, shared.VendorResponse>;
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 type Body = Readonly<Record<string, unknown>>;
-type Handler = (id: string, body: Body, query: URLSearchParams) => Answer;
+type Handler = (id: string, body: Body, query: URLSearchParams) => Reply;
 
-const refusal = (status: number, id: string, message: string): Answer => ({ status, body: { id, message } });
-const notFound = refusal(404, 'not_found', 'The resource you were accessing could not be found.');
-const unprocessable = (message: string): Answer => refusal(422, 'unprocessable_entity', message);
+const rejection = (status: number, id: string, message: string): Reply => ({ status, body: { id, message } });
+const notFound = rejection(404, 'not_found', 'The resource you were accessing could not be found.');
+const unprocessable = (message: string): Reply => rejection(422, 'unprocessable_entity', message);
 
 export class DigitalOcean extends StandIn {
   /** Milliseconds that an action takes. */
@@ -107,8 +107,8 @@ export class DigitalOcean extends StandIn {
 
   /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
   mishap(route: string, mishap: Mishap, times = 1): void {
-    const isAnswer = typeof mishap === 'object' && 'status' in mishap;
-    this.server.mishap(route, isAnswer ? written(mishap) : mishap, times);
+    const isResponse = typeof mishap === 'object' && 'status' in mishap;
+    this.server.mishap(route, isResponse ? written(mishap) : mishap, times);
   }
 
   /** The requests since the last call. */
@@ -155,7 +155,7 @@ export class DigitalOcean extends StandIn {
     {
       route: 'GET /droplets/:id',
       handle: (id) =>
-        this.#with(id, (droplet) => ({ status: 200, body: { droplet: shown(droplet, this.#isLocked(droplet)) } })),
+        this.#with(id, (droplet) => ({ status: 200, body: { droplet: displayed(droplet, this.#isLocked(droplet)) } })),
     },
     {
       route: 'DELETE /droplets/:id',
@@ -203,15 +203,15 @@ export class DigitalOcean extends StandIn {
 
   /** What a request is for: the route, and the id in its path. */
   #find({ method, target }: shared.VendorRequest) {
-    const asked = new URL(target, this.url).pathname.replace(/^\/v2|\/$/g, '');
+    const requests = new URL(target, this.url).pathname.replace(/^\/v2|\/$/g, '');
     // An action is found by its droplet, too.
-    const path = asked.replace(/^\/droplets\/\d+(?=\/actions\/\d)/, '');
+    const path = requests.replace(/^\/droplets\/\d+(?=\/actions\/\d)/, '');
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
     const line = `${method} ${id === '' ? path : path.replace(id, ':id')}`;
     return { id, route: this.#routes.find(({ route }) => route === line) };
   }
 
-  answer(request: shared.VendorRequest): shared.VendorAnswer {
+  reply(request: shared.VendorRequest): shared.VendorResponse {
     this.#advance();
     this.#path = new URL(request.target, this.url).pathname;
     const { id, route } = this.#find(request);
@@ -220,11 +220,11 @@ export class DigitalOcean extends StandIn {
     return written(this.#refused(request) ?? route?.handle(id, body, query) ?? notFound);
   }
 
-  #refused({ headers, method }: shared.VendorRequest): Answer | undefined {
+  #refused({ headers, method }: shared.VendorRequest): Reply | undefined {
     const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
-    if (right === undefined) return refusal(401, 'unauthorized', 'Unable to authenticate you');
+    if (right === undefined) return rejection(401, 'unauthorized', 'Unable to authenticate you');
     return right === 'read' && method !== 'GET'
-      ? refusal(403, 'forbidden', 'You do not have access for the attempted action.')
+      ? rejection(403, 'forbidden', 'You do not have access for the attempted action.')
       : undefined;
   }
 
@@ -248,7 +248,7 @@ export class DigitalOcean extends StandIn {
     if (String(order.disk) === 'true') droplet.disk = droplet.size.disk;
   }
 
-  #page(member: string, all: readonly unknown[], query: URLSearchParams): Answer {
+  #page(member: string, all: readonly unknown[], query: URLSearchParams): Reply {
     const size = Math.min(Number(query.get('per_page') ?? 20), this.largestPage);
     const page = Number(query.get('page') ?? 1);
     const last = Math.ceil(all.length / size);
@@ -271,15 +271,15 @@ export class DigitalOcean extends StandIn {
   #named(name: string | null): unknown[] {
     return [...this.droplets.values()]
       .filter((droplet) => name === null || droplet.name.toLowerCase() === name.toLowerCase())
-      .map((droplet) => shown(droplet, this.#isLocked(droplet)));
+      .map((droplet) => displayed(droplet, this.#isLocked(droplet)));
   }
 
-  #with(id: string, use: (droplet: Droplet) => Answer): Answer {
+  #with(id: string, use: (droplet: Droplet) => Reply): Reply {
     const droplet = this.droplets.get(Number(id));
     return droplet ? use(droplet) : notFound;
   }
 
-  #create(body: Body): Answer {
+  #create(body: Body): Reply {
     if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name))
       return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
     if (!this.#imageOf(body.image)) return unprocessable('You specified an invalid image for Droplet creation.');
@@ -293,7 +293,7 @@ export class DigitalOcean extends StandIn {
     return {
       status: 202,
       body: {
-        droplet: shown(droplet, true),
+        droplet: displayed(droplet, true),
         links: {
           actions: [{ id: action.id, rel: 'create', href: `https://api.digitalocean.com/v2/actions/${action.id}` }],
         },
@@ -323,7 +323,7 @@ export class DigitalOcean extends StandIn {
     return droplet;
   }
 
-  #act(droplet: Droplet, body: Body): Answer {
+  #act(droplet: Droplet, body: Body): Reply {
     if (this.#isLocked(droplet)) return unprocessable('Droplet already has a pending event.');
     return { status: 201, body: { action: shownAction(this.#begin(droplet, String(body.type), body)) } };
   }
@@ -351,7 +351,7 @@ export class DigitalOcean extends StandIn {
   #key = (id: string): Key | undefined =>
     [...this.keys.values()].find((key) => String(key.id) === id || key.fingerprint === decodeURIComponent(id));
 
-  #addKey(name: string, publicKey: string): Answer {
+  #addKey(name: string, publicKey: string): Reply {
     const digest = createHash('md5')
       .update(Buffer.from(publicKey.split(/\s+/)[1] ?? '', 'base64'))
       .digest('hex');
@@ -368,7 +368,7 @@ export class DigitalOcean extends StandIn {
 }
 
 /** An answer as it is sent. */
-const written = ({ body, ...rest }: Answer): shared.VendorAnswer => ({
+const written = ({ body, ...rest }: Reply): shared.VendorResponse => ({
   ...rest,
   text: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
 });
@@ -376,7 +376,7 @@ const written = ({ body, ...rest }: Answer): shared.VendorAnswer => ({
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** A droplet as the API shows it; it has addresses when it is no longer new. */
-function shown({ created_at, disk, id, image, name, region, size, status }: Droplet, isLocked: boolean): unknown {
+function displayed({ created_at, disk, id, image, name, region, size, status }: Droplet, isLocked: boolean): unknown {
   const host = `${(id >> 8) & 255}.${id & 255}`;
   const v4 = [
     { ip_address: `10.128.${host}`, netmask: '255.255.0.0', gateway: '10.128.0.1', type: 'private' },

@@ -14,13 +14,13 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, tokens, world } = this.vendor;
+    const { server, tokens, world: setup } = this.vendor;
     return {
       secrets: [...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
-      machines: () => [...world.groups.keys()].map(String),
-      vanish: (id) => void world.groups.delete(Number(id)),
+      machines: () => [...setup.groups.keys()].map(String),
+      vanish: (id) => void setup.groups.delete(Number(id)),
       replaceCredentials: () => {
         tokens.clear();
         tokens.set('glpat-another', 'tenantry');

@@ -1,12 +1,12 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestAnswer, type RestCall, RestRefusal, type RestRoutes, strangers } from '../rest.ts';
-import { type Group, owner, type Project, reporter, type User, type World } from './world.ts';
+import { type RestCall, RestRejection, type RestResponse, type RestRoutes, strangers } from '../rest.ts';
+import { type Group, owner, type Project, reporter, type Setup, type User } from './world.ts';
 
 /* The calls of GitLab's API v4 that a driver or a client may make, as its documentation describes them. */
 
 /** What routes need of the stand-in. */
 export interface Site {
-  readonly world: World;
+  readonly world: Setup;
   readonly url: string;
   readonly largestPage: number;
   /** Who calls. */
@@ -17,24 +17,26 @@ const visibilities = ['private', 'internal', 'public'];
 const features = ['wiki', 'issues', 'snippets', 'merge_requests'].map((name) => `${name}_enabled`);
 
 /** Refuses unknown and missing parameters. */
-function demand({ json = {}, query }: RestCall, required: readonly string[], optional: readonly string[] = []): void {
-  const given = { ...Object.fromEntries(query), ...json };
-  const { missing, unknown } = strangers(given, { required, optional: [...optional, 'page', 'per_page'] });
-  if (missing.length > 0) throw new RestRefusal(400, { error: missing.map((name) => `${name} is missing`).join(', ') });
-  if (unknown.length > 0) throw new RestRefusal(400, { error: unknown.map((name) => `${name} is invalid`).join(', ') });
+function require({ json = {}, query }: RestCall, required: readonly string[], optional: readonly string[] = []): void {
+  const input = { ...Object.fromEntries(query), ...json };
+  const { missing, unknown } = strangers(input, { required, optional: [...optional, 'page', 'per_page'] });
+  if (missing.length > 0)
+    throw new RestRejection(400, { error: missing.map((name) => `${name} is missing`).join(', ') });
+  if (unknown.length > 0)
+    throw new RestRejection(400, { error: unknown.map((name) => `${name} is invalid`).join(', ') });
 }
 
-const forbidden = (): RestRefusal => new RestRefusal(403, { message: '403 Forbidden' });
+const forbidden = (): RestRejection => new RestRejection(403, { message: '403 Forbidden' });
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /** A truth value of the query, which clients write in several ways. */
 const flag = ({ query }: RestCall, name: string): string | undefined => query.get(name)?.toLowerCase();
 
 export function routes(site: Site): RestRoutes {
-  const { caller, world } = site;
+  const { caller, world: setup } = site;
 
   /** A page of a list, with the headers that tell of the others. */
-  function page({ query, request }: RestCall, all: readonly unknown[], isCounted = true): RestAnswer {
+  function page({ query, request }: RestCall, all: readonly unknown[], isCounted = true): RestResponse {
     const size = Math.min(Number(query.get('per_page') ?? 20), site.largestPage);
     const number = Number(query.get('page') ?? 1);
     const last = Math.max(1, Math.ceil(all.length / size));
@@ -98,153 +100,157 @@ export function routes(site: Site): RestRoutes {
     search === null || texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
 
   const place = ({ params: { id = '', place: kind } }: RestCall): Group | Project =>
-    kind === 'groups' ? world.group(id) : world.project(id);
+    kind === 'groups' ? setup.group(id) : setup.project(id);
 
-  function demandOwner(call: RestCall, object: Group | Project): void {
-    if (world.levelOf(caller(call), object) < owner) throw forbidden();
+  function requireOwner(call: RestCall, object: Group | Project): void {
+    if (setup.levelOf(caller(call), object) < owner) throw forbidden();
   }
 
   return {
     'GET /user': (call) => ({ json: shownUser(caller(call), true) }),
 
     'GET /users': (call) => {
-      demand(call, [], ['search']);
+      require(call, [], ['search']);
       const { isAdmin } = caller(call);
       const search = call.query.get('search');
-      const found = [...world.users.values()].filter(({ email, name, username }) =>
+      const hits = [...setup.users.values()].filter(({ email, name, username }) =>
         matches(search, name, username, ...(isAdmin ? [email] : [])),
       );
       return page(
         call,
-        found.map((user) => shownUser(user, isAdmin)),
+        hits.map((user) => shownUser(user, isAdmin)),
       );
     },
 
     'POST /users': (call) => {
-      demand(call, ['email', 'username', 'name'], ['reset_password', 'password', 'skip_confirmation']);
+      require(call, ['email', 'username', 'name'], ['reset_password', 'password', 'skip_confirmation']);
       if (!caller(call).isAdmin) throw forbidden();
       const { email, name, password, reset_password: isReset, username } = call.json;
       if (password === undefined && isReset !== true)
-        throw new RestRefusal(400, {
+        throw new RestRejection(400, {
           error: 'password, reset_password, force_random_password are missing, at least one parameter must be provided',
         });
       if (!/^[a-zA-Z0-9_][\w.-]*$/.test(username) || /\.(git|atom)$|\.$/.test(username))
-        throw new RestRefusal(400, { message: { username: ["can contain only letters, digits, '_', '-' and '.'."] } });
-      const users = [...world.users.values()];
+        throw new RestRejection(400, {
+          message: { username: ["can contain only letters, digits, '_', '-' and '.'."] },
+        });
+      const users = [...setup.users.values()];
       for (const [what, taken] of [
         ['Email', users.some((user) => user.email === email)],
         ['Username', users.some((user) => user.username === username)],
       ] as const)
-        if (taken) throw new RestRefusal(409, { message: `${what} has already been taken` });
-      return { status: 201, json: shownUser(world.addUser({ email, name, username }), true) };
+        if (taken) throw new RestRejection(409, { message: `${what} has already been taken` });
+      return { status: 201, json: shownUser(setup.addUser({ email, name, username }), true) };
     },
 
     'GET /groups': (call) => {
-      demand(call, [], ['search', 'all_available', 'owned', 'statistics']);
+      require(call, [], ['search', 'all_available', 'owned', 'statistics']);
       const user = caller(call);
       const isWide = flag(call, 'all_available') !== 'false' && user.isAdmin;
-      const found = [...world.groups.values()].filter(
+      const hits = [...setup.groups.values()].filter(
         (group) =>
-          (isWide || world.levelOf(user, group) > 0) &&
-          (group.goes === undefined || world.marksDeleted) &&
+          (isWide || setup.levelOf(user, group) > 0) &&
+          (group.goes === undefined || setup.marksDeleted) &&
           matches(call.query.get('search'), group.name, group.path),
       );
-      return page(call, found.map(shownGroup));
+      return page(call, hits.map(shownGroup));
     },
 
     'POST /groups': (call) => {
-      demand(call, ['name', 'path'], ['description', 'visibility']);
+      require(call, ['name', 'path'], ['description', 'visibility']);
       const { description = '', name, path } = call.json;
       if (!/^[\w.-]+$/.test(path) || /^-|\.$/.test(path))
-        throw new RestRefusal(400, {
+        throw new RestRejection(400, {
           message: `Failed to save group {:path=>["can contain only letters, digits, '_', '-' and '.'."]}`,
         });
-      if ([...world.groups.values()].some((group) => group.path === path))
-        throw new RestRefusal(400, { message: 'Failed to save group {:path=>["has already been taken"]}' });
-      return { status: 201, json: shownGroup(world.addGroup(caller(call), { name, path, description })) };
+      if ([...setup.groups.values()].some((group) => group.path === path))
+        throw new RestRejection(400, { message: 'Failed to save group {:path=>["has already been taken"]}' });
+      return { status: 201, json: shownGroup(setup.addGroup(caller(call), { name, path, description })) };
     },
 
     'GET /groups/:id': (call) => {
-      demand(call, [], ['with_projects']);
-      return { json: shownGroup(world.group(call.params.id ?? '')) };
+      require(call, [], ['with_projects']);
+      return { json: shownGroup(setup.group(call.params.id ?? '')) };
     },
 
     'GET /projects': (call) => {
-      demand(call, [], ['search', 'membership', 'owned', 'statistics']);
+      require(call, [], ['search', 'membership', 'owned', 'statistics']);
       const user = caller(call);
       const isMine = flag(call, 'membership') === 'true';
-      const found = [...world.projects.values()].filter(
+      const hits = [...setup.projects.values()].filter(
         (project) =>
-          (!isMine || world.levelOf(user, project) > 0) &&
-          (project.goes === undefined || world.marksDeleted) &&
+          (!isMine || setup.levelOf(user, project) > 0) &&
+          (project.goes === undefined || setup.marksDeleted) &&
           matches(call.query.get('search'), project.name, project.path),
       );
       return page(
         call,
-        found.map((project) => shownProject(project)),
+        hits.map((project) => shownProject(project)),
       );
     },
 
     'POST /projects': (call) => {
-      demand(call, ['name'], ['path', 'description', 'namespace_id', 'visibility', ...features]);
+      require(call, ['name'], ['path', 'description', 'namespace_id', 'visibility', ...features]);
       const { description = '', name, namespace_id: id, visibility = 'private', ...rest } = call.json;
       if (!visibilities.includes(visibility))
-        throw new RestRefusal(400, { error: 'visibility does not have a valid value' });
-      const group = world.groups.get(id);
-      if (!group) throw new RestRefusal(400, { message: { namespace: ['is not valid'] } });
-      demandOwner(call, group);
-      if ([...world.projects.values()].some((project) => project.group === group && project.name === name))
-        throw new RestRefusal(400, { message: { name: ['has already been taken'], path: ['has already been taken'] } });
-      const given = Object.fromEntries(features.map((feature) => [feature, rest[feature] ?? true]));
-      const project = world.addProject(group, { name, description, visibility, features: given });
+        throw new RestRejection(400, { error: 'visibility does not have a valid value' });
+      const group = setup.groups.get(id);
+      if (!group) throw new RestRejection(400, { message: { namespace: ['is not valid'] } });
+      requireOwner(call, group);
+      if ([...setup.projects.values()].some((project) => project.group === group && project.name === name))
+        throw new RestRejection(400, {
+          message: { name: ['has already been taken'], path: ['has already been taken'] },
+        });
+      const input = Object.fromEntries(features.map((feature) => [feature, rest[feature] ?? true]));
+      const project = setup.addProject(group, { name, description, visibility, features: input });
       return { status: 201, json: shownProject(project) };
     },
 
     'GET /projects/:id': (call) => {
-      demand(call, [], ['statistics']);
-      const project = world.project(call.params.id ?? '');
-      const seesStatistics = world.levelOf(caller(call), project) > reporter;
+      require(call, [], ['statistics']);
+      const project = setup.project(call.params.id ?? '');
+      const seesStatistics = setup.levelOf(caller(call), project) > reporter;
       return { json: shownProject(project, seesStatistics && flag(call, 'statistics') === 'true') };
     },
 
     'GET /projects/:id/repository/commits': (call) => {
-      demand(call, [], ['ref_name']);
-      const { commits } = world.project(call.params.id ?? '');
-      if (commits === 0) throw new RestRefusal(404, { message: '404 Repository Not Found' });
+      require(call, [], ['ref_name']);
+      const { commits } = setup.project(call.params.id ?? '');
+      if (commits === 0) throw new RestRejection(404, { message: '404 Repository Not Found' });
       const all = Array.from({ length: commits }, (_, n) => ({ id: String(n).padStart(40, '0') }));
       return page(call, all, false);
     },
 
     'DELETE /:place/:id': (call) => {
-      demand(call, []);
+      require(call, []);
       const object = place(call);
-      demandOwner(call, object);
-      if (object.goes !== undefined) throw new RestRefusal(400, { message: 'Already marked for deletion' });
-      object.goes = world.now() + world.deletionTime;
+      requireOwner(call, object);
+      if (object.goes !== undefined) throw new RestRejection(400, { message: 'Already marked for deletion' });
+      object.goes = setup.now() + setup.deletionTime;
       return { status: 202, json: { message: '202 Accepted' } };
     },
 
     'GET /:place/:id/members': (call) => {
-      demand(call, [], ['query']);
+      require(call, [], ['query']);
       const members = [...place(call).members].flatMap(([id, level]) => {
-        const user = world.users.get(id);
+        const user = setup.users.get(id);
         return user ? [{ ...shownUser(user, false), access_level: level, expires_at: null }] : [];
       });
       return page(call, members);
     },
 
     'POST /:place/:id/members': (call) => {
-      demand(call, ['user_id', 'access_level'], ['expires_at']);
+      require(call, ['user_id', 'access_level'], ['expires_at']);
       const { access_level: level, user_id: id } = call.json;
       const object = place(call);
-      demandOwner(call, object);
-      const user = world.users.get(Number(id));
-      if (!user) throw new RestRefusal(404, { message: '404 User Not Found' });
+      requireOwner(call, object);
+      const user = setup.users.get(Number(id));
+      if (!user) throw new RestRejection(404, { message: '404 User Not Found' });
       if (![10, 20, 30, 40, 50].includes(level))
-        throw new RestRefusal(400, { error: 'access_level does not have a valid value' });
-      if (object.members.has(user.id)) throw new RestRefusal(409, { message: 'Member already exists' });
-      if (world.levelOf(user, object) > level)
-        throw new RestRefusal(400, {
+        throw new RestRejection(400, { error: 'access_level does not have a valid value' });
+      if (object.members.has(user.id)) throw new RestRejection(409, { message: 'Member already exists' });
+      if (setup.levelOf(user, object) > level)
+        throw new RestRejection(400, {
           message: {
             access_level: [
               `should be greater than or equal to Owner inherited membership from group ${'group' in object ? object.group.name : ''}`,
@@ -256,10 +262,10 @@ export function routes(site: Site): RestRoutes {
     },
 
     'DELETE /:place/:id/members/:user': (call) => {
-      demand(call, []);
+      require(call, []);
       const object = place(call);
-      demandOwner(call, object);
-      if (!object.members.delete(Number(call.params.user))) throw new RestRefusal(404, { message: '404 Not found' });
+      requireOwner(call, object);
+      if (!object.members.delete(Number(call.params.user))) throw new RestRejection(404, { message: '404 Not found' });
       return { status: 204 };
     },
   };

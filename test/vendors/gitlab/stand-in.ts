@@ -1,14 +1,14 @@
-import { type RestCall, RestRefusal, RestTable, written } from '../rest.ts';
-import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { type RestCall, RestRejection, RestTable, written } from '../rest.ts';
+import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { routes } from './routes.ts';
-import { type User, World } from './world.ts';
+import { Setup, type User } from './world.ts';
 
-const unauthorized = (): RestRefusal => new RestRefusal(401, { message: '401 Unauthorized' });
+const unauthorized = (): RestRejection => new RestRejection(401, { message: '401 Unauthorized' });
 
 /** A GitLab with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
 export class GitLab extends StandIn {
-  readonly world: World;
+  readonly world: Setup;
   /** Objects on a page at most. */
   largestPage = 100;
   /** Calls that are still answered in this minute of the clock; undefined: any number. */
@@ -23,7 +23,7 @@ export class GitLab extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new World(now);
+    this.world = new Setup(now);
     this.#api = new RestTable(routes(this), '/api/v4');
   }
 
@@ -37,15 +37,18 @@ export class GitLab extends StandIn {
   #tableOf = ({ target }: VendorRequest): RestTable => (target.startsWith('/oauth/') ? this.#signIns : this.#api);
 
   /** An answer of refusal, as a mishap needs it. */
-  static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer =>
-    written({ status, json: { message }, headers });
+  static rejection = (
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): VendorResponse => written({ status, json: { message }, headers });
 
   /** The account is an administrator. */
   get account(): User {
     return [...this.world.users.values()][0] as User;
   }
 
-  answer(request: VendorRequest): VendorAnswer {
+  reply(request: VendorRequest): VendorResponse {
     this.world.advance();
     const minute = Math.floor(this.world.now() / 60_000);
     if (this.#minute.number !== minute) this.#minute = { number: minute, calls: 0 };
@@ -58,10 +61,10 @@ export class GitLab extends StandIn {
       };
     }
     const table = this.#tableOf(request);
-    return table.answer(request, {
+    return table.response(request, {
       before: (call) => void (table === this.#signIns || this.caller(call)),
-      unknown: new RestRefusal(404, { error: '404 Not Found' }),
-      unreadable: new RestRefusal(400, { error: 'The provided content could not be parsed as JSON' }),
+      unknown: new RestRejection(404, { error: '404 Not Found' }),
+      unreadable: new RestRejection(400, { error: 'The provided content could not be parsed as JSON' }),
     });
   }
 
@@ -78,12 +81,12 @@ export class GitLab extends StandIn {
 
   #signIn({ json: { grant_type: type, password, username } }: RestCall): object {
     if (type !== 'password')
-      throw new RestRefusal(400, {
+      throw new RestRejection(400, {
         error: 'unsupported_grant_type',
         error_description: 'The authorization grant type is not supported by the authorization server.',
       });
     if (password === undefined || this.passwords.get(username) !== password)
-      throw new RestRefusal(401, {
+      throw new RestRejection(401, {
         error: 'invalid_grant',
         error_description:
           'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',

@@ -1,4 +1,4 @@
-import { RestRefusal } from '../rest.ts';
+import { RestRejection } from '../rest.ts';
 
 /* What there is at a GitLab, and how it changes by itself while time passes. */
 
@@ -39,7 +39,7 @@ export interface Project extends Deletable {
 export const owner = 50;
 export const reporter = 20;
 
-export class World {
+export class Setup {
   /** Milliseconds until what is deleted is gone. */
   deletionTime = 3000;
   /** Whether it can be seen, marked, until then. */
@@ -101,16 +101,16 @@ export class World {
   }
 
   group(id: string): Group {
-    return found(this.groups.get(Number(id)), 'Group', this.marksDeleted);
+    return matches(this.groups.get(Number(id)), 'Group', this.marksDeleted);
   }
 
   project(id: string): Project {
-    return found(this.projects.get(Number(id)), 'Project', this.marksDeleted);
+    return matches(this.projects.get(Number(id)), 'Project', this.marksDeleted);
   }
 }
 
-function found<T extends Deletable>(object: T | undefined, kind: string, isMarked: boolean): T {
+function matches<T extends Deletable>(object: T | undefined, kind: string, isMarked: boolean): T {
   if (!object || (object.goes !== undefined && !isMarked))
-    throw new RestRefusal(404, { message: `404 ${kind} Not Found` });
+    throw new RestRejection(404, { message: `404 ${kind} Not Found` });
   return object;
 }

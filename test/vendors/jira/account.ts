@@ -28,13 +28,13 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { passwords, server, world } = this.vendor;
+    const { passwords, server, world: setup } = this.vendor;
     return {
       secrets: [passwords.get('tenantry') ?? '', secret],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
-      machines: () => [...world.projects.keys()].filter((key) => key !== 'OLD'),
-      vanish: (key) => void world.projects.delete(key),
+      machines: () => [...setup.projects.keys()].filter((key) => key !== 'OLD'),
+      vanish: (key) => void setup.projects.delete(key),
       replaceCredentials: () => {
         passwords.set('tenantry', 'another-password');
         return { password: 'another-password' };
@@ -76,11 +76,11 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
 
   /** What the JIRA sends when something has changed, with the job that follows. */
   async hook(webhookEvent: string, key: string, comment?: string): Promise<ApiResponse<Json>> {
-    const answer = await this.fixture.anonymous.post(
+    const response = await this.fixture.anonymous.post(
       `/api/jira-webhook-receiver/?secret=${encodeURIComponent(secret)}`,
       { webhookEvent, issue: { key }, ...(comment !== undefined && { comment: { id: comment } }) },
     );
     await this.pass(3);
-    return answer;
+    return response;
   }
 }

@@ -1,17 +1,17 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, RestRefusal, type RestRoutes } from '../rest.ts';
+import { type RestCall, RestRejection, type RestRoutes } from '../rest.ts';
 import { uploadedFile } from './multipart.ts';
 import { forbidUnknown, type Site, wrong } from './projects.ts';
 import { type Attachment, type Comment, type Issue, type Project, type User, written } from './world.ts';
 
 /* The calls of JIRA's REST API 2 about issues, and what belongs to them. */
 
-const gone = (): RestRefusal => new RestRefusal(404, wrong(['Issue Does Not Exist']));
+const gone = (): RestRejection => new RestRejection(404, wrong(['Issue Does Not Exist']));
 const fieldNames = ['project', 'summary', 'description', 'issuetype', 'priority', 'parent'];
 
-export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site): RestRoutes {
+export function issueRoutes({ caller, largestPage, shownUser, url, world: setup }: Site): RestRoutes {
   const issueOf = ({ params: { key = '' } }: RestCall): Issue => {
-    const issue = world.issues.get(key) ?? [...world.issues.values()].find(({ id }) => id === key);
+    const issue = setup.issues.get(key) ?? [...setup.issues.values()].find(({ id }) => id === key);
     if (!issue) throw gone();
     return issue;
   };
@@ -19,7 +19,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
   const commentOf = (call: RestCall): [Issue, Comment] => {
     const issue = issueOf(call);
     const comment = issue.comments.find(({ id }) => id === call.params.id);
-    if (!comment) throw new RestRefusal(404, wrong([`Can not find a comment for the id: ${call.params.id}.`]));
+    if (!comment) throw new RestRejection(404, wrong([`Can not find a comment for the id: ${call.params.id}.`]));
     return [issue, comment];
   };
 
@@ -50,7 +50,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
     description: issue.description,
     project: { id: issue.project.id, key: issue.project.key, name: issue.project.name },
     issuetype: issue.type,
-    priority: world.priorities.find(({ name }) => name === issue.priority),
+    priority: setup.priorities.find(({ name }) => name === issue.priority),
     status: { id: '1', name: issue.status },
     resolution: issue.resolution === null ? null : { id: '1', name: issue.resolution },
     resolutiondate: issue.resolved === undefined ? null : written(issue.resolved),
@@ -72,25 +72,25 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
   }
 
   /** Checks fields of an issue; answers them as the world keeps them. */
-  function checked(given: Json, project: Project): Partial<Issue> {
+  function checked(input: Json, project: Project): Partial<Issue> {
     const errors: Record<string, string> = {};
-    for (const name of Object.keys(given))
+    for (const name of Object.keys(input))
       if (!fieldNames.includes(name))
         errors[name] = `Field '${name}' cannot be set. It is not on the appropriate screen, or unknown.`;
-    const { description, issuetype, parent, priority, summary } = given;
+    const { description, issuetype, parent, priority, summary } = input;
     if (summary !== undefined && (typeof summary !== 'string' || summary.trim() === ''))
       errors.summary = 'You must specify a summary of the issue.';
     if (typeof summary === 'string' && summary.length > 255)
       errors.summary = 'Summary must be less than 255 characters.';
-    const type = world.typesOf(project).find(({ id, name }) => name === issuetype?.name || id === issuetype?.id);
+    const type = setup.typesOf(project).find(({ id, name }) => name === issuetype?.name || id === issuetype?.id);
     if (issuetype !== undefined && !type) errors.issuetype = 'issue type is required';
-    if (priority !== undefined && !world.priorities.some(({ name }) => name === priority.name))
+    if (priority !== undefined && !setup.priorities.some(({ name }) => name === priority.name))
       errors.priority = `Priority name '${priority.name}' is not valid`;
-    const above = parent && world.issues.get(parent.key);
+    const above = parent && setup.issues.get(parent.key);
     if (type?.subtask && parent === undefined)
       errors.issuetype = 'Issue type is a sub-task but parent issue key or id not specified.';
     if (parent && (!above || above.project !== project)) errors.parent = 'Could not find issue by id or key.';
-    if (Object.keys(errors).length > 0) throw new RestRefusal(400, wrong([], errors));
+    if (Object.keys(errors).length > 0) throw new RestRejection(400, wrong([], errors));
     return {
       ...(summary !== undefined && { summary: summary.trim() }),
       ...(description !== undefined && { description: description || null }),
@@ -101,14 +101,14 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
   }
 
   /** What JQL finds: the issues of a project, in the order of their keys. */
-  function found(jql: string): Issue[] {
+  function matches(jql: string): Issue[] {
     const [, key = '', direction = 'DESC'] =
       /^\s*project\s*=\s*"?(\w+)"?\s*(?:ORDER\s+BY\s+key(?:\s+(ASC|DESC))?)?\s*$/i.exec(jql) ?? [];
-    if (key === '') throw new RestRefusal(400, wrong([`Error in the JQL Query: '${jql}'.`]));
-    if (!world.projects.has(key))
-      throw new RestRefusal(400, wrong([`The value '${key}' does not exist for the field 'project'.`]));
-    const issues = [...world.issues.values()].filter(
-      ({ created, project }) => project.key === key && created + world.indexTime <= world.now(),
+    if (key === '') throw new RestRejection(400, wrong([`Error in the JQL Query: '${jql}'.`]));
+    if (!setup.projects.has(key))
+      throw new RestRejection(400, wrong([`The value '${key}' does not exist for the field 'project'.`]));
+    const issues = [...setup.issues.values()].filter(
+      ({ created, project }) => project.key === key && created + setup.indexTime <= setup.now(),
     );
     return direction.toUpperCase() === 'DESC' ? issues.reverse() : issues;
   }
@@ -125,7 +125,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
 
     'GET /api/2/search': (call) => {
       forbidUnknown(call, [], ['jql', 'startAt', 'maxResults', 'fields', 'validateQuery', 'expand']);
-      const issues = found(call.query.get('jql') ?? '');
+      const issues = matches(call.query.get('jql') ?? '');
       const [startAt, maxResults] = range(call);
       const fields = call.query.get('fields');
       const page = issues.slice(startAt, startAt + maxResults).map((issue) => shownIssue(issue, fields));
@@ -135,15 +135,15 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
     'POST /api/2/issue': (call) => {
       forbidUnknown(call, ['fields'], ['update']);
       const { fields } = call.json;
-      const project = world.projects.get(fields.project?.key);
-      if (!project) throw new RestRefusal(400, wrong([], { project: 'project is required' }));
+      const project = setup.projects.get(fields.project?.key);
+      if (!project) throw new RestRejection(400, wrong([], { project: 'project is required' }));
       const lacks = ['summary', 'issuetype'].filter((name) => fields[name] === undefined);
       if (lacks.length > 0)
-        throw new RestRefusal(400, wrong([], Object.fromEntries(lacks.map((name) => [name, `${name} is required`]))));
+        throw new RestRejection(400, wrong([], Object.fromEntries(lacks.map((name) => [name, `${name} is required`]))));
       const { description = null, parent, priority = 'Medium', summary = '', type } = checked(fields, project);
       if (!type) throw gone();
       const creator = caller(call);
-      const { id, key } = world.addIssue(project, { summary, description, type, priority, parent, creator });
+      const { id, key } = setup.addIssue(project, { summary, description, type, priority, parent, creator });
       return { status: 201, json: { id, key, self: self(`issue/${id}`) } };
     },
 
@@ -162,9 +162,9 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
     'DELETE /api/2/issue/:key': (call) => {
       forbidUnknown(call, [], ['deleteSubtasks']);
       const issue = issueOf(call);
-      if ([...world.issues.values()].some(({ parent }) => parent === issue))
-        throw new RestRefusal(400, wrong([`The issue '${issue.key}' has subtasks.`]));
-      world.issues.delete(issue.key);
+      if ([...setup.issues.values()].some(({ parent }) => parent === issue))
+        throw new RestRejection(400, wrong([`The issue '${issue.key}' has subtasks.`]));
+      setup.issues.delete(issue.key);
       return { status: 204 };
     },
 
@@ -186,7 +186,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
     'POST /api/2/issue/:key/comment': (call) => {
       forbidUnknown(call, ['body'], ['visibility']);
       const issue = issueOf(call);
-      const comment = { id: world.newId(), body: call.json.body, author: caller(call) };
+      const comment = { id: setup.newId(), body: call.json.body, author: caller(call) };
       issue.comments.push(comment);
       return { status: 201, json: shownComment(issue, comment) };
     },
@@ -209,11 +209,12 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
     'POST /api/2/issue/:key/attachments': (call) => {
       const issue = issueOf(call);
       if (!/^no-?check$/.test(String(call.request.headers['x-atlassian-token'])))
-        throw new RestRefusal(403, 'XSRF check failed');
+        throw new RestRejection(403, 'XSRF check failed');
       const file = uploadedFile(call.request);
-      if (!file || file.content.length === 0) throw new RestRefusal(400, wrong(['The upload is empty or malformed.']));
+      if (!file || file.content.length === 0)
+        throw new RestRejection(400, wrong(['The upload is empty or malformed.']));
       const author: User = caller(call);
-      const attachment = { id: world.newId(), filename: file.name, content: file.content, author };
+      const attachment = { id: setup.newId(), filename: file.name, content: file.content, author };
       issue.attachments.push(attachment);
       return { json: [shownAttachment(attachment)] };
     },
@@ -228,8 +229,8 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world }: Site
   };
 
   function attachmentOf({ params: { id } }: RestCall): [Issue, Attachment] {
-    for (const issue of world.issues.values())
+    for (const issue of setup.issues.values())
       for (const attachment of issue.attachments) if (attachment.id === id) return [issue, attachment];
-    throw new RestRefusal(404, wrong([`The attachment with id '${id}' does not exist`]));
+    throw new RestRejection(404, wrong([`The attachment with id '${id}' does not exist`]));
   }
 }

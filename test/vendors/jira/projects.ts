@@ -1,12 +1,12 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, RestRefusal, type RestRoutes, strangers } from '../rest.ts';
-import type { Project, User, World } from './world.ts';
+import { type RestCall, RestRejection, type RestRoutes, strangers } from '../rest.ts';
+import type { Project, Setup, User } from './world.ts';
 
 /* The calls of JIRA's REST API 2 about projects and what they are made of. */
 
 /** What routes need of the stand-in. */
 export interface Site {
-  readonly world: World;
+  readonly world: Setup;
   readonly url: () => string;
   readonly largestPage: () => number;
   /** Who calls. */
@@ -26,12 +26,12 @@ export function forbidUnknown(
   required: readonly string[],
   optional: readonly string[] = [],
 ): void {
-  const given = { ...Object.fromEntries(query), ...json };
-  const { missing, unknown } = strangers(given, { required, optional });
+  const input = { ...Object.fromEntries(query), ...json };
+  const { missing, unknown } = strangers(input, { required, optional });
   if (unknown.length > 0)
-    throw new RestRefusal(400, wrong([`Unrecognized field "${unknown[0]}", not marked as ignorable`]));
+    throw new RestRejection(400, wrong([`Unrecognized field "${unknown[0]}", not marked as ignorable`]));
   if (missing.length > 0)
-    throw new RestRefusal(400, wrong([], Object.fromEntries(missing.map((name) => [name, `${name} is required`]))));
+    throw new RestRejection(400, wrong([], Object.fromEntries(missing.map((name) => [name, `${name} is required`]))));
 }
 
 const further = [
@@ -45,13 +45,13 @@ const further = [
   'url',
 ];
 
-export function projectRoutes({ caller, shownUser, url, world }: Site): RestRoutes {
+export function projectRoutes({ caller, shownUser, url, world: setup }: Site): RestRoutes {
   const self = (path: string): string => `${url()}/rest/api/2/${path}`;
   const icon = (name: string): string => `${url()}/images/icons/${name.toLowerCase()}.svg`;
 
   const projectOf = ({ params: { key = '' } }: RestCall): Project => {
-    const project = world.projects.get(key) ?? [...world.projects.values()].find(({ id }) => id === key);
-    if (!project) throw new RestRefusal(404, wrong([`No project could be found with key '${key}'.`]));
+    const project = setup.projects.get(key) ?? [...setup.projects.values()].find(({ id }) => id === key);
+    if (!project) throw new RestRejection(404, wrong([`No project could be found with key '${key}'.`]));
     return project;
   };
 
@@ -63,11 +63,11 @@ export function projectRoutes({ caller, shownUser, url, world }: Site): RestRout
     projectTypeKey: template.type,
   });
 
-  const shown = (project: Project): Json => ({
+  const displayed = (project: Project): Json => ({
     ...listed(project),
     description: project.description,
     lead: shownUser(project.lead),
-    issueTypes: world
+    issueTypes: setup
       .typesOf(project)
       .map((type) => ({
         ...type,
@@ -88,7 +88,7 @@ export function projectRoutes({ caller, shownUser, url, world }: Site): RestRout
     'GET /api/2/issuesecurityschemes': () => ({ json: { issueSecuritySchemes: [] } }),
     'GET /api/2/projectCategory': () => ({ json: [] }),
     'GET /api/2/priority': () => ({
-      json: world.priorities.map((priority) => ({
+      json: setup.priorities.map((priority) => ({
         ...priority,
         self: self(`priority/${priority.id}`),
         description: `${priority.name} of all.`,
@@ -100,7 +100,7 @@ export function projectRoutes({ caller, shownUser, url, world }: Site): RestRout
       json: {
         projectTemplatesGroupedByType: ['software', 'business'].map((type) => ({
           projectTypeBean: { projectTypeKey: type },
-          projectTemplates: world.templates
+          projectTemplates: setup.templates
             .filter((template) => template.type === type)
             .map(({ key, name }) => ({
               name,
@@ -113,43 +113,43 @@ export function projectRoutes({ caller, shownUser, url, world }: Site): RestRout
       },
     }),
 
-    'GET /api/2/project': () => ({ json: [...world.projects.values()].map(listed) }),
+    'GET /api/2/project': () => ({ json: [...setup.projects.values()].map(listed) }),
 
     'POST /api/2/project': (call) => {
       forbidUnknown(call, ['key', 'name', 'projectTypeKey', 'lead'], further);
       const { description, key, lead, name, projectTemplateKey, projectTypeKey } = call.json;
       const errors: Record<string, string> = {};
-      const same = world.projects.get(key);
+      const same = setup.projects.get(key);
       if (same) errors.projectKey = `Project '${same.name}' uses this project key.`;
       if (!/^[A-Z][A-Z0-9_]+$/.test(key))
         errors.projectKey =
           'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.';
-      if ([...world.projects.values()].some((project) => project.name === name))
+      if ([...setup.projects.values()].some((project) => project.name === name))
         errors.projectName = 'A project with that name already exists.';
-      if (!world.users.some((user) => user.name === lead))
+      if (!setup.users.some((user) => user.name === lead))
         errors.projectLead = 'You must specify a valid project lead.';
-      const template = world.templates.find(
+      const template = setup.templates.find(
         (known) => known.key === (projectTemplateKey ?? known.key) && known.type === projectTypeKey,
       );
       if (!template) errors.projectTemplateKey = 'The project template does not match the project type.';
-      if (Object.keys(errors).length > 0 || !template) throw new RestRefusal(400, wrong([], errors));
-      const { id } = world.addProject({ key, name, description, template });
+      if (Object.keys(errors).length > 0 || !template) throw new RestRejection(400, wrong([], errors));
+      const { id } = setup.addProject({ key, name, description, template });
       return { status: 201, json: { self: self(`project/${id}`), id: Number(id), key } };
     },
 
-    'GET /api/2/project/:key': (call) => ({ json: shown(projectOf(call)) }),
+    'GET /api/2/project/:key': (call) => ({ json: displayed(projectOf(call)) }),
 
     'PUT /api/2/project/:key': (call) => {
       forbidUnknown(call, [], ['name', 'lead', ...further]);
       const project = projectOf(call);
-      if ([...world.projects.values()].some((other) => other !== project && other.name === call.json.name))
-        throw new RestRefusal(400, wrong([], { projectName: 'A project with that name already exists.' }));
+      if ([...setup.projects.values()].some((other) => other !== project && other.name === call.json.name))
+        throw new RestRejection(400, wrong([], { projectName: 'A project with that name already exists.' }));
       Object.assign(project, call.json);
-      return { json: shown(project) };
+      return { json: displayed(project) };
     },
 
     'DELETE /api/2/project/:key': (call) => {
-      world.removeProject(projectOf(call));
+      setup.removeProject(projectOf(call));
       return { status: 204 };
     },
   };

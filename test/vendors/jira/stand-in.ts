@@ -1,13 +1,13 @@
-import { basicCredentials, RestRefusal, RestTable, written } from '../rest.ts';
-import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { basicCredentials, RestRejection, RestTable, written } from '../rest.ts';
+import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { issueRoutes } from './issues.ts';
 import { projectRoutes, wrong } from './projects.ts';
-import { type User, World } from './world.ts';
+import { Setup, type User } from './world.ts';
 
 /** A JIRA with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
 export class Jira extends StandIn {
-  readonly world: World;
+  readonly world: Setup;
   /** Objects on a page at most. */
   largestPage = 100;
   readonly passwords = new Map([
@@ -18,7 +18,7 @@ export class Jira extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new World(now);
+    this.world = new Setup(now);
     const site = {
       world: this.world,
       url: () => this.url,
@@ -37,16 +37,19 @@ export class Jira extends StandIn {
   }
 
   /** An answer of refusal, as a mishap needs it. */
-  static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer =>
-    written({ status, json: wrong([message]), headers });
+  static rejection = (
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): VendorResponse => written({ status, json: wrong([message]), headers });
 
-  answer(request: VendorRequest): VendorAnswer {
+  reply(request: VendorRequest): VendorResponse {
     return (
       this.#file(request) ??
-      this.#table.answer(request, {
+      this.#table.response(request, {
         before: () => void this.#caller(request),
-        unknown: new RestRefusal(404, { message: 'null for uri', 'status-code': 404 }),
-        unreadable: new RestRefusal(400, wrong(['Unexpected character in the body'])),
+        unknown: new RestRejection(404, { message: 'null for uri', 'status-code': 404 }),
+        unreadable: new RestRejection(400, wrong(['Unexpected character in the body'])),
       })
     );
   }
@@ -55,7 +58,7 @@ export class Jira extends StandIn {
     const [name, password] = basicCredentials(request);
     const user = this.world.users.find((known) => known.name === name);
     if (!user || this.passwords.get(name) !== password)
-      throw new RestRefusal(
+      throw new RestRejection(
         401,
         wrong(['You are not authenticated. Authentication required to perform this operation.']),
         { 'X-Seraph-LoginReason': 'AUTHENTICATED_FAILED' },
@@ -64,11 +67,11 @@ export class Jira extends StandIn {
   }
 
   /** The bytes of an attachment, which are no part of the API. */
-  #file({ target }: VendorRequest): VendorAnswer | undefined {
+  #file({ target }: VendorRequest): VendorResponse | undefined {
     const [, id] = /^\/secure\/attachment\/(\d+)\//.exec(target) ?? [];
     if (id === undefined) return undefined;
     const attachments = [...this.world.issues.values()].flatMap((issue) => issue.attachments);
-    const found = attachments.find((attachment) => attachment.id === id);
-    return { status: found ? 200 : 404, text: found?.content.toString() ?? '' };
+    const matches = attachments.find((attachment) => attachment.id === id);
+    return { status: matches ? 200 : 404, text: matches?.content.toString() ?? '' };
   }
 }

@@ -65,7 +65,7 @@ export interface Issue {
 const greenhopper = 'com.pyxis.greenhopper.jira:';
 const core = 'com.atlassian.jira-core-project-templates:jira-core';
 
-export class World {
+export class Setup {
   /** Milliseconds until the search knows a new issue. */
   indexTime = 60_000;
   readonly users: readonly User[] = [

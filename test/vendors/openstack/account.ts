@@ -26,14 +26,14 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, tokens, world } = this.vendor;
+    const { server, tokens, world: setup } = this.vendor;
     return {
       secrets: [this.vendor.password, ...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
       take: () => server.take(),
-      machines: () => world.all('compute/servers').map(({ id }) => id),
-      vanish: (id) => void world.remove('compute/servers', id),
-      disguise: (id, status) => void Object.assign(world.find('compute/servers', id) ?? {}, { status }),
+      machines: () => setup.all('compute/servers').map(({ id }) => id),
+      vanish: (id) => void setup.remove('compute/servers', id),
+      disguise: (id, status) => void Object.assign(setup.find('compute/servers', id) ?? {}, { status }),
       replaceCredentials: () => {
         this.vendor.password = 'another-password';
         tokens.clear();
@@ -47,7 +47,7 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
 
   /** The tenant in which things are ordered. */
   async tenant(): Promise<Json> {
-    this.#tenant ??= await this.made(await this.orderTenant());
+    this.#tenant ??= await this.created(await this.orderTenant());
     return this.#tenant;
   }
 

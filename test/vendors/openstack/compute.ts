@@ -4,7 +4,7 @@ import type { RestCall, RestRoutes } from '../rest.ts';
 import { removePort } from './network.ts';
 import { check, page, routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { refusal } from './refusal.ts';
+import { denial } from './refusal.ts';
 
 const task = 'OS-EXT-STS:task_state';
 const statistics = {
@@ -18,12 +18,12 @@ const statistics = {
 
 /** Compute: servers with their volumes and ports, flavors and key pairs. */
 export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world } = site;
+  const { world: setup } = site;
   const server = ({ params: { id = '' } }: RestCall): Json =>
-    world.with('compute/servers', id, `Instance ${id} could not be found.`);
+    setup.with('compute/servers', id, `Instance ${id} could not be found.`);
   const volumesOf = (id: string): Json[] =>
-    world.all('volume/volumes').filter(({ attachments }) => attachments[0]?.server_id === id);
-  const flavorOf = (id: string): Json => world.with('compute/flavors', id, `Flavor ${id} could not be found.`);
+    setup.all('volume/volumes').filter(({ attachments }) => attachments[0]?.server_id === id);
+  const flavorOf = (id: string): Json => setup.with('compute/flavors', id, `Flavor ${id} could not be found.`);
 
   const attach = (volume: Json, id: string, device?: string): void => {
     const path = device ?? `/dev/vd${'abcdefgh'[volumesOf(id).length]}`;
@@ -36,34 +36,34 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
   /** A server changes in its time. */
   const turn = (one: Json, now: Json, then: Json): void => {
     Object.assign(one, now);
-    world.after(() => Object.assign(one, then, { [task]: null }));
+    setup.after(() => Object.assign(one, then, { [task]: null }));
   };
-  const demandState = (one: Json, wanted: string, order: string): void => {
+  const requireState = (one: Json, wanted: string, order: string): void => {
     if (one.status === wanted && one[task] === null) return;
     const state = `vm_state ${String(one.status).toLowerCase()}`;
-    throw refusal('compute', 409, `Cannot '${order}' instance ${one.id} while it is in ${state}`);
+    throw denial('compute', 409, `Cannot '${order}' instance ${one.id} while it is in ${state}`);
   };
   const actions: Readonly<Record<string, (one: Json, values: Json) => void>> = {
     'os-start': (one) => {
-      demandState(one, 'SHUTOFF', 'start');
+      requireState(one, 'SHUTOFF', 'start');
       turn(one, { [task]: 'powering-on' }, { status: 'ACTIVE' });
     },
     'os-stop': (one) => {
-      demandState(one, 'ACTIVE', 'stop');
+      requireState(one, 'ACTIVE', 'stop');
       turn(one, { [task]: 'powering-off' }, { status: 'SHUTOFF' });
     },
     reboot: (one) => {
-      demandState(one, 'ACTIVE', 'reboot');
+      requireState(one, 'ACTIVE', 'reboot');
       turn(one, { status: 'REBOOT', [task]: 'rebooting' }, { status: 'ACTIVE' });
     },
     resize: (one, { flavorRef: id }) => {
-      demandState(one, 'SHUTOFF', 'resize');
+      requireState(one, 'SHUTOFF', 'resize');
       const [before, { ram, vcpus }] = [flavorOf(one.flavor.id), flavorOf(id)];
-      quotas.demand('compute', one.project_id, { cores: vcpus - before.vcpus, ram: ram - before.ram });
+      quotas.require('compute', one.project_id, { cores: vcpus - before.vcpus, ram: ram - before.ram });
       turn(one, { status: 'RESIZE', [task]: 'resize_prep' }, { status: 'VERIFY_RESIZE', flavor: { id } });
     },
     confirmResize: (one) => {
-      demandState(one, 'VERIFY_RESIZE', 'confirmResize');
+      requireState(one, 'VERIFY_RESIZE', 'confirmResize');
       one.status = 'SHUTOFF';
     },
   };
@@ -82,38 +82,38 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
     changes: ['name'],
     born: ({ block_device_mapping_v2: disks, flavorRef, key_name: key, networks }, project) => {
       const { ram, vcpus } = flavorOf(flavorRef);
-      quotas.demand('compute', project, { instances: 1, cores: vcpus, ram });
+      quotas.require('compute', project, { instances: 1, cores: vcpus, ram });
       for (const { uuid } of disks) {
-        const volume = world.with('volume/volumes', uuid);
-        if (volume.status !== 'available') throw refusal('compute', 400, `Block Device ${uuid} is not available.`);
+        const volume = setup.with('volume/volumes', uuid);
+        if (volume.status !== 'available') throw denial('compute', 400, `Block Device ${uuid} is not available.`);
       }
-      for (const { port } of networks) world.with('network/ports', port);
-      if (key !== undefined && !world.all('compute/os-keypairs').some(({ name }) => name === key))
-        throw refusal('compute', 400, 'Invalid key_name provided.');
+      for (const { port } of networks) setup.with('network/ports', port);
+      if (key !== undefined && !setup.all('compute/os-keypairs').some(({ name }) => name === key))
+        throw denial('compute', 400, 'Invalid key_name provided.');
       return { status: 'BUILD', [task]: 'spawning', flavor: { id: flavorRef }, tenant_id: project };
     },
     bear: (one) => {
       one.created = one.created_at;
-      for (const { port } of one.networks) plug(world.with('network/ports', port), one.id);
-      world.after(() => {
-        for (const { uuid } of one.block_device_mapping_v2) attach(world.with('volume/volumes', uuid), one.id);
+      for (const { port } of one.networks) plug(setup.with('network/ports', port), one.id);
+      setup.after(() => {
+        for (const { uuid } of one.block_device_mapping_v2) attach(setup.with('volume/volumes', uuid), one.id);
         if (one.status === 'BUILD') Object.assign(one, { status: 'ACTIVE', [task]: null });
       });
     },
     end: (one) => {
       one[task] = 'deleting';
-      world.after(() => {
+      setup.after(() => {
         const taken = new Set(one.block_device_mapping_v2?.map(({ uuid }: Json) => uuid));
         for (const volume of volumesOf(one.id)) {
           detach(volume);
-          if (taken.has(volume.id)) world.remove('volume/volumes', volume.id);
+          if (taken.has(volume.id)) setup.remove('volume/volumes', volume.id);
         }
-        for (const port of world.all('network/ports'))
+        for (const port of setup.all('network/ports'))
           if (port.device_id === one.id) Object.assign(port, { device_id: '', device_owner: '' });
-        world.remove('compute/servers', one.id);
+        setup.remove('compute/servers', one.id);
       });
     },
-    shown: ({
+    displayed: ({
       block_device_mapping_v2: _,
       flavorRef: __,
       networks: ___,
@@ -125,7 +125,11 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
 
   return {
     'GET /compute/flavors/detail': (call) => ({
-      json: page(site, call, { list: 'compute/flavors', filters: ['is_public'], found: world.all('compute/flavors') }),
+      json: page(site, call, {
+        list: 'compute/flavors',
+        filters: ['is_public'],
+        matches: setup.all('compute/flavors'),
+      }),
     }),
     'GET /compute/flavors/:id': ({ params: { id = '' } }) => ({ json: { flavor: flavorOf(id) } }),
     'GET /compute/os-hypervisors/statistics': () => ({ json: { hypervisor_statistics: statistics } }),
@@ -133,7 +137,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
     'POST /compute/servers/:id/action': (call) => {
       const [[order = '', values] = []] = Object.entries<Json>(call.json);
       const action = actions[order];
-      if (!action) throw refusal('compute', 400, `There is no such action: ${order}`);
+      if (!action) throw denial('compute', 400, `There is no such action: ${order}`);
       action(server(call), values);
       return { status: 202 };
     },
@@ -150,54 +154,54 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
       const { id } = server(call);
       const { volumeAttachment: wanted } = call.json;
       check('compute', wanted, { required: ['volumeId'], optional: ['device'] });
-      const volume = world.with('volume/volumes', wanted.volumeId);
+      const volume = setup.with('volume/volumes', wanted.volumeId);
       if (volume.status !== 'available')
-        throw refusal('compute', 400, `Invalid volume: volume ${volume.id} status must be 'available'.`);
+        throw denial('compute', 400, `Invalid volume: volume ${volume.id} status must be 'available'.`);
       volume.status = 'attaching';
-      world.after(() => attach(volume, id, wanted.device));
+      setup.after(() => attach(volume, id, wanted.device));
       return { json: { volumeAttachment: { id: volume.id, volumeId: volume.id, serverId: id } } };
     },
     'DELETE /compute/servers/:id/os-volume_attachments/:volume': (call) => {
       const { id } = server(call);
       const volume = volumesOf(id).find((one) => one.id === call.params.volume);
-      if (!volume) throw refusal('compute', 404, `volume_id not found: ${call.params.volume}`);
+      if (!volume) throw denial('compute', 404, `volume_id not found: ${call.params.volume}`);
       volume.status = 'detaching';
-      world.after(() => detach(volume));
+      setup.after(() => detach(volume));
       return { status: 202 };
     },
     'POST /compute/servers/:id/os-interface': (call) => {
       const { id } = server(call);
-      const port = world.with('network/ports', call.json.interfaceAttachment.port_id);
-      if (port.device_id !== '') throw refusal('compute', 400, `Port ${port.id} is still in use.`);
+      const port = setup.with('network/ports', call.json.interfaceAttachment.port_id);
+      if (port.device_id !== '') throw denial('compute', 400, `Port ${port.id} is still in use.`);
       plug(port, id);
       return { json: { interfaceAttachment: { port_id: port.id } } };
     },
     'DELETE /compute/servers/:id/os-interface/:port': (call) => {
       const { id } = server(call);
-      const port = world.find('network/ports', call.params.port ?? '');
-      if (port?.device_id !== id) throw refusal('compute', 404, `No such port ${call.params.port}`);
-      world.after(() => removePort(site, port.id));
+      const port = setup.find('network/ports', call.params.port ?? '');
+      if (port?.device_id !== id) throw denial('compute', 404, `No such port ${call.params.port}`);
+      setup.after(() => removePort(site, port.id));
       return { status: 202 };
     },
     'GET /compute/os-keypairs': () => ({
       json: {
-        keypairs: world.all('compute/os-keypairs').map(({ fingerprint, name }) => ({ keypair: { fingerprint, name } })),
+        keypairs: setup.all('compute/os-keypairs').map(({ fingerprint, name }) => ({ keypair: { fingerprint, name } })),
       },
     }),
     'POST /compute/os-keypairs': ({ json: { keypair } }) => {
       check('compute', keypair, { required: ['name', 'public_key'], optional: [] });
-      if (world.find('compute/os-keypairs', keypair.name))
-        throw refusal('compute', 409, `Key pair '${keypair.name}' already exists.`);
+      if (setup.find('compute/os-keypairs', keypair.name))
+        throw denial('compute', 409, `Key pair '${keypair.name}' already exists.`);
       const bytes = Buffer.from(keypair.public_key.split(/\s+/)[1] ?? '', 'base64');
       const fingerprint = createHash('md5')
         .update(bytes)
         .digest('hex')
         .replace(/(..)(?=.)/g, '$1:');
-      world.put('compute/os-keypairs', { id: keypair.name, ...keypair, fingerprint });
+      setup.put('compute/os-keypairs', { id: keypair.name, ...keypair, fingerprint });
       return { json: { keypair: { name: keypair.name, fingerprint } } };
     },
     'DELETE /compute/os-keypairs/:name': ({ params: { name = '' } }) => {
-      if (!world.remove('compute/os-keypairs', name)) throw refusal('compute', 404, `Keypair ${name} not found`);
+      if (!setup.remove('compute/os-keypairs', name)) throw denial('compute', 404, `Keypair ${name} not found`);
       return { status: 202 };
     },
   };

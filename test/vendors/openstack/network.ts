@@ -3,18 +3,18 @@ import type { Json } from '../../support/fixture.ts';
 import type { RestCall, RestRoutes } from '../rest.ts';
 import { check, routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { refusal } from './refusal.ts';
+import { denial } from './refusal.ts';
 
-const conflict = (message: string) => refusal('network', 409, message);
+const conflict = (message: string) => denial('network', 409, message);
 const interfaceOwner = ({ ha }: Json): string =>
   ha ? 'network:ha_router_replicated_interface' : 'network:router_interface';
 const isOfRouter = ({ device_owner: owner }: Json): boolean =>
   [true, false].some((ha) => owner === interfaceOwner({ ha }));
 
 /** Takes a port away, with the floating IPs that lead there. */
-export function removePort({ world }: Site, id: string): void {
-  for (const ip of world.all('network/floatingips')) if (ip.port_id === id) leadTo(ip, undefined);
-  world.remove('network/ports', id);
+export function removePort({ world: setup }: Site, id: string): void {
+  for (const ip of setup.all('network/floatingips')) if (ip.port_id === id) leadTo(ip, undefined);
+  setup.remove('network/ports', id);
 }
 
 function leadTo(ip: Json, port: Json | undefined): void {
@@ -24,16 +24,16 @@ function leadTo(ip: Json, port: Json | undefined): void {
 
 /** The sorts of the network service; a project's limits are those of its quotas. */
 function sorts(site: Site, quotas: Quotas): Sort[] {
-  const { world } = site;
-  const { all } = world;
+  const { world: setup } = site;
+  const { all } = setup;
   const portsIn = (subnet: string): Json[] =>
     all('network/ports').filter(({ fixed_ips: ips }) => ips.some(({ subnet_id: id }: Json) => id === subnet));
   let addresses = 9;
   const newAddress = (subnet: string): string => {
-    const { cidr } = world.with('network/subnets', subnet);
+    const { cidr } = setup.with('network/subnets', subnet);
     return `${String(cidr).split('.').slice(0, 3).join('.')}.${++addresses}`;
   };
-  const gone = (list: string) => (object: Json) => void world.remove(list, object.id);
+  const gone = (list: string) => (object: Json) => void setup.remove(list, object.id);
   const common = {
     created: 201,
     filters: ['name', 'project_id', 'network_id', 'device_id', 'description', 'fixed_ips'],
@@ -47,14 +47,14 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       takes: { optional: named },
       changes: ['name', 'description'],
       born: (values, project) => {
-        quotas.demand('network', values.project_id ?? project, { network: 1 });
+        quotas.require('network', values.project_id ?? project, { network: 1 });
         return { 'router:external': false, 'provider:network_type': 'vxlan', 'provider:segmentation_id': 1000 };
       },
       end: ({ id }) => {
         if (all('network/ports').some(({ network_id: of }) => of === id))
           throw conflict(`Unable to complete operation on network ${id}. There are one or more ports still in use.`);
         for (const subnet of all('network/subnets')) if (subnet.network_id === id) gone('network/subnets')(subnet);
-        world.remove('network/networks', id);
+        setup.remove('network/networks', id);
       },
     },
     {
@@ -67,14 +67,14 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       },
       changes: ['name', 'description'],
       born: ({ network_id: id, project_id: of }, project) => {
-        world.with('network/networks', id);
-        quotas.demand('network', of ?? project, { subnet: 1 });
+        setup.with('network/networks', id);
+        quotas.require('network', of ?? project, { subnet: 1 });
         return {};
       },
       end: ({ id }) => {
         if (portsIn(id).length > 0)
           throw conflict(`Unable to complete operation on subnet ${id}: One or more ports have an IP allocation.`);
-        world.remove('network/subnets', id);
+        setup.remove('network/subnets', id);
       },
     },
     {
@@ -85,7 +85,7 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       changes: ['name', 'external_gateway_info'],
       born: () => ({ external_gateway_info: null, status: 'ACTIVE' }),
       change: (_router, { external_gateway_info: gateway }) => {
-        if (gateway) world.with('network/networks', gateway.network_id);
+        if (gateway) setup.with('network/networks', gateway.network_id);
       },
       end: (router) => {
         if (all('network/ports').some((port) => port.device_id === router.id && isOfRouter(port)))
@@ -100,8 +100,8 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       takes: { required: ['network_id'], optional: [...named, 'fixed_ips', 'security_groups'] },
       changes: ['security_groups', 'name'],
       born: ({ fixed_ips: ips = [], network_id: network, security_groups: groups = [] }) => {
-        world.with('network/networks', network);
-        for (const group of groups) world.with('network/security-groups', group);
+        setup.with('network/networks', network);
+        for (const group of groups) setup.with('network/security-groups', group);
         return {
           device_id: '',
           device_owner: '',
@@ -121,13 +121,13 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       takes: { required: ['floating_network_id'], optional: ['project_id', 'description'] },
       changes: ['port_id', 'description'],
       born: ({ floating_network_id: network, project_id: of }, project) => {
-        world.with('network/networks', network);
-        quotas.demand('network', of ?? project, { floatingip: 1 });
+        setup.with('network/networks', network);
+        quotas.require('network', of ?? project, { floatingip: 1 });
         const address = `198.18.0.${++addresses}`;
         return { floating_ip_address: address, fixed_ip_address: null, status: 'DOWN', port_id: null };
       },
       change: (ip, { port_id: port }) => {
-        if (port !== undefined) leadTo(ip, port === null ? undefined : world.with('network/ports', port));
+        if (port !== undefined) leadTo(ip, port === null ? undefined : setup.with('network/ports', port));
       },
       end: gone('network/floatingips'),
     },
@@ -138,7 +138,7 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       takes: { required: ['name'], optional: named },
       changes: ['name', 'description'],
       born: ({ project_id: of }, project) => {
-        quotas.demand('network', of ?? project, { security_group: 1 });
+        quotas.require('network', of ?? project, { security_group: 1 });
         const rule = { direction: 'egress', protocol: null, remote_ip_prefix: null, remote_group_id: null };
         const both = ['IPv4', 'IPv6'].map((ethertype) => ({ id: randomUUID(), ethertype, ...rule }));
         return { security_group_rules: both };
@@ -153,22 +153,22 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
 }
 
 export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world } = site;
+  const { world: setup } = site;
   const all = sorts(site, quotas);
   const ports = all.find(({ list }) => list === 'network/ports');
-  const interfaceOf = (call: RestCall): Json => world.with('network/routers', call.params.id ?? '');
+  const interfaceOf = (call: RestCall): Json => setup.with('network/routers', call.params.id ?? '');
   return {
     ...Object.assign({}, ...all.map((sort) => routesOf(site, sort))),
     'PUT /network/routers/:id/add_router_interface': (call) => {
       const router = interfaceOf(call);
-      const subnet = world.with('network/subnets', call.json.subnet_id);
+      const subnet = setup.with('network/subnets', call.json.subnet_id);
       const wanted = {
         network_id: subnet.network_id,
         fixed_ips: [{ subnet_id: subnet.id, ip_address: subnet.gateway_ip }],
       };
-      if (world.all('network/ports').some((port) => isOfRouter(port) && port.fixed_ips[0].subnet_id === subnet.id))
-        throw refusal('network', 400, `Bad router request: Router already has a port on subnet ${subnet.id}.`);
-      const port = world.put('network/ports', {
+      if (setup.all('network/ports').some((port) => isOfRouter(port) && port.fixed_ips[0].subnet_id === subnet.id))
+        throw denial('network', 400, `Bad router request: Router already has a port on subnet ${subnet.id}.`);
+      const port = setup.put('network/ports', {
         ...ports?.born(wanted, router.project_id),
         ...wanted,
         project_id: router.project_id,
@@ -179,9 +179,9 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
     },
     'PUT /network/routers/:id/remove_router_interface': (call) => {
       const { id } = interfaceOf(call);
-      const port = world.with('network/ports', call.json.port_id);
+      const port = setup.with('network/ports', call.json.port_id);
       if (port.device_id !== id)
-        throw refusal('network', 404, `Router ${id} does not have an interface with id ${port.id}`);
+        throw denial('network', 404, `Router ${id} does not have an interface with id ${port.id}`);
       removePort(site, port.id);
       return { json: { id, port_id: port.id } };
     },
@@ -199,25 +199,25 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
             'remote_group_id',
           ],
         });
-        const { project_id: project } = world.with('network/security-groups', rule.security_group_id);
-        quotas.demand('network', project, { security_group_rule: rules.length });
+        const { project_id: project } = setup.with('network/security-groups', rule.security_group_id);
+        quotas.require('network', project, { security_group_rule: rules.length });
       }
-      const made = rules.map(({ security_group_id: id, ...rule }) => {
-        const kept = { id: randomUUID(), ...rule };
-        world.with('network/security-groups', id).security_group_rules.push(kept);
-        return kept;
+      const creation = rules.map(({ security_group_id: id, ...rule }) => {
+        const stored = { id: randomUUID(), ...rule };
+        setup.with('network/security-groups', id).security_group_rules.push(stored);
+        return stored;
       });
-      return { status: 201, json: { security_group_rules: made } };
+      return { status: 201, json: { security_group_rules: creation } };
     },
     'DELETE /network/security-group-rules/:id': ({ params: { id } }) => {
-      for (const { security_group_rules: rules } of world.all('network/security-groups')) {
+      for (const { security_group_rules: rules } of setup.all('network/security-groups')) {
         const index = rules.findIndex((rule: Json) => rule.id === id);
         if (index >= 0) {
           rules.splice(index, 1);
           return { status: 204 };
         }
       }
-      throw refusal('network', 404, `Security group rule ${id} does not exist`);
+      throw denial('network', 404, `Security group rule ${id} does not exist`);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
-import { refusal } from './refusal.ts';
-import type { World } from './world.ts';
+import { denial } from './refusal.ts';
+import type { Setup } from './world.ts';
 
 /** What the routes of the services need to know. */
 export interface Site {
-  readonly world: World;
+  readonly world: Setup;
   /** The project that a call's token is for, and the address of the stand-in. */
   readonly project: (call: RestCall) => string;
   readonly url: () => string;
@@ -35,15 +35,15 @@ export interface Sort {
   readonly bear?: (object: Json) => void;
   readonly change?: (object: Json, values: Json) => void;
   readonly end: (object: Json) => void;
-  readonly shown?: (object: Json) => Json;
+  readonly displayed?: (object: Json) => Json;
 }
 
 /** Throws as the services do of members that are missing or that nobody knows. */
 export function check(list: string, values: Json, takes: Sort['takes']): void {
   const { missing, unknown } = strangers(values ?? {}, takes);
   if (unknown.length > 0)
-    throw refusal(list, 400, `Additional properties are not allowed ('${unknown.join("', '")}' was unexpected)`);
-  if (missing.length > 0) throw refusal(list, 400, `'${missing.join("', '")}' is a required property`);
+    throw denial(list, 400, `Additional properties are not allowed ('${unknown.join("', '")}' was unexpected)`);
+  if (missing.length > 0) throw denial(list, 400, `'${missing.join("', '")}' is a required property`);
 }
 
 const same = (object: Json): Json => object;
@@ -52,12 +52,12 @@ const same = (object: Json): Json => object;
 export interface Listed {
   readonly list: string;
   readonly filters: readonly string[];
-  readonly found: readonly Json[];
-  readonly shown?: (object: Json) => Json;
+  readonly matches: readonly Json[];
+  readonly displayed?: (object: Json) => Json;
 }
 
 /** A page of a list, with the link to the next one in the way of the service. */
-export function page(site: Site, call: RestCall, { filters, found, list, shown = same }: Listed): Json {
+export function page(site: Site, call: RestCall, { filters, matches, list, displayed = same }: Listed): Json {
   const { query, request } = call;
   check(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
   const member = (list.split('/')[1] ?? '').replaceAll('-', '_');
@@ -68,7 +68,7 @@ export function page(site: Site, call: RestCall, { filters, found, list, shown =
       if (name !== 'fixed_ips') return String(one[name] ?? '').toLowerCase() === value.toLowerCase();
       return one.fixed_ips.some(({ subnet_id: id }: Json) => `subnet_id=${id}` === value);
     });
-  const wanted = found.filter(isWanted);
+  const wanted = matches.filter(isWanted);
   const size = Math.min(Number(query.get('limit') ?? site.world.largestPage), site.world.largestPage);
   const begin = wanted.findIndex(({ id }) => id === query.get('marker')) + 1;
   const on = wanted.slice(begin, begin + size);
@@ -77,39 +77,44 @@ export function page(site: Site, call: RestCall, { filters, found, list, shown =
   const link = list.startsWith('image/')
     ? { next: `${path}?${next}` }
     : { [`${member}_links`]: [{ rel: 'next', href: `${site.url()}${path}?${next}` }] };
-  return { [member]: on.map(shown), ...(begin + size < wanted.length && link) };
+  return { [member]: on.map(displayed), ...(begin + size < wanted.length && link) };
 }
 
 /** The routes of a sort of objects. */
 export function routesOf(site: Site, sort: Sort): RestRoutes {
-  const { changes, created, end, filters, list, method = 'PUT', name, shown = same, takes } = sort;
-  const { world } = site;
+  const { changes, created, end, filters, list, method = 'PUT', name, displayed = same, takes } = sort;
+  const { world: setup } = site;
   const one = `/${list}/:id`;
-  const withId = ({ params }: RestCall): Json => world.with(list, params.id ?? '');
+  const withId = ({ params }: RestCall): Json => setup.with(list, params.id ?? '');
   const isSeen = (call: RestCall, object: Json): boolean =>
     !sort.isOfProject || call.query.has('all_tenants') || object.project_id === site.project(call);
   return {
     [`GET /${list}${sort.isDetailed ? '/detail' : ''}`]: (call) => ({
-      json: page(site, call, { list, filters, shown, found: world.all(list).filter((object) => isSeen(call, object)) }),
+      json: page(site, call, {
+        list,
+        filters,
+        displayed,
+        matches: setup.all(list).filter((object) => isSeen(call, object)),
+      }),
     }),
     [`POST /${list}`]: (call) => {
       const values = call.json?.[name];
       check(list, call.json, { required: [name], optional: [] });
       check(list, values, takes);
       const project = site.project(call);
-      const born = { ...sort.born(values, project), ...world.births[list]?.(values) };
-      const object = world.put(list, { project_id: project, description: '', ...values, ...born });
+      const born = { ...sort.born(values, project), ...setup.births[list]?.(values) };
+      const object = setup.put(list, { project_id: project, description: '', ...values, ...born });
       sort.bear?.(object);
-      return { status: created, json: { [name]: shown(object) } };
+      return { status: created, json: { [name]: displayed(object) } };
     },
-    [`GET ${one}`]: (call) => ({ json: { [name]: shown(withId(call)) } }),
+    [`GET ${one}`]: (call) => ({ json: { [name]: displayed(withId(call)) } }),
     [`${method} ${one}`]: (call) => {
       const object = withId(call);
       const values = call.json?.[name];
       check(list, values, { optional: changes ?? [] });
       Object.assign(object, values);
       sort.change?.(object, values);
-      return { json: { [name]: shown(object) } };
+      return { json: { [name]: displayed(object) } };
     },
     [`DELETE ${one}`]: (call) => {
       end(withId(call));

@@ -1,7 +1,7 @@
 import type { Json } from '../../support/fixture.ts';
-import type { RestRefusal, RestRoutes } from '../rest.ts';
+import type { RestRejection, RestRoutes } from '../rest.ts';
 import { check, type Site } from './objects.ts';
-import { refusal } from './refusal.ts';
+import { denial } from './refusal.ts';
 
 /** What a service counts: usages in a project by the names of its quotas, and the limits at the beginning. */
 interface Counted {
@@ -20,10 +20,10 @@ export class Quotas {
   readonly #services: Readonly<Record<Service, Counted>>;
 
   constructor(site: Site) {
-    const { world } = site;
+    const { world: setup } = site;
     const of = (list: string, project: string): Json[] =>
-      world.all(list).filter(({ project_id: id }) => id === project);
-    const flavorOf = ({ flavor }: Json): Json => world.find('compute/flavors', flavor.id) ?? { vcpus: 0, ram: 0 };
+      setup.all(list).filter(({ project_id: id }) => id === project);
+    const flavorOf = ({ flavor }: Json): Json => setup.find('compute/flavors', flavor.id) ?? { vcpus: 0, ram: 0 };
     this.#services = {
       compute: {
         limits: { instances: 10, cores: 20, ram: 51_200 },
@@ -69,12 +69,12 @@ export class Quotas {
   };
 
   /** Throws where something more would be more than a project may have. */
-  demand(service: Service, project: string, more: Readonly<Record<string, number>>): void {
+  require(service: Service, project: string, more: Readonly<Record<string, number>>): void {
     const limits = this.#limitsOf(service, project);
     const used = this.#services[service].usages(project);
-    const short = Object.entries(more).flatMap(([name, asked]): Excess[] => {
+    const short = Object.entries(more).flatMap(([name, requests]): Excess[] => {
       const [limit = -1, usage = 0] = [limits[name], used[name]];
-      return asked > 0 && limit >= 0 && usage + asked > limit ? [{ name, asked, limit, usage }] : [];
+      return requests > 0 && limit >= 0 && usage + requests > limit ? [{ name, requests, limit, usage }] : [];
     });
     if (short.length > 0)
       throw exceeded(
@@ -92,15 +92,17 @@ export class Quotas {
         Object.keys(usages).map((name) => [name, { limit: limits[name], [word]: usages[name], reserved: 0 }]),
       );
     };
-    const routes = (service: Service, path: string, member: string, shown: string): RestRoutes => ({
-      [`GET ${path}${shown}`]: ({ params: { project = '' } }) => ({ json: { [member]: amounts(service, project) } }),
+    const routes = (service: Service, path: string, member: string, displayed: string): RestRoutes => ({
+      [`GET ${path}${displayed}`]: ({ params: { project = '' } }) => ({
+        json: { [member]: amounts(service, project) },
+      }),
       [`PUT ${path}`]: ({ json, params: { project = '' } }) => {
         const { limits, usages } = this.#services[service];
         check(service, json[member], { optional: Object.keys(limits) });
         for (const [name, limit] of Object.entries<number>(json[member])) {
           const { [name]: usage = 0 } = usages(project);
-          const refused = limit >= 0 && limit < usage && tooLow[service]?.(name, limit, usage);
-          if (refused) throw refusal(service, 400, refused);
+          const rejection = limit >= 0 && limit < usage && tooLow[service]?.(name, limit, usage);
+          if (rejection) throw denial(service, 400, rejection);
         }
         return { json: { [member]: Object.assign(this.#limitsOf(service, project), json[member]) } };
       },
@@ -119,33 +121,33 @@ export class Quotas {
 
 interface Excess {
   readonly name: string;
-  readonly asked: number;
+  readonly requests: number;
   readonly limit: number;
   readonly usage: number;
 }
 
 /** What the services of OpenStack Zed say. */
-function exceeded(service: Service, short: readonly Excess[]): RestRefusal {
+function exceeded(service: Service, short: readonly Excess[]): RestRejection {
   const list = (value: (one: Excess) => unknown): string => short.map(value).join(', ');
   const names = list(({ name }) => name);
   if (service === 'compute') {
     const used = `${list(({ usage }) => usage)} of ${list(({ limit }) => limit)}`;
-    const requested = list(({ asked }) => asked);
-    return refusal(
+    const requested = list(({ requests }) => requests);
+    return denial(
       service,
       403,
       `Quota exceeded for ${names}: Requested ${requested}, but already used ${used} ${names}`,
     );
   }
   if (service === 'network')
-    return refusal(service, 409, `Quota exceeded for resources: [${list(({ name }) => `'${name}'`)}].`);
-  const [{ asked, limit, name, usage }] = short as [Excess];
+    return denial(service, 409, `Quota exceeded for resources: [${list(({ name }) => `'${name}'`)}].`);
+  const [{ requests, limit, name, usage }] = short as [Excess];
   const words: Readonly<Record<string, string>> = {
-    gigabytes: `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${asked}G, quota is ${limit}G and ${usage}G has been consumed.`,
+    gigabytes: `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${requests}G, quota is ${limit}G and ${usage}G has been consumed.`,
     volumes: `VolumeLimitExceeded: Maximum number of volumes allowed (${limit}) exceeded for quota 'volumes'.`,
     snapshots: `SnapshotLimitExceeded: Maximum number of snapshots allowed (${limit}) exceeded`,
   };
-  return refusal(service, 413, words[name] ?? '');
+  return denial(service, 413, words[name] ?? '');
 }
 
 /** What they say of a limit below what is used; the network service takes it. */

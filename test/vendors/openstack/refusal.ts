@@ -1,4 +1,4 @@
-import { RestRefusal } from '../rest.ts';
+import { RestRejection } from '../rest.ts';
 
 const names: Readonly<Record<number, string>> = {
   400: 'badRequest',
@@ -9,12 +9,13 @@ const names: Readonly<Record<number, string>> = {
 };
 
 /** A refusal in the words of a service, such as `compute/servers`: each has a form of its own. */
-export function refusal(place: string, status: number, message: string): RestRefusal {
+export function denial(place: string, status: number, message: string): RestRejection {
   const service = place.split('/')[0];
-  if (service === 'network') return new RestRefusal(status, { NeutronError: { type: 'Refused', message, detail: '' } });
-  if (service === 'identity') return new RestRefusal(status, { error: { code: status, title: 'Refused', message } });
-  return new RestRefusal(status, { [names[status] ?? 'computeFault']: { code: status, message } });
+  if (service === 'network')
+    return new RestRejection(status, { NeutronError: { type: 'Refused', message, detail: '' } });
+  if (service === 'identity') return new RestRejection(status, { error: { code: status, title: 'Refused', message } });
+  return new RestRejection(status, { [names[status] ?? 'computeFault']: { code: status, message } });
 }
 
-export const unauthorized = (): RestRefusal =>
-  refusal('identity', 401, 'The request you have made requires authentication.');
+export const unauthorized = (): RestRejection =>
+  denial('identity', 401, 'The request you have made requires authentication.');

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, type RestRoutes, RestTable, written } from '../rest.ts';
-import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { computeRoutes } from './compute.ts';
 import { networkRoutes } from './network.ts';
 import { page, routesOf, type Site } from './objects.ts';
 import { Quotas } from './quotas.ts';
-import { refusal, unauthorized } from './refusal.ts';
+import { denial, unauthorized } from './refusal.ts';
 import { storageRoutes } from './storage.ts';
-import { World } from './world.ts';
+import { Setup } from './world.ts';
 
 /*
  * The five services of an OpenStack as their public documentation describes them, with a memory, on one address: `/identity`,
  * `/compute`, `/network`, `/image` and `/volume`. What they do not know of a request they refuse.
  */
 export class OpenStack extends StandIn {
-  readonly world: World;
+  readonly world: Setup;
   /** Seconds that a token lives. */
   tokenLife = 3600;
   /** Roles of the administrator; undefined: they are not told. */
@@ -30,7 +30,7 @@ export class OpenStack extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new World(now);
+    this.world = new Setup(now);
     const site: Site = {
       world: this.world,
       project: ({ request }) => this.#project(request),
@@ -47,7 +47,7 @@ export class OpenStack extends StandIn {
         json: page(site, call, {
           list: 'image/images',
           filters: ['visibility', 'status'],
-          found: this.world.all('image/images'),
+          matches: this.world.all('image/images'),
         }),
       }),
     });
@@ -57,8 +57,8 @@ export class OpenStack extends StandIn {
     StandIn.started(new OpenStack(now), identity);
 
   /** An answer of refusal, as a mishap needs it. */
-  static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer => {
-    const { json } = refusal('identity', status, message);
+  static denial = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorResponse => {
+    const { json } = denial('identity', status, message);
     return written({ status, json, headers });
   };
 
@@ -72,12 +72,12 @@ export class OpenStack extends StandIn {
     return this.#table.nameOf(withoutVersion(request));
   }
 
-  answer(request: VendorRequest): VendorAnswer {
+  reply(request: VendorRequest): VendorResponse {
     this.world.advance();
-    return this.#table.answer(withoutVersion(request), {
+    return this.#table.response(withoutVersion(request), {
       before: (call) => void (call.request.target === '/identity/auth/tokens' || this.#project(request)),
-      unknown: refusal('compute', 404, 'The resource could not be found.'),
-      unreadable: refusal('compute', 400, 'Malformed request body'),
+      unknown: denial('compute', 404, 'The resource could not be found.'),
+      unreadable: denial('compute', 400, 'Malformed request body'),
     });
   }
 
@@ -86,15 +86,15 @@ export class OpenStack extends StandIn {
     const project = this.tokens.get(String(headers['x-auth-token']));
     if (project === undefined) throw unauthorized();
     const [, named = project] = /^\/volume\/v3\/([^/]+)/.exec(target) ?? [];
-    if (named !== project) throw refusal('volume', 400, 'Malformed request url');
+    if (named !== project) throw denial('volume', 400, 'Malformed request url');
     return project;
   }
 
   #logIn({ json: { auth } }: RestCall): { status: number; json: Json; headers: Readonly<Record<string, string>> } {
-    const { project: asked } = auth.scope;
+    const { project: requests } = auth.scope;
     const { name, password } = auth.identity.password.user;
     const projects = this.world.all('identity/projects');
-    const id = asked.id ?? projects.find((one) => one.name === asked.name)?.id;
+    const id = requests.id ?? projects.find((one) => one.name === requests.name)?.id;
     if (name !== 'admin' || password !== this.password || this.closed.has(id)) throw unauthorized();
     const text = `token-${randomUUID()}`;
     this.tokens.set(text, id);
@@ -122,9 +122,9 @@ export class OpenStack extends StandIn {
   }
 
   #identityRoutes(site: Site): RestRoutes {
-    const { world } = this;
-    const demandNew = (list: string, name: string): Json => {
-      if (world.all(list).some((one) => one.name === name)) throw refusal('identity', 409, `${name} is there.`);
+    const { world: setup } = this;
+    const requireNew = (list: string, name: string): Json => {
+      if (setup.all(list).some((one) => one.name === name)) throw denial('identity', 409, `${name} is there.`);
       return { enabled: true };
     };
     const common = { created: 201, method: 'PATCH' as const, filters: ['domain_id', 'name'] };
@@ -136,9 +136,9 @@ export class OpenStack extends StandIn {
         name: 'project',
         takes: { required: ['name', 'domain_id'], optional: ['description', 'tags'] },
         changes: ['name', 'description'],
-        born: ({ name }) => demandNew('identity/projects', name),
+        born: ({ name }) => requireNew('identity/projects', name),
         bear: ({ id }) => void this.closed.add(id),
-        end: ({ id }) => void world.remove('identity/projects', id),
+        end: ({ id }) => void setup.remove('identity/projects', id),
       }),
       ...routesOf(site, {
         ...common,
@@ -146,12 +146,12 @@ export class OpenStack extends StandIn {
         name: 'user',
         takes: { required: ['name', 'domain_id', 'password'], optional: ['default_project_id', 'enabled'] },
         changes: ['password'],
-        born: ({ name }) => demandNew('identity/users', name),
-        end: ({ id }) => void world.remove('identity/users', id),
-        shown: ({ password: _, ...user }) => user,
+        born: ({ name }) => requireNew('identity/users', name),
+        end: ({ id }) => void setup.remove('identity/users', id),
+        displayed: ({ password: _, ...user }) => user,
       }),
       'GET /identity/roles': (call) => ({
-        json: page(site, call, { list: 'identity/roles', filters: ['name'], found: world.all('identity/roles') }),
+        json: page(site, call, { list: 'identity/roles', filters: ['name'], matches: setup.all('identity/roles') }),
       }),
       'PUT /identity/projects/:project/users/:user/roles/:role': ({ params: { project = '', user } }) => {
         if (user === 'admin-user') this.closed.delete(project);

@@ -2,19 +2,19 @@ import type { Json } from '../../support/fixture.ts';
 import type { RestRoutes } from '../rest.ts';
 import { routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { refusal } from './refusal.ts';
+import { denial } from './refusal.ts';
 
-const wrong = (message: string) => refusal('volume', 400, message);
+const wrong = (message: string) => denial('volume', 400, message);
 
 /** Block storage: volumes and snapshots. */
 export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world } = site;
+  const { world: setup } = site;
   const common = { created: 202, isOfProject: true, isDetailed: true, filters: ['name'] };
   const snapshotsOf = (volume: Json): Json[] =>
-    world.all('volume/snapshots').filter(({ volume_id: id }) => id === volume.id);
+    setup.all('volume/snapshots').filter(({ volume_id: id }) => id === volume.id);
   const end = (list: string, object: Json): void => {
     object.status = 'deleting';
-    world.after(() => world.remove(list, object.id));
+    setup.after(() => setup.remove(list, object.id));
   };
   const volumes: Sort = {
     ...common,
@@ -26,11 +26,11 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
     },
     changes: ['name', 'description'],
     born: ({ imageRef, metadata = {}, size, snapshot_id: source }, project) => {
-      quotas.demand('volume', project, { volumes: 1, gigabytes: size });
-      const image = imageRef === undefined ? undefined : world.with('image/images', imageRef);
-      const snapshot = source ? world.with('volume/snapshots', source) : undefined;
+      quotas.require('volume', project, { volumes: 1, gigabytes: size });
+      const image = imageRef === undefined ? undefined : setup.with('image/images', imageRef);
+      const snapshot = source ? setup.with('volume/snapshots', source) : undefined;
       if (snapshot && snapshot.size > size) throw wrong('Invalid input received: Volume size is too small.');
-      const before = snapshot && world.find('volume/volumes', snapshot.volume_id);
+      const before = snapshot && setup.find('volume/volumes', snapshot.volume_id);
       return {
         metadata,
         volume_type: 'lvm',
@@ -44,13 +44,13 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
           : (before?.volume_image_metadata ?? {}),
       };
     },
-    bear: (volume) => world.after(() => Object.assign(volume, volume.status === 'creating' && { status: 'available' })),
+    bear: (volume) => setup.after(() => Object.assign(volume, volume.status === 'creating' && { status: 'available' })),
     end: (volume) => {
       if (!['available', 'error'].includes(volume.status) || snapshotsOf(volume).length > 0)
         throw wrong('Invalid volume: Volume status must be available or error and must not have snapshots.');
       end('volume/volumes', volume);
     },
-    shown: ({ availability_zone: _, imageRef: __, project_id: ___, ...volume }) => volume,
+    displayed: ({ availability_zone: _, imageRef: __, project_id: ___, ...volume }) => volume,
   };
   const snapshots: Sort = {
     ...common,
@@ -59,20 +59,20 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
     takes: { required: ['volume_id'], optional: ['name', 'description', 'metadata', 'force'] },
     changes: ['name', 'description'],
     born: ({ metadata = {}, volume_id: id }, project) => {
-      const { size } = world.with('volume/volumes', id);
-      quotas.demand('volume', project, { snapshots: 1, gigabytes: size });
+      const { size } = setup.with('volume/volumes', id);
+      quotas.require('volume', project, { snapshots: 1, gigabytes: size });
       return { metadata, status: 'creating', size, 'os-extended-snapshot-attributes:project_id': project };
     },
     bear: (snapshot) =>
-      world.after(() => Object.assign(snapshot, snapshot.status === 'creating' && { status: 'available' })),
+      setup.after(() => Object.assign(snapshot, snapshot.status === 'creating' && { status: 'available' })),
     end: (snapshot) => end('volume/snapshots', snapshot),
-    shown: ({ force: _, project_id: __, ...snapshot }) => snapshot,
+    displayed: ({ force: _, project_id: __, ...snapshot }) => snapshot,
   };
   return {
     ...routesOf(site, volumes),
     ...routesOf(site, snapshots),
     'POST /volume/volumes/:id/action': ({ json, params: { id = '' } }) => {
-      const volume = world.with('volume/volumes', id);
+      const volume = setup.with('volume/volumes', id);
       const [[order = '', values] = []] = Object.entries<Json>(json);
       if (order === 'os-force_delete') end('volume/volumes', volume);
       else if (order === 'os-extend') {
@@ -80,9 +80,9 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
         if (volume.status !== 'available')
           throw wrong(`Invalid volume: Volume ${id} status must be available to extend.`);
         if (size <= volume.size) throw wrong('Invalid input received: New size for extend must be greater.');
-        quotas.demand('volume', volume.project_id, { gigabytes: size - volume.size });
+        quotas.require('volume', volume.project_id, { gigabytes: size - volume.size });
         volume.status = 'extending';
-        world.after(() => Object.assign(volume, { status: 'available', size }));
+        setup.after(() => Object.assign(volume, { status: 'available', size }));
       } else throw wrong(`There is no such action: ${order}`);
       return { status: 202 };
     },

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
-import { refusal } from './refusal.ts';
+import { denial } from './refusal.ts';
 
 /** What an OpenStack holds: objects in lists such as `volume/volumes`, and what becomes of them by themselves. */
-export class World {
+export class Setup {
   /** Milliseconds until what was ordered is done; 0: at once. */
   transitionTime = 0;
   /** Objects on a page at most. */
@@ -37,9 +37,9 @@ export class World {
 
   /** An object that must be there. */
   with(list: string, id: string, text = `${id} could not be found.`): Json {
-    const found = this.find(list, id);
-    if (!found) throw refusal(list, 404, text);
-    return found;
+    const matches = this.find(list, id);
+    if (!matches) throw denial(list, 404, text);
+    return matches;
   }
 
   /** Puts an object there, also past the API. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../support/fixture.ts';
-import { basicCredentials, type RestCall, RestRefusal, type RestRoutes, RestTable, strangers } from '../rest.ts';
-import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { basicCredentials, type RestCall, RestRejection, type RestRoutes, RestTable, strangers } from '../rest.ts';
+import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 
 const media = (kind: string): string => `application/oracle.com.cloud.common.${kind}+json`;
@@ -45,29 +45,29 @@ export class Oracle extends StandIn {
   }
 
   /** An answer of refusal, as a mishap needs it. */
-  static refusal = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer => ({
-    status,
-    headers,
-    text,
-  });
+  static rejection = (
+    status: number,
+    text: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): VendorResponse => ({ status, headers, text });
 
   /** The database with an id, which must be there. */
   database(id: string): Database {
-    const found = this.databases.get(id);
-    if (!found) throw new RestRefusal(404, { message: `No request with id ${id}` });
-    return found;
+    const matches = this.databases.get(id);
+    if (!matches) throw new RestRejection(404, { message: `No request with id ${id}` });
+    return matches;
   }
 
-  answer(request: VendorRequest): VendorAnswer {
+  reply(request: VendorRequest): VendorResponse {
     for (const database of this.databases.values()) this.#advance(database);
-    return this.#table.answer(request, {
+    return this.#table.response(request, {
       before: () => {
         const [name, password] = basicCredentials(request);
         if (password === '' || this.passwords.get(name) !== password)
-          throw new RestRefusal(401, { message: 'Authorization Required' });
+          throw new RestRejection(401, { message: 'Authorization Required' });
       },
-      unknown: new RestRefusal(404, { message: 'No such resource' }),
-      unreadable: new RestRefusal(400, { message: 'Malformed payload' }),
+      unknown: new RestRejection(404, { message: 'No such resource' }),
+      unreadable: new RestRejection(400, { message: 'Malformed payload' }),
     });
   }
 
@@ -83,7 +83,7 @@ export class Oracle extends StandIn {
     database.next = { status: then, at: this.now() + this.transitionTime };
   }
 
-  #shown = ({ id, name, request, status, zone }: Database): Json => ({
+  #displayed = ({ id, name, request, status, zone }: Database): Json => ({
     uri: `${byRequest}/${id}`,
     name,
     resource_state: { state: request, messages: [] },
@@ -113,71 +113,71 @@ export class Oracle extends StandIn {
 
       // A zone tells of the databases in it; the family of services does not.
       'GET /em/cloud/dbaas/zone/:id': (call) => {
-        demandType(call, media('DbZone'));
-        const found = collections.zones?.().find(({ uri }) => uri === call.request.target);
-        if (!found) throw new RestRefusal(404, { message: 'No such zone' });
-        const inside = [...this.databases.values()].filter(({ zone }) => zone === found.uri);
+        requireType(call, media('DbZone'));
+        const matches = collections.zones?.().find(({ uri }) => uri === call.request.target);
+        if (!matches) throw new RestRejection(404, { message: 'No such zone' });
+        const inside = [...this.databases.values()].filter(({ zone }) => zone === matches.uri);
         const instances = inside.map(({ id, name }) => element(`${byRequest}/${id}`, name, 'DbPlatformInstance'));
-        return { json: { ...found, ...(this.lists && { service_instances: listed(instances) }) } };
+        return { json: { ...matches, ...(this.lists && { service_instances: listed(instances) }) } };
       },
 
       'POST /em/cloud/dbaas/dbplatformtemplate/:id': (call) => {
-        demandType(call, instanceType);
-        demand(call.json, ['zone', 'name', 'params'], ['description']);
+        requireType(call, instanceType);
+        require(call.json, ['zone', 'name', 'params'], ['description']);
         const { name, params, zone } = call.json;
-        demand(params, ['username', 'password'], ['database_sid', 'service_name']);
-        if (call.params.id !== 'BCFF1') throw new RestRefusal(404, { message: 'No such service template' });
+        require(params, ['username', 'password'], ['database_sid', 'service_name']);
+        if (call.params.id !== 'BCFF1') throw new RestRejection(404, { message: 'No such service template' });
         if (!collections.zones?.().some(({ uri }) => uri === zone))
-          throw new RestRefusal(400, { message: `The zone ${zone} is not known` });
+          throw new RestRejection(400, { message: `The zone ${zone} is not known` });
         if (params.password.length < 6)
-          throw new RestRefusal(400, { message: `The password ${params.password} is too short` });
+          throw new RestRejection(400, { message: `The password ${params.password} is too short` });
         const id = String(++this.#requests);
         const database = { id, name, zone, params, request: 'INITIATED', status: undefined, next: undefined };
         this.databases.set(id, database);
         this.#turn(database, undefined, 'RUNNING');
-        return { json: this.#shown(database) };
+        return { json: this.#displayed(database) };
       },
 
-      [`GET ${byRequest}/:id`]: (call) => ({ json: this.#shown(this.#demanded(call)) }),
+      [`GET ${byRequest}/:id`]: (call) => ({ json: this.#displayed(this.#demanded(call)) }),
 
       [`POST ${byRequest}/:id`]: (call) => {
         const database = this.#demanded(call);
-        demand(call.json, ['operation']);
+        require(call.json, ['operation']);
         const { operation } = call.json;
         const [from, now, then] =
           { STARTUP: ['STOPPED', 'STARTING', 'RUNNING'], SHUTDOWN: ['RUNNING', 'STOPPING', 'STOPPED'] }[
             operation as string
           ] ?? [];
-        if (then === undefined) throw new RestRefusal(400, { message: `Unknown operation ${operation}` });
-        if (database.status !== from) throw new RestRefusal(409, { message: `The database is ${database.status}` });
+        if (then === undefined) throw new RestRejection(400, { message: `Unknown operation ${operation}` });
+        if (database.status !== from) throw new RestRejection(409, { message: `The database is ${database.status}` });
         this.#turn(database, now, then);
-        return { json: this.#shown(database) };
+        return { json: this.#displayed(database) };
       },
 
       [`DELETE ${byRequest}/:id`]: (call) => {
         const database = this.#demanded(call);
-        if (database.status === 'DELETING') throw new RestRefusal(409, { message: 'The database is DELETING' });
+        if (database.status === 'DELETING') throw new RestRejection(409, { message: 'The database is DELETING' });
         this.#turn(database, 'DELETING', 'DELETED');
-        return { json: this.#shown(database) };
+        return { json: this.#displayed(database) };
       },
     };
   }
 
   #demanded(call: RestCall): Database {
-    demandType(call, instanceType);
+    requireType(call, instanceType);
     return this.database(call.params.id ?? '');
   }
 }
 
 /** Calls about zones and databases say in which form they speak. */
-function demandType({ request: { headers, text } }: RestCall, type: string): void {
-  if (headers.accept !== type) throw new RestRefusal(406, { message: 'Not Acceptable' });
+function requireType({ request: { headers, text } }: RestCall, type: string): void {
+  if (headers.accept !== type) throw new RestRejection(406, { message: 'Not Acceptable' });
   if (text !== '' && headers['content-type'] !== type)
-    throw new RestRefusal(415, { message: 'Unsupported Media Type' });
+    throw new RestRejection(415, { message: 'Unsupported Media Type' });
 }
 
-function demand(given: Json, required: readonly string[], optional: readonly string[] = []): void {
-  const { missing, unknown } = strangers(given ?? {}, { required, optional });
-  if (missing.length > 0) throw new RestRefusal(400, { message: `Missing: ${missing.join(', ')}` });
-  if (unknown.length > 0) throw new RestRefusal(400, { message: `Unknown: ${unknown.join(', ')}` });
+function require(input: Json, required: readonly string[], optional: readonly string[] = []): void {
+  const { missing, unknown } = strangers(input ?? {}, { required, optional });
+  if (missing.length > 0) throw new RestRejection(400, { message: `Missing: ${missing.join(', ')}` });
+  if (unknown.length > 0) throw new RestRejection(400, { message: `Unknown: ${unknown.join(', ')}` });
 }

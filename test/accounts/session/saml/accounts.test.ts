@@ -9,7 +9,7 @@ import type { Json } from '../../../support/fixture.ts';
 import { failedLogin, SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';
 
 const accounts = suite('SAML accounts');
-const nobody = failedLogin('SAML2 authentication failed.');
+const none = failedLogin('SAML2 authentication failed.');
 
 const withFixture =
   (options: Parameters<typeof SamlFixture.start>[0], run: (saml: SamlFixture) => Promise<void>) =>
@@ -23,7 +23,7 @@ accounts(
   withFixture({ saml_create_unknown_user: false, saml_link_existing_users: true }, async (saml) => {
     await saml.fixture.user('known');
     saml.fixture.events();
-    assert.is(await saml.logIn({ uid: 'unknown' }), nobody);
+    assert.is(await saml.logIn({ uid: 'unknown' }), none);
     assert.equal(saml.fixture.events(), []);
     tokenIn(await saml.logIn({ uid: 'known', cn: 'Known' }));
     assert.equal(

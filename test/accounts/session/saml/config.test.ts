@@ -18,9 +18,9 @@ const complete: Readonly<Record<string, string>> = {
   logout_failed_url: 'https://app.example.com/stay',
 };
 
-function refusal(options: Readonly<Record<string, string>>, given: Partial<Config> = {}): string {
+function rejection(options: Readonly<Record<string, string>>, input: Partial<Config> = {}): string {
   try {
-    loadConfig({ options, given });
+    loadConfig({ options, given: input });
   } catch (error) {
     assert.instance(error, ConfigError);
     return (error as Error).message;
@@ -91,10 +91,10 @@ settings('with SAML2 what it needs must be set, and the first that is missing is
     'logout_completed_url',
     'logout_failed_url',
   ]) {
-    assert.is(refusal({ ...complete, [name]: '' }), `TENANTRY_${name.toUpperCase()} must be set with SAML2`);
+    assert.is(rejection({ ...complete, [name]: '' }), `TENANTRY_${name.toUpperCase()} must be set with SAML2`);
   }
   assert.is(
-    refusal({ ...complete, saml_idp_metadata_files: '' }),
+    rejection({ ...complete, saml_idp_metadata_files: '' }),
     'TENANTRY_SAML_IDP_METADATA_FILES or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2',
   );
   loadConfig({
@@ -104,7 +104,7 @@ settings('with SAML2 what it needs must be set, and the first that is missing is
 
 settings('an unknown way to log in is refused', () => {
   assert.is(
-    refusal({ authentication_methods: 'SAML' }),
+    rejection({ authentication_methods: 'SAML' }),
     '--authentication-methods must list LOCAL_SIGNIN or SAML2, but has "SAML"',
   );
 });
@@ -132,32 +132,32 @@ settings("rights, and what is the service's own, cannot be mapped, wherever the 
   ]) {
     const mapping = { uid: ['username'], x: [field] };
     assert.is(
-      refusal({ saml_attribute_mapping: JSON.stringify(mapping) }),
+      rejection({ saml_attribute_mapping: JSON.stringify(mapping) }),
       `TENANTRY_SAML_ATTRIBUTE_MAPPING must not fill "${field}": ${fields}`,
     );
     assert.is(
-      refusal({}, { saml_attribute_mapping: mapping }),
+      rejection({}, { saml_attribute_mapping: mapping }),
       `TENANTRY_SAML_ATTRIBUTE_MAPPING must not fill "${field}": ${fields}`,
     );
   }
 });
 
 settings('a mapping is an object of lists, fills username, and every field once', () => {
-  const refused = (text: string): string =>
-    refusal({ saml_attribute_mapping: text }).replace(/^(TENANTRY_|--)\S+ /, '');
+  const denial = (text: string): string =>
+    rejection({ saml_attribute_mapping: text }).replace(/^(TENANTRY_|--)\S+ /, '');
   for (const text of ['[]', '"uid"', '{"uid": "username"}', '{"uid": [1]}', '{"uid": null}', '1']) {
-    assert.is(refused(text), 'must be a JSON object of lists of fields, such as {"mail": ["email"]}', text);
+    assert.is(denial(text), 'must be a JSON object of lists of fields, such as {"mail": ["email"]}', text);
   }
-  assert.match(refused('{uid'), /^must be JSON: /);
-  assert.is(refused('{}'), 'must fill username from an attribute');
-  assert.is(refused('{"mail": ["email"]}'), 'must fill username from an attribute');
-  assert.is(refused('{"uid": ["username"], "eppn": ["username"]}'), 'must fill "username" from one attribute');
+  assert.match(denial('{uid'), /^must be JSON: /);
+  assert.is(denial('{}'), 'must fill username from an attribute');
+  assert.is(denial('{"mail": ["email"]}'), 'must fill username from an attribute');
+  assert.is(denial('{"uid": ["username"], "eppn": ["username"]}'), 'must fill "username" from one attribute');
 });
 
 settings('tokens go to an address that settings spell out', () => {
-  const refused = (text: string): string => refusal({ ...complete, login_completed_url: text });
-  assert.is(refused('https://app.example.com/{method}'), '--login-completed-url must hold {token}');
-  assert.is(refused('https://app.example.com/{token}'), '--login-completed-url must hold {method}');
+  const denial = (text: string): string => rejection({ ...complete, login_completed_url: text });
+  assert.is(denial('https://app.example.com/{method}'), '--login-completed-url must hold {token}');
+  assert.is(denial('https://app.example.com/{token}'), '--login-completed-url must hold {method}');
   for (const text of [
     '/{token}/{method}',
     'javascript:{token}{method}',
@@ -166,30 +166,30 @@ settings('tokens go to an address that settings spell out', () => {
     'https://{method}/{token}',
     'https://app.example.com:{token}/{method}',
   ]) {
-    assert.is(refused(text), '--login-completed-url must be an http or https URL', text);
+    assert.is(denial(text), '--login-completed-url must be an http or https URL', text);
   }
   assert.is(
-    refused('https://app.example.com/a b/{token}/{method}'),
+    denial('https://app.example.com/a b/{token}/{method}'),
     '--login-completed-url must be an http or https URL without blanks, other characters encoded',
   );
   assert.match(
-    refusal({}, { ...loadConfig({ options: complete }), login_completed_url: 'https://app.example.com/' }),
+    rejection({}, { ...loadConfig({ options: complete }), login_completed_url: 'https://app.example.com/' }),
     'login_completed_url must hold {token}',
   );
-  assert.is(refusal({ ...complete, logout_failed_url: 'app' }), '--logout-failed-url must be an http or https URL');
+  assert.is(rejection({ ...complete, logout_failed_url: 'app' }), '--logout-failed-url must be an http or https URL');
 });
 
 settings('metadata on the web is an http address with a certificate', () => {
   assert.is(
-    refusal({ saml_idp_metadata_urls: 'https://a.example.com/' }),
+    rejection({ saml_idp_metadata_urls: 'https://a.example.com/' }),
     '--saml-idp-metadata-urls must list URL|certificate file, but has "https://a.example.com/"',
   );
   assert.is(
-    refusal({ saml_idp_metadata_urls: 'file:///etc/passwd|a.crt' }),
+    rejection({ saml_idp_metadata_urls: 'file:///etc/passwd|a.crt' }),
     'TENANTRY_SAML_IDP_METADATA_URLS must list http or https URLs, but has "file:///etc/passwd"',
   );
   assert.is(
-    refusal({ saml_idp_metadata_urls: 'https://a.example.com/|' }),
+    rejection({ saml_idp_metadata_urls: 'https://a.example.com/|' }),
     'TENANTRY_SAML_IDP_METADATA_URLS must name the certificate that signs https://a.example.com/',
   );
 });

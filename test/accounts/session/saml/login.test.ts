@@ -288,14 +288,14 @@ login('the request to the identity provider is signed, names the service, and ca
 });
 
 login('a form and JSON start a login, and the answer sets a cookie that scripts do not see', async () => {
-  for (const answer of [
+  for (const response of [
     await saml.fixture.anonymous.post(path, { idp: saml.idp.entityId }),
     await saml.browser.send('POST', path, { idp: saml.idp.entityId }),
   ]) {
-    assert.equal([answer.status, answer.body], [302, undefined]);
-    assert.match(answer.headers.get('set-cookie') ?? '', /^saml2=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/);
+    assert.equal([response.status, response.body], [302, undefined]);
+    assert.match(response.headers.get('set-cookie') ?? '', /^saml2=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/);
     assert.equal(
-      [answer.headers.get('cache-control'), answer.headers.get('referrer-policy')],
+      [response.headers.get('cache-control'), response.headers.get('referrer-policy')],
       ['no-store', 'no-referrer'],
     );
   }
@@ -303,8 +303,8 @@ login('a form and JSON start a login, and the answer sets a cookie that scripts 
 
 login('a missing or unknown identity provider is told', async () => {
   const ask = async (body: unknown) => {
-    const { body: told, headers, status } = await saml.fixture.anonymous.post(path, body);
-    return [status, told, headers.get('set-cookie')];
+    const { body: reports, headers, status } = await saml.fixture.anonymous.post(path, body);
+    return [status, reports, headers.get('set-cookie')];
   };
   assert.equal(await ask({}), [400, { idp: ['This field is required.'] }, null]);
   assert.equal(await ask({ idp: '' }), [400, { idp: ['This field may not be blank.'] }, null]);

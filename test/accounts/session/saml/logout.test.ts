@@ -12,7 +12,7 @@ import { type KeyPair, otherKeys, providerKeys } from '../../../support/saml-key
 const logout = suite('SAML logout');
 const path = '/api-auth/saml2/logout/';
 const completed = 'https://app.example.com/logged-out';
-const refused = failedLogout('SAML response has errors. Please check the logs');
+const rejection = failedLogout('SAML response has errors. Please check the logs');
 const otherId = 'https://other.example.com/metadata';
 const sha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 let saml: SamlFixture;
@@ -36,7 +36,7 @@ logout.before.each(async () => {
 const success = '<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>';
 const isLoggedIn = async (its = token): Promise<boolean> =>
   (await saml.fixture.anonymous.get('/api/users/?current', { Authorization: `Token ${its}` })).status === 200;
-const told = (): string[] => saml.fixture.events().map(({ message }) => message);
+const reports = (): string[] => saml.fixture.events().map(({ message }) => message);
 const bye = 'User alice with full name Alice Lee has logged out.';
 const at = async (place: string, by = browser): Promise<string | null> =>
   (await by.send('GET', place)).headers.get('location');
@@ -113,21 +113,21 @@ const posted = async (xml: string, name: string, by = browser): Promise<string |
   (await by.send('POST', `${path}complete/`, { [name]: Buffer.from(xml).toString('base64') })).headers.get('location');
 
 logout('a browser that logs out goes to its identity provider and comes back without its token', async () => {
-  const asked = (await at(path)) as string;
-  assert.is(asked.split('?')[0], `${saml.idp.url}/logout`);
-  const text = messageIn(asked, 'SAMLRequest');
+  const requests = (await at(path)) as string;
+  assert.is(requests.split('?')[0], `${saml.idp.url}/logout`);
+  const text = messageIn(requests, 'SAMLRequest');
   assert.match(text, />alice<\/saml:NameID>/);
   assert.match(text, /SessionIndex[^>]*>session-\d+</);
   assert.is(await isLoggedIn(), true);
-  const back = (await fetch(asked, { redirect: 'manual' })).headers.get('location') as string;
+  const back = (await fetch(requests, { redirect: 'manual' })).headers.get('location') as string;
   assert.is(back.split('?')[0], serviceAddresses(saml.fixture.url).logout);
   assert.is(await at(query(back)), completed);
   assert.is(await isLoggedIn(), false);
-  assert.equal(told(), [bye]);
+  assert.equal(reports(), [bye]);
   // Neither the answer nor the session can be used again.
-  assert.is(await at(query(back)), refused);
+  assert.is(await at(query(back)), rejection);
   assert.is(await at(path), failedLogout('You are not logged in any IdP/AA.'));
-  assert.equal(told(), []);
+  assert.equal(reports(), []);
 });
 
 logout('a browser without a session cannot log out', async () => {
@@ -151,29 +151,29 @@ logout('other tokens of the user stay', async () => {
 logout(
   'an answer is taken from the browser that asked, from the provider that was asked, signed, and to us',
   async () => {
-    const asked = (await at(path)) as string;
-    const id = / ID="([^"]+)"/.exec(messageIn(asked, 'SAMLRequest'))?.[1] as string;
-    const answer = (attributes = {}, issuer = saml.idp.entityId): string =>
+    const requests = (await at(path)) as string;
+    const id = / ID="([^"]+)"/.exec(messageIn(requests, 'SAMLRequest'))?.[1] as string;
+    const response = (attributes = {}, issuer = saml.idp.entityId): string =>
       message('Response', success, { InResponseTo: id, ...attributes }, issuer);
     const name = 'SAMLResponse';
-    assert.is(await at(signedQuery(answer(), name), saml.browser), refused);
-    assert.is(await at(signedQuery(answer(), name, otherKeys)), refused);
-    assert.is(await at(signedQuery(answer({}, otherId), name, otherKeys)), refused);
-    assert.is(await at(signedQuery(answer({}, 'https://stranger.example.com'), name)), refused);
+    assert.is(await at(signedQuery(response(), name), saml.browser), rejection);
+    assert.is(await at(signedQuery(response(), name, otherKeys)), rejection);
+    assert.is(await at(signedQuery(response({}, otherId), name, otherKeys)), rejection);
+    assert.is(await at(signedQuery(response({}, 'https://stranger.example.com'), name)), rejection);
     assert.is(
-      await at(signedQuery(answer(), name, providerKeys, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')),
-      refused,
+      await at(signedQuery(response(), name, providerKeys, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')),
+      rejection,
     );
-    assert.is(await at(signedQuery(answer(), name).split('&SigAlg')[0] as string), refused);
+    assert.is(await at(signedQuery(response(), name).split('&SigAlg')[0] as string), rejection);
     assert.is(
       await at(
-        `${signedQuery(answer(), name)}&SAMLResponse=${encodeURIComponent(deflateRawSync(answer()).toString('base64'))}`,
+        `${signedQuery(response(), name)}&SAMLResponse=${encodeURIComponent(deflateRawSync(response()).toString('base64'))}`,
       ),
-      refused,
+      rejection,
     );
-    assert.is(await at(signedQuery(answer({ Destination: 'https://other-service.example.com' }), name)), refused);
-    assert.is(await at(signedQuery(answer({ Destination: '' }), name)), refused);
-    assert.is(await at(signedQuery(answer({ InResponseTo: '_another' }), name)), refused);
+    assert.is(await at(signedQuery(response({ Destination: 'https://other-service.example.com' }), name)), rejection);
+    assert.is(await at(signedQuery(response({ Destination: '' }), name)), rejection);
+    assert.is(await at(signedQuery(response({ InResponseTo: '_another' }), name)), rejection);
     assert.is(await at(signedQuery('<a', name)), failedLogout('SAML2 response has errors.'));
     assert.is(await at(signedQuery(request(), name)), failedLogout('SAML2 response has errors.'));
     assert.equal(saml.reasons.slice(0, 10), [
@@ -188,35 +188,38 @@ logout(
       'its Destination is another one',
       'it answers no logout that this browser has started',
     ]);
-    assert.equal([await isLoggedIn(), told()], [true, []]);
-    assert.is(await posted(answer(), name), refused);
-    assert.is(await posted(signedXml(answer(), otherKeys), name), refused);
-    assert.is(await posted(signedXml(answer(), providerKeys, 'sha1'), name), refused);
-    assert.is(await posted(signedXml(answer()).replace('Success', 'success'), name), refused);
+    assert.equal([await isLoggedIn(), reports()], [true, []]);
+    assert.is(await posted(response(), name), rejection);
+    assert.is(await posted(signedXml(response(), otherKeys), name), rejection);
+    assert.is(await posted(signedXml(response(), providerKeys, 'sha1'), name), rejection);
+    assert.is(await posted(signedXml(response()).replace('Success', 'success'), name), rejection);
     assert.is(await isLoggedIn(), true);
-    assert.is(await posted(signedXml(answer()), name), completed);
-    assert.equal([await isLoggedIn(), told()], [false, [bye]]);
+    assert.is(await posted(signedXml(response()), name), completed);
+    assert.equal([await isLoggedIn(), reports()], [false, [bye]]);
   },
 );
 
 logout('where the identity provider could not log out, the token ends all the same', async () => {
-  const asked = (await at(path)) as string;
-  const id = / ID="([^"]+)"/.exec(messageIn(asked, 'SAMLRequest'))?.[1] as string;
+  const requests = (await at(path)) as string;
+  const id = / ID="([^"]+)"/.exec(messageIn(requests, 'SAMLRequest'))?.[1] as string;
   const partial =
     '<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Responder"><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:PartialLogout"/></samlp:StatusCode></samlp:Status>';
-  assert.is(await at(signedQuery(message('Response', partial, { InResponseTo: id }), 'SAMLResponse')), refused);
-  assert.equal([await isLoggedIn(), told(), saml.reasons], [false, [bye], ['the identity provider did not log out']]);
+  assert.is(await at(signedQuery(message('Response', partial, { InResponseTo: id }), 'SAMLResponse')), rejection);
+  assert.equal(
+    [await isLoggedIn(), reports(), saml.reasons],
+    [false, [bye], ['the identity provider did not log out']],
+  );
 });
 
 logout('an identity provider that logs its user out ends the session and is answered', async () => {
-  const asked = (await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' })).headers.get('location') as string;
-  assert.is(asked.split('?')[0], serviceAddresses(saml.fixture.url).logout);
+  const requests = (await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' })).headers.get('location') as string;
+  assert.is(requests.split('?')[0], serviceAddresses(saml.fixture.url).logout);
   // By way of a browser that never logged in here.
-  const answer = (await at(query(asked), saml.browser)) as string;
-  assert.is(answer.split('?')[0], `${saml.idp.url}/logout`);
-  assert.match(messageIn(answer, 'SAMLResponse'), 'status:Success');
-  assert.equal([await isLoggedIn(), told()], [false, [bye]]);
-  assert.is((await fetch(answer, { redirect: 'manual' })).status, 200);
+  const response = (await at(query(requests), saml.browser)) as string;
+  assert.is(response.split('?')[0], `${saml.idp.url}/logout`);
+  assert.match(messageIn(response, 'SAMLResponse'), 'status:Success');
+  assert.equal([await isLoggedIn(), reports()], [false, [bye]]);
+  assert.is((await fetch(response, { redirect: 'manual' })).status, 200);
 });
 
 logout('a request of an identity provider ends the sessions that it names', async () => {
@@ -240,25 +243,25 @@ logout('a request about somebody who is not known is answered so, with its relay
   )) as string;
   assert.match(messageIn(location, 'SAMLResponse'), 'status:UnknownPrincipal');
   assert.is(new URL(location).searchParams.get('RelayState'), 'a b&c=d');
-  assert.equal([await isLoggedIn(), told()], [true, []]);
+  assert.equal([await isLoggedIn(), reports()], [true, []]);
 });
 
 logout('a request that is unsigned, of another provider, old or repeated is refused', async () => {
   const name = 'SAMLRequest';
-  assert.is(await posted(request(), name), refused);
-  assert.is(await at(signedQuery(request(), name, otherKeys)), refused);
-  assert.is(await at(signedQuery(request({ NotOnOrAfter: '2018-01-01T00:00:00Z' }), name)), refused);
-  assert.is(await at(signedQuery(request({ IssueInstant: '2018-01-01T00:00:00Z' }), name)), refused);
-  assert.is(await posted(signedXml(request()).replace('>alice<', '>bob<'), name), refused);
+  assert.is(await posted(request(), name), rejection);
+  assert.is(await at(signedQuery(request(), name, otherKeys)), rejection);
+  assert.is(await at(signedQuery(request({ NotOnOrAfter: '2018-01-01T00:00:00Z' }), name)), rejection);
+  assert.is(await at(signedQuery(request({ IssueInstant: '2018-01-01T00:00:00Z' }), name)), rejection);
+  assert.is(await posted(signedXml(request()).replace('>alice<', '>bob<'), name), rejection);
   const unsigned = request({ ID: '_evil' }).replace(
     '</samlp:LogoutRequest>',
     `${signedXml(request({}, 'nobody'))}</samlp:LogoutRequest>`,
   );
-  assert.is(await posted(unsigned, name), refused);
-  assert.equal([await isLoggedIn(), told()], [true, []]);
+  assert.is(await posted(unsigned, name), rejection);
+  assert.equal([await isLoggedIn(), reports()], [true, []]);
   const once = signedQuery(request({}, 'nobody'), name);
   assert.match((await at(once)) ?? '', /SAMLResponse=/);
-  assert.is(await at(once), refused);
+  assert.is(await at(once), rejection);
   // Another provider does not end sessions that are not its own.
   const foreign = message('Request', '<saml:NameID>alice</saml:NameID>', {}, otherId);
   assert.match(
@@ -270,20 +273,20 @@ logout('a request that is unsigned, of another provider, old or repeated is refu
 
 logout('neither a request nor an answer, and what is not base64, is told', async () => {
   const neither = { non_field_errors: ['Either SAMLResponse or SAMLRequest must be provided.'] };
-  for (const answer of [
+  for (const response of [
     await browser.send('GET', `${path}complete/`),
     await browser.send('GET', `${path}complete/?SAMLResponse=&RelayState=x`),
     await browser.send('POST', `${path}complete/`, { RelayState: 'x' }),
     await saml.fixture.anonymous.post(`${path}complete/`, {}),
   ]) {
-    assert.equal([answer.status, answer.body], [400, neither]);
+    assert.equal([response.status, response.body], [400, neither]);
   }
-  for (const answer of [
+  for (const response of [
     await browser.send('GET', `${path}complete/?SAMLResponse=%25`),
     await browser.send('POST', `${path}complete/`, { SAMLResponse: '%' }),
   ]) {
     assert.equal(
-      [answer.status, answer.body],
+      [response.status, response.body],
       [400, { SAMLResponse: ['This field should be a valid Base64 encoded string.'] }],
     );
   }

@@ -144,7 +144,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
       await saml.idp.next(options);
       return saml.browser.logIn(saml.idp.entityId);
     };
-    const refused = failedLogin('SAML response has errors. Please check the logs');
+    const rejection = failedLogin('SAML response has errors. Please check the logs');
     const refresh = async (): Promise<void> => {
       saml.fixture.server.tick();
       await saml.fixture.server.settled();
@@ -155,7 +155,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
       writeFileSync(file, text);
     };
     await refresh();
-    assert.is(await attempt(rotated), refused);
+    assert.is(await attempt(rotated), rejection);
     // Both keys, while they change.
     const both = entityDescriptor(saml.idp).replace(
       '<md:SingleLogoutService',
@@ -163,7 +163,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
     );
     await write(both);
     await refresh();
-    assert.is(await attempt(rotated), refused);
+    assert.is(await attempt(rotated), rejection);
     saml.fixture.clock.set(saml.fixture.clock.now() + 3_600_000_000);
     await refresh();
     saml.fixture.clock.set(new Date());
@@ -174,7 +174,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
     await refresh();
     saml.fixture.clock.set(new Date());
     tokenIn(await attempt(rotated));
-    assert.is(await attempt({ user: rotated.user }), refused);
+    assert.is(await attempt({ user: rotated.user }), rejection);
   } finally {
     await saml.close();
   }
@@ -248,10 +248,10 @@ metadata('a refresh that fails keeps what was known, also over a restart, and sa
 
 metadata('metadata on the web must be signed with its certificate, and is asked for every hour', async () => {
   const web = await Receiver.start();
-  const answer = (body: string): void => {
+  const response = (body: string): void => {
     web.behaviour = { status: 200, body };
   };
-  answer(signed(federation([entityDescriptor(one)])));
+  response(signed(federation([entityDescriptor(one)])));
   const fixture = await Fixture.start({
     ...samlSettings(files),
     saml_idp_metadata_urls: [
@@ -282,7 +282,7 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
       [federation([]).replace('</', `${signed(entityDescriptor(two))}</`), 'it is not signed'],
       ['', 'it is no XML: invalid doc source'],
     ] as const) {
-      answer(body);
+      response(body);
       await refresh();
       assert.equal([await listed(), failure()], [[one.entityId], reason]);
     }
@@ -297,11 +297,11 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
       await refresh();
       assert.equal([await listed(), failure() !== ''], [[one.entityId], true]);
     }
-    answer(signed(both));
+    response(signed(both));
     await refresh();
     assert.equal([await listed(), failure()], [[two.entityId, one.entityId], '']);
     // Read from what is signed alone: an entity beside the signed document is nobody.
-    answer(signed(federation([entityDescriptor(two)])));
+    response(signed(federation([entityDescriptor(two)])));
     await refresh();
     assert.equal(await listed(), [two.entityId]);
   } finally {

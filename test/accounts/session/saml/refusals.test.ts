@@ -8,20 +8,20 @@ import { decoded, encoded, type SamlBrowser } from '../../../support/saml-browse
 import { failedLogin, SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';
 import { otherKeys, serviceKeys } from '../../../support/saml-keys.ts';
 
-const refusals = suite('SAML refusals');
-const refused = failedLogin('SAML response has errors. Please check the logs');
+const rejections = suite('SAML refusals');
+const rejection = failedLogin('SAML response has errors. Please check the logs');
 const user = { attributes: { uid: 'mallory', cn: 'Mallory' } };
 /** An identity provider that is known, too, with another key. */
 const otherId = 'https://other.example.com/metadata';
 let saml: SamlFixture;
 
-refusals.before(async () => {
+rejections.before(async () => {
   saml = await SamlFixture.start({}, [
     entityDescriptor({ entityId: otherId, url: 'https://other.example.com', keys: otherKeys }),
   ]);
 });
-refusals.after(() => saml?.close());
-refusals.before.each(() => {
+rejections.after(() => saml?.close());
+rejections.before.each(() => {
   saml.fixture.clock.set(new Date());
   saml.fixture.events();
   saml.reasons.length = 0;
@@ -65,14 +65,14 @@ const tampered: Readonly<Record<string, (xml: string) => string>> = {
 };
 
 for (const [name, change] of Object.entries(tampered)) {
-  refusals(`a signed assertion with ${name} is refused`, async () => {
+  rejections(`a signed assertion with ${name} is refused`, async () => {
     let isChanged = false;
     const location = await attempt({}, (xml) => {
       const changed = change(xml);
       isChanged = changed !== xml;
       return changed;
     });
-    assert.equal([isChanged, location, saml.reasons], [true, refused, ['Invalid signature']]);
+    assert.equal([isChanged, location, saml.reasons], [true, rejection, ['Invalid signature']]);
     assertNothing();
   });
 }
@@ -140,15 +140,15 @@ const wrong: Readonly<
 };
 
 for (const [name, [options, reason, change]] of Object.entries(wrong)) {
-  refusals(`a response ${name} is refused`, async () => {
-    assert.is(await attempt(options, change), refused);
+  rejections(`a response ${name} is refused`, async () => {
+    assert.is(await attempt(options, change), rejection);
     assert.is(saml.reasons.length, 1);
     assert.match(saml.reasons[0] as string, reason);
     assertNothing();
   });
 }
 
-refusals('a response that is not yet, or no longer, valid by our clock is refused, two minutes aside', async () => {
+rejections('a response that is not yet, or no longer, valid by our clock is refused, two minutes aside', async () => {
   const ends: Record<number, string> = {};
   for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
     const browser = saml.browser;
@@ -160,11 +160,11 @@ refusals('a response that is not yet, or no longer, valid by our clock is refuse
     ends[seconds] = await browser.post(SAMLResponse);
   }
   const accepted = failedLogin('SAML2 authentication failed.');
-  assert.equal(ends, { [-130]: refused, [-110]: accepted, 170: accepted, 190: refused });
+  assert.equal(ends, { [-130]: rejection, [-110]: accepted, 170: accepted, 190: rejection });
   assertNothing();
 });
 
-refusals('an answer that takes longer than ten minutes is refused', async () => {
+rejections('an answer that takes longer than ten minutes is refused', async () => {
   const forms = await Promise.all(
     [1, 2].map(async () => {
       const browser = saml.browser;
@@ -175,57 +175,57 @@ refusals('an answer that takes longer than ten minutes is refused', async () => 
   saml.fixture.clock.advance(599);
   assert.is(await forms[0]?.browser.post(forms[0].form.SAMLResponse), failedLogin('SAML2 authentication failed.'));
   saml.fixture.clock.advance(1);
-  assert.is(await forms[1]?.browser.post(forms[1].form.SAMLResponse), refused);
+  assert.is(await forms[1]?.browser.post(forms[1].form.SAMLResponse), rejection);
   assertNothing();
 });
 
-refusals('an answer to another browser, or to none, is refused and does not use the login up', async () => {
+rejections('an answer to another browser, or to none, is refused and does not use the login up', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const [victim, thief, stranger] = [saml.browser, saml.browser, saml.browser];
   const { SAMLResponse } = await victim.form(saml.idp.entityId);
   await thief.start(saml.idp.entityId);
-  assert.is(await thief.post(SAMLResponse), refused);
-  assert.is(await stranger.post(SAMLResponse), refused);
+  assert.is(await thief.post(SAMLResponse), rejection);
+  assert.is(await stranger.post(SAMLResponse), rejection);
   stranger.cookie = `saml2=${'0'.repeat(64)}`;
-  assert.is(await stranger.post(SAMLResponse), refused);
+  assert.is(await stranger.post(SAMLResponse), rejection);
   stranger.cookie = "saml2='; DROP TABLE user; --";
-  assert.is(await stranger.post(SAMLResponse), refused);
+  assert.is(await stranger.post(SAMLResponse), rejection);
   assert.is(await victim.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
 });
 
-refusals('an answer is taken once; a bad one uses its request up', async () => {
+rejections('an answer is taken once; a bad one uses its request up', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
   assert.is(await browser.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
-  assert.is(await browser.post(SAMLResponse), refused);
+  assert.is(await browser.post(SAMLResponse), rejection);
   const next = await browser.form(saml.idp.entityId);
   assert.is(
     await browser.post(encoded(decoded(next.SAMLResponse).replace('NotOnOrAfter="2', 'NotOnOrAfter="3'))),
-    refused,
+    rejection,
   );
-  assert.is(await browser.post(next.SAMLResponse), refused);
+  assert.is(await browser.post(next.SAMLResponse), rejection);
 });
 
-refusals('of two that bring the same answer at once one is served', async () => {
+rejections('of two that bring the same answer at once one is served', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
   const ends = await Promise.all([1, 2, 3, 4].map(() => browser.post(SAMLResponse)));
-  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), refused, refused, refused].sort());
+  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), rejection, rejection, rejection].sort());
 });
 
-refusals('of two different answers to one login, brought at once, one is served', async () => {
+rejections('of two different answers to one login, brought at once, one is served', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const login = await browser.start(saml.idp.entityId);
-  const answers = await Promise.all([1, 2].map(() => browser.formAt(login)));
-  assert.is.not(answers[0]?.SAMLResponse, answers[1]?.SAMLResponse);
-  const ends = await Promise.all(answers.map(({ SAMLResponse }) => browser.post(SAMLResponse)));
-  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), refused].sort());
+  const responses = await Promise.all([1, 2].map(() => browser.formAt(login)));
+  assert.is.not(responses[0]?.SAMLResponse, responses[1]?.SAMLResponse);
+  const ends = await Promise.all(responses.map(({ SAMLResponse }) => browser.post(SAMLResponse)));
+  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), rejection].sort());
 });
 
-refusals('an assertion is taken once, even if its request were open again', async () => {
+rejections('an assertion is taken once, even if its request were open again', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -235,7 +235,7 @@ refusals('an assertion is taken once, even if its request were open again', asyn
   ) as Record<string, Value>;
   await browser.post(SAMLResponse);
   db.write(() => db.insert('saml_request', row));
-  assert.is(await browser.post(SAMLResponse), refused);
+  assert.is(await browser.post(SAMLResponse), rejection);
   assert.equal(saml.reasons, ['it is about nobody who may log in', 'its assertion was used before']);
 });
 
@@ -311,7 +311,7 @@ const wrapped: Readonly<Record<string, (xml: string) => string | undefined>> = {
 };
 
 for (const [name, change] of Object.entries(wrapped)) {
-  refusals(`wrapping by ${name} does not work`, async () => {
+  rejections(`wrapping by ${name} does not work`, async () => {
     let isChanged = false;
     for (const options of [{}, { signAssertion: false, signResponse: true }]) {
       const location = await attempt({ user: { attributes: { uid: 'mallory' } }, ...options }, (xml) => {
@@ -327,7 +327,7 @@ for (const [name, change] of Object.entries(wrapped)) {
   });
 }
 
-refusals('while base_url is not set, a foreign Host header finds no single sign-on', async () => {
+rejections('while base_url is not set, a foreign Host header finds no single sign-on', async () => {
   // The assertions that were made for that host would open accounts here.
   const { hostname, port } = new URL(saml.fixture.url);
   const ask = (method: string, path: string, body = ''): Promise<[number | undefined, string]> =>
@@ -337,13 +337,13 @@ refusals('while base_url is not set, a foreign Host header finds no single sign-
         'Content-Type': 'application/x-www-form-urlencoded',
         'Content-Length': body.length,
       };
-      request({ hostname, port, method, path, headers }, (answer) => {
+      request({ hostname, port, method, path, headers }, (reply) => {
         let text = '';
-        answer
+        reply
           .on('data', (chunk) => {
             text += chunk;
           })
-          .on('end', () => resolve([answer.statusCode, text]));
+          .on('end', () => resolve([reply.statusCode, text]));
       })
         .on('error', reject)
         .end(body);
@@ -358,16 +358,16 @@ refusals('while base_url is not set, a foreign Host header finds no single sign-
   ]);
 });
 
-refusals('encrypted assertions are decrypted, and judged like others', async () => {
+rejections('encrypted assertions are decrypted, and judged like others', async () => {
   const encryption = { encryptionCert: serviceKeys.cert, encryptionPublicKey: serviceKeys.cert };
   const accepted = failedLogin('SAML2 authentication failed.');
-  const nobody = { user: { attributes: {}, nameId: 'x' } };
-  assert.is(await attempt({ ...nobody, ...encryption }), accepted);
+  const none = { user: { attributes: {}, nameId: 'x' } };
+  assert.is(await attempt({ ...none, ...encryption }), accepted);
   assert.is(
-    await attempt({ ...nobody, ...encryption, encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm' }),
+    await attempt({ ...none, ...encryption, encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm' }),
     accepted,
   );
-  assert.is(await attempt({ ...nobody, ...encryption, signAssertion: false, signResponse: true }), accepted);
+  assert.is(await attempt({ ...none, ...encryption, signAssertion: false, signResponse: true }), accepted);
   const bad: Readonly<Record<string, Partial<NextLogin>>> = {
     unsigned: { signAssertion: false },
     'SHA-1 inside': { signatureAlgorithm: 'rsa-sha1' },
@@ -382,26 +382,26 @@ refusals('encrypted assertions are decrypted, and judged like others', async () 
     },
   };
   for (const [name, options] of Object.entries(bad))
-    assert.is(await attempt({ ...nobody, ...encryption, ...options }), refused, name);
+    assert.is(await attempt({ ...none, ...encryption, ...options }), rejection, name);
   // The library goes by local names; so must whoever judges what it decrypts.
   saml.reasons.length = 0;
   assert.is(
-    await attempt({ ...nobody, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) =>
+    await attempt({ ...none, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) =>
       xml.replace(/(<saml:EncryptedAssertion xmlns:saml=")[^"]*/, '$1urn:other'),
     ),
-    refused,
+    rejection,
   );
   assert.equal(saml.reasons, [weak]);
   assert.is(
-    await attempt({ ...nobody, ...encryption }, (xml) =>
+    await attempt({ ...none, ...encryption }, (xml) =>
       xml.replace(/(<e:CipherValue>|<xenc:CipherValue>).{8}/, '$1AAAAAAAA'),
     ),
-    refused,
+    rejection,
   );
   assertNothing();
 });
 
-refusals('signed responses without signed assertions are taken, and comments do not cut values', async () => {
+rejections('signed responses without signed assertions are taken, and comments do not cut values', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'walter' } }, signAssertion: false, signResponse: true });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -416,4 +416,4 @@ refusals('signed responses without signed assertions are taken, and comments do 
   );
 });
 
-refusals.run();
+rejections.run();

@@ -20,7 +20,7 @@ const open = (cert: string, key: string) =>
 const certFile = files.write('service.crt', serviceKeys.cert);
 const keyFile = files.write('service.key', serviceKeys.key);
 
-function refusal(cert: string, key: string): string {
+function rejection(cert: string, key: string): string {
   try {
     open(cert, key);
   } catch (error) {
@@ -39,25 +39,28 @@ keys('a pair is read, with what stands around it in the files', () => {
 
 keys('files that are missing or something else are named with their setting', () => {
   const missing = join(files.folder, 'missing');
-  assert.match(refusal(missing, keyFile), `TENANTRY_SAML_CERT_FILE: ${missing} cannot be used: ENOENT`);
-  assert.match(refusal(certFile, missing), `TENANTRY_SAML_KEY_FILE: ${missing} cannot be used: ENOENT`);
-  assert.match(refusal(keyFile, keyFile), `TENANTRY_SAML_CERT_FILE: ${keyFile} cannot be used: `);
-  assert.match(refusal(certFile, certFile), `TENANTRY_SAML_KEY_FILE: ${certFile} cannot be used: `);
+  assert.match(rejection(missing, keyFile), `TENANTRY_SAML_CERT_FILE: ${missing} cannot be used: ENOENT`);
+  assert.match(rejection(certFile, missing), `TENANTRY_SAML_KEY_FILE: ${missing} cannot be used: ENOENT`);
+  assert.match(rejection(keyFile, keyFile), `TENANTRY_SAML_CERT_FILE: ${keyFile} cannot be used: `);
+  assert.match(rejection(certFile, certFile), `TENANTRY_SAML_KEY_FILE: ${certFile} cannot be used: `);
 });
 
 keys('the key must be that of the certificate, RSA, and long enough', () => {
   const other = files.write('other.key', otherKeys.key);
-  assert.is(refusal(certFile, other), `TENANTRY_SAML_KEY_FILE: ${other} is not the key of the certificate ${certFile}`);
+  assert.is(
+    rejection(certFile, other),
+    `TENANTRY_SAML_KEY_FILE: ${other} is not the key of the certificate ${certFile}`,
+  );
   const curve = files.write('curve.key', certificate.key);
   assert.is(
-    refusal(files.write('curve.crt', certificate.cert), curve),
+    rejection(files.write('curve.crt', certificate.cert), curve),
     `TENANTRY_SAML_KEY_FILE: ${curve} must hold an RSA key of at least 2048 bits`,
   );
   const short = files.write(
     'short.key',
     generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
   );
-  assert.is(refusal(certFile, short), `TENANTRY_SAML_KEY_FILE: ${short} must hold an RSA key of at least 2048 bits`);
+  assert.is(rejection(certFile, short), `TENANTRY_SAML_KEY_FILE: ${short} must hold an RSA key of at least 2048 bits`);
 });
 
 keys.run();

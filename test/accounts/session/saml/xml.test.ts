@@ -25,7 +25,7 @@ const open = '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"
 const response = (content: string, before = ''): string => `${before}${open}${content}</samlp:Response>`;
 
 xml('what is not base64 is told', async () => {
-  for (const [given, message] of [
+  for (const [input, message] of [
     ['%%%', 'This field should be a valid Base64 encoded string.'],
     ['YQ', 'This field should be a valid Base64 encoded string.'],
     ['YQ===', 'This field should be a valid Base64 encoded string.'],
@@ -37,8 +37,8 @@ xml('what is not base64 is told', async () => {
     [['YQ=='], 'Not a valid string.'],
     ['A'.repeat(256 * 1024 + 4), 'Ensure this field has no more than 262144 characters.'],
   ] as const) {
-    const { body, status } = await post(given);
-    assert.equal([status, body], [400, { SAMLResponse: [message] }], String(given).slice(0, 20));
+    const { body, status } = await post(input);
+    assert.equal([status, body], [400, { SAMLResponse: [message] }], String(input).slice(0, 20));
   }
   assert.is((await post('A'.repeat(1024 * 1024))).status, 413);
 });

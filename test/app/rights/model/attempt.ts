@@ -1,9 +1,9 @@
 /** A request under judgement: what it may still be refused for, the values of its body, and the events it causes. */
-import { type Kind, may, type Standing, sees, type User, type World } from '../model.ts';
+import { type Kind, may, type Setup, type Standing, sees, type User } from '../model.ts';
 import { type Call, unreadable } from './call.ts';
 import type { Shown } from './shown.ts';
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   /** The exact body of a refusal, an action or a counter. */
   readonly body?: unknown;
@@ -14,12 +14,12 @@ export interface Answer {
   /** Whether OPTIONS describes what may be sent. */
   readonly described?: boolean;
   /** Label of a new object. */
-  readonly made?: string;
+  readonly created?: string;
 }
 
 /** Thrown: the end of a request that changes nothing. No error, which would cost a stack each. */
-export class Refusal {
-  constructor(readonly answer: Answer) {}
+export class Rejection {
+  constructor(readonly response: Reply) {}
 }
 
 /** Thrown: what is wrong with a value. */
@@ -27,12 +27,12 @@ class Bad {
   constructor(readonly message: string) {}
 }
 
-export const refuse = (status: number, body: unknown): never => {
-  throw new Refusal({ status, body });
+export const reject = (status: number, body: unknown): never => {
+  throw new Rejection({ status, body });
 };
-export const notFound = (): never => refuse(404, { detail: 'Not found.' });
-export const forbidden = (): never => refuse(403, { detail: 'You do not have permission to perform this action.' });
-export const conflict = (detail: string): never => refuse(409, { detail });
+export const notFound = (): never => reject(404, { detail: 'Not found.' });
+export const forbidden = (): never => reject(403, { detail: 'You do not have permission to perform this action.' });
+export const conflict = (detail: string): never => reject(409, { detail });
 
 /** Reads a value of a body; refuses a bad one. */
 export type Reader = (value: unknown, attempt: Attempt) => unknown;
@@ -43,7 +43,7 @@ export const bad = (message: string): never => {
 
 export class Attempt {
   constructor(
-    readonly world: World,
+    readonly setup: Setup,
     readonly call: Call,
     readonly caller: User,
     readonly events: string[],
@@ -56,17 +56,17 @@ export class Attempt {
 
   /** The label of the addressed object, if the caller sees it. */
   see(kind: Kind, key = this.call.key as string): string {
-    return sees(this.world, this.caller, kind, key) ? key : notFound();
+    return sees(this.setup, this.caller, kind, key) ? key : notFound();
   }
 
   need(standing: readonly Standing[], right = this.right): void {
-    if (!may(this.world, right, standing)) forbidden();
+    if (!may(this.setup, right, standing)) forbidden();
   }
 
   /** The values of the body; all field errors are collected. */
   read(readers: Readonly<Record<string, Reader>>, required: readonly string[] = []): Record<string, unknown> {
     const { body = {}, unreadable: broken } = this.call;
-    if (broken) refuse(unreadable[broken].status, unreadable[broken].body);
+    if (broken) reject(unreadable[broken].status, unreadable[broken].body);
     const values: Record<string, unknown> = {};
     const errors: Record<string, readonly string[]> = {};
     for (const [name, reader] of Object.entries(readers)) {
@@ -78,7 +78,7 @@ export class Attempt {
         errors[name] = [error.message];
       }
     }
-    if (Object.keys(errors).length > 0) refuse(400, errors);
+    if (Object.keys(errors).length > 0) reject(400, errors);
     return values;
   }
 
@@ -112,13 +112,13 @@ export const choice =
 
 export const link =
   (kind: Kind): Reader =>
-  (value, { world, caller }) => {
+  (value, { setup, caller }) => {
     if (value === null) return bad('This field may not be null.');
     if (typeof value === 'number') return bad('Incorrect type. Expected URL string, received int.');
     if (typeof value === 'string') return bad('Invalid hyperlink - No URL match.');
     const { link: on, key } = value as { link: Kind; key: string };
     if (on !== kind) return bad('Invalid hyperlink - Incorrect URL match.');
-    return sees(world, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
+    return sees(setup, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
   };
 
 const time: Reader = (value) => {
@@ -133,5 +133,5 @@ const time: Reader = (value) => {
 
 export const timeToCome: Reader = (value, attempt) => {
   const at = time(value, attempt) as number | null;
-  return at !== null && at <= attempt.world.now ? bad('Expiration time should be greater than current time.') : at;
+  return at !== null && at <= attempt.setup.now ? bad('Expiration time should be greater than current time.') : at;
 };

@@ -1,13 +1,13 @@
 /** Users, what may be done to them, and their keys (core.md 4, 5). */
 import { isMember, toOwner, type User } from '../model.ts';
-import { type Answer, type Attempt, bad, conflict, forbidden, type Reader, refuse, text, truth } from './attempt.ts';
+import { type Attempt, bad, conflict, forbidden, type Reader, type Reply, reject, text, truth } from './attempt.ts';
 import { forgetRoles } from './roles.ts';
-import { shown } from './shown.ts';
+import { displayed } from './shown.ts';
 
 const username: Reader = (value, attempt) => {
   const name = text(30, { blank: false })(value, attempt) as string;
   if (!/^[a-z0-9]+$/i.test(name)) bad('Enter a valid username.');
-  return attempt.world.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
+  return attempt.setup.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
 };
 
 /** Only a clear yes agrees; no other value is an error of its own. */
@@ -16,8 +16,8 @@ const yes: Reader = (value) => value === true;
 /** Only staff may write these; in anybody else's body they are ignored without a look at them. */
 const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
 
-export function createUser(attempt: Attempt): Answer {
-  const { world, caller } = attempt;
+export function createUser(attempt: Attempt): Reply {
+  const { setup, caller } = attempt;
   attempt.need(toOwner(caller, ''));
   const values = attempt.read({ username, full_name: text(100), organization: text(80), ...byStaff }, ['username']) as {
     [name: string]: never;
@@ -30,7 +30,7 @@ export function createUser(attempt: Attempt): Answer {
     full_name: fullName = '',
     organization = '',
   } = values;
-  world.users.set(id, {
+  setup.users.set(id, {
     id,
     fullName,
     organization,
@@ -42,12 +42,12 @@ export function createUser(attempt: Attempt): Answer {
     token: active ? 'valid' : 'none',
   });
   attempt.happens('user_creation_succeeded', id);
-  return { status: 201, made: id, object: shown(world, caller, 'users', id) };
+  return { status: 201, created: id, object: displayed(setup, caller, 'users', id) };
 }
 
-export function updateUser(attempt: Attempt): Answer {
-  const { world, caller } = attempt;
-  const user = world.users.get(attempt.see('users')) as User;
+export function updateUser(attempt: Attempt): Reply {
+  const { setup, caller } = attempt;
+  const user = setup.users.get(attempt.see('users')) as User;
   const viewer = { ...caller };
   attempt.need(toOwner(caller, user.id));
   const readers = {
@@ -58,7 +58,7 @@ export function updateUser(attempt: Attempt): Answer {
   };
   const values = attempt.read(readers) as { [name: string]: never };
   if (user === caller && !user.agreed && !values.agree_with_policy) {
-    refuse(400, { agree_with_policy: ['User must agree with the policy.'] });
+    reject(400, { agree_with_policy: ['User must agree with the policy.'] });
   }
   const before = { ...user };
   if (values.organization !== undefined && values.organization !== user.organization) user.approved = false;
@@ -74,17 +74,17 @@ export function updateUser(attempt: Attempt): Answer {
   }
   const fields = ['fullName', 'organization', 'approved', 'staff', 'support', 'agreed'] as const;
   if (fields.some((name) => user[name] !== before[name])) attempt.happens('user_update_succeeded', user.id);
-  return { status: 200, object: shown(world, viewer, 'users', user.id) };
+  return { status: 200, object: displayed(setup, viewer, 'users', user.id) };
 }
 
-export function deleteUser(attempt: Attempt): Answer {
-  const { world, caller } = attempt;
+export function deleteUser(attempt: Attempt): Reply {
+  const { setup, caller } = attempt;
   const id = attempt.see('users');
   attempt.need(toOwner(caller, id));
-  for (const key of [...world.keys.values()].filter(({ owner }) => owner === id)) forgetKey(attempt, key.id);
+  for (const key of [...setup.keys.values()].filter(({ owner }) => owner === id)) forgetKey(attempt, key.id);
   forgetRoles(attempt, ({ user }) => user === id);
-  for (const role of world.roles.values()) if (role.author === id) role.author = null;
-  world.users.delete(id);
+  for (const role of setup.roles.values()) if (role.author === id) role.author = null;
+  setup.users.delete(id);
   attempt.happens('user_deletion_succeeded', id);
   return { status: 204 };
 }
@@ -95,8 +95,8 @@ const password: Reader = (value) => {
   return /\d/.test(value as string) ? value : bad('Ensure this field has at least one digit.');
 };
 
-export function setPassword(attempt: Attempt): Answer {
-  const user = attempt.world.users.get(attempt.see('users')) as User;
+export function setPassword(attempt: Attempt): Reply {
+  const user = attempt.setup.users.get(attempt.see('users')) as User;
   attempt.need(toOwner(attempt.caller, user.id));
   attempt.read({ password }, ['password']);
   if (user !== attempt.caller && user.token === 'valid') user.token = 'revoked';
@@ -104,8 +104,8 @@ export function setPassword(attempt: Attempt): Answer {
   return { status: 200, body: { detail: 'Password has been successfully updated.' } };
 }
 
-export function claimOrganization(attempt: Attempt): Answer {
-  const user = attempt.world.users.get(attempt.see('users')) as User;
+export function claimOrganization(attempt: Attempt): Reply {
+  const user = attempt.setup.users.get(attempt.see('users')) as User;
   attempt.need(toOwner(attempt.caller, user.id));
   const { organization } = attempt.read({ organization: text(80, { blank: false }) }, ['organization']) as {
     organization: string;
@@ -118,18 +118,18 @@ export function claimOrganization(attempt: Attempt): Answer {
   };
 }
 
-export function approveOrganization(attempt: Attempt): Answer {
+export function approveOrganization(attempt: Attempt): Reply {
   const user = decidable(attempt);
   belong(attempt, user, user.organization, true, 'user_organization_approved');
   return { status: 200, body: { detail: 'User request for joining the organization has been successfully approved.' } };
 }
 
-export function rejectOrganization(attempt: Attempt): Answer {
+export function rejectOrganization(attempt: Attempt): Reply {
   belong(attempt, decidable(attempt), '', false, 'user_organization_rejected');
   return { status: 200, body: { detail: 'User has been successfully rejected from the organization.' } };
 }
 
-export function removeOrganization(attempt: Attempt): Answer {
+export function removeOrganization(attempt: Attempt): Reply {
   belong(
     attempt,
     decidable(attempt, (user) => user === attempt.caller && !user.approved),
@@ -141,9 +141,9 @@ export function removeOrganization(attempt: Attempt): Answer {
 }
 
 function decidable(attempt: Attempt, orElse: (user: User) => boolean = () => false): User {
-  const { world, caller } = attempt;
-  const user = world.users.get(attempt.see('users')) as User;
-  return caller.staff || isMember(world, caller, user) || orElse(user) ? user : forbidden();
+  const { setup, caller } = attempt;
+  const user = setup.users.get(attempt.see('users')) as User;
+  return caller.staff || isMember(setup, caller, user) || orElse(user) ? user : forbidden();
 }
 
 function belong(attempt: Attempt, user: User, organization: string, approved: boolean, event: string): void {
@@ -157,38 +157,38 @@ const publicKey: Reader = (value, attempt) => {
   const line = text(2000, { blank: false })(value, attempt) as string;
   const [, content] = line.split(' ');
   if (content === undefined || content.length < 60) return bad('Invalid SSH public key.');
-  const owned = [...attempt.world.keys.values()].filter(({ owner }) => owner === attempt.caller.id);
+  const owned = [...attempt.setup.keys.values()].filter(({ owner }) => owner === attempt.caller.id);
   return owned.some((key) => key.content === content) ? bad('Key with same fingerprint already exists.') : line;
 };
 
-export function createKey(attempt: Attempt): Answer {
-  const { world, caller, call } = attempt;
+export function createKey(attempt: Attempt): Reply {
+  const { setup, caller, call } = attempt;
   const values = attempt.read({ name: text(150), public_key: publicKey }, ['public_key']) as {
     name?: string;
     public_key: string;
   };
   const [, content = '', comment = ''] = values.public_key.split(' ');
   const isTaken = (name: string): boolean =>
-    name !== '' && [...world.keys.values()].some((key) => key.owner === caller.id && key.name === name);
-  if (values.name && isTaken(values.name)) refuse(400, { name: ['This field must be unique.'] });
+    name !== '' && [...setup.keys.values()].some((key) => key.owner === caller.id && key.name === name);
+  if (values.name && isTaken(values.name)) reject(400, { name: ['This field must be unique.'] });
   let name = values.name || comment;
   for (let number = 2; isTaken(name); number++) name = `${comment} ${number}`;
   const id = `k${call.at}`;
-  world.keys.set(id, { id, owner: caller.id, name, content });
+  setup.keys.set(id, { id, owner: caller.id, name, content });
   attempt.happens('ssh_key_creation_succeeded', id);
-  return { status: 201, made: id, object: shown(world, caller, 'keys', id) };
+  return { status: 201, created: id, object: displayed(setup, caller, 'keys', id) };
 }
 
-export function deleteKey(attempt: Attempt): Answer {
-  const { world, caller } = attempt;
+export function deleteKey(attempt: Attempt): Reply {
+  const { setup, caller } = attempt;
   const id = attempt.see('keys');
-  attempt.need(toOwner(caller, world.keys.get(id)?.owner as string));
+  attempt.need(toOwner(caller, setup.keys.get(id)?.owner as string));
   forgetKey(attempt, id);
   return { status: 204 };
 }
 
 /** The event of a key names its owner in place of the actor. */
 function forgetKey(attempt: Attempt, id: string): void {
-  attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.world.keys.get(id)?.owner}`);
-  attempt.world.keys.delete(id);
+  attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.setup.keys.get(id)?.owner}`);
+  attempt.setup.keys.delete(id);
 }

@@ -1,11 +1,11 @@
 /** Sends the requests of the model to a server and compares what it answers and records with the verdicts. */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiResponse, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
-import { customerQuotas, emptyWorld, type Kind, type Settings, type World } from '../model.ts';
-import { type Call, isLabel, type Link, told, unreadable } from './call.ts';
+import { customerQuotas, emptySetup, type Kind, type Settings, type Setup } from '../model.ts';
+import { type Call, isLabel, type Link, reports, unreadable } from './call.ts';
 import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { check, type Verdict } from './verdict.ts';
 
 /** A request that was not answered as the model says. */
 export interface Difference {
@@ -41,7 +41,7 @@ type Found = Omit<Difference, 'index'> | undefined;
 type Comparison = (about: string, expected: unknown, got: unknown) => Found;
 
 class Player {
-  readonly #world: World;
+  readonly #world: Setup;
   /** Label to uuid or pk, and uuid or `structure/pk` to label. */
   readonly #keys = new Map<string, string>();
   readonly #labels = new Map<string, string>();
@@ -51,7 +51,7 @@ class Player {
     private readonly fixture: Fixture,
     settings: Settings,
   ) {
-    this.#world = emptyWorld(Date.parse(start), settings);
+    this.#world = emptySetup(Date.parse(start), settings);
     this.#clients
       .set('anonymous', fixture.anonymous)
       .set('forged', new Client(fixture, 'f'.repeat(40)))
@@ -64,19 +64,19 @@ class Player {
 
   /** One request and, after a change, a look at what it changed. */
   async step(call: Call): Promise<Found> {
-    const verdict = judge(this.#world, call);
+    const verdict = check(this.#world, call);
     const difference = await this.#compare(call, verdict);
     if (difference) return difference;
     const hasChanged =
       verdict.status < 300 && !['GET', 'HEAD', 'OPTIONS', 'sign in'].includes(call.method) && call.on !== 'logout';
     const looks = hasChanged
-      ? this.#looks(call, verdict.made ?? (call.key as string))
+      ? this.#looks(call, verdict.created ?? (call.key as string))
       : call.at % 200 === 0
         ? this.#everything(call)
         : [];
-    const verdicts = looks.map((look) => judge(this.#world, look));
-    const found = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
-    return found.find((one) => one !== undefined);
+    const verdicts = looks.map((look) => check(this.#world, look));
+    const matches = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
+    return matches.find((one) => one !== undefined);
   }
 
   /** Staff looks at the changed object and, where it counts, at all customers with their quotas; somebody looks at the list. */
@@ -113,19 +113,19 @@ class Player {
   async #compare(call: Call, verdict: Verdict): Promise<Found> {
     if (call.method === 'sign in') return void this.#signIn(call.by);
     this.fixture.clock.advance(call.wait / 1000);
-    const answer = await this.#send(call);
-    if (verdict.made !== undefined && answer.status === 201) this.#welcome(verdict.made, call, answer.body);
+    const response = await this.#send(call);
+    if (verdict.created !== undefined && response.status === 201) this.#welcome(verdict.created, call, response.body);
     const different: Comparison = (about, expected, got) =>
       isDeepStrictEqual(expected, got) ? undefined : { call, about, expected, got };
     return (
-      different('status', verdict.status, answer.status) ??
+      different('status', verdict.status, response.status) ??
       different(
         'events',
         gathered(verdict.events),
         gathered(this.fixture.events().map((event) => this.#event(event))),
       ) ??
-      (call.method === 'HEAD' ? undefined : this.#differentBody(call, verdict, answer, different)) ??
-      (verdict.list && different('X-Result-Count', String(verdict.list.length), answer.headers.get('X-Result-Count')))
+      (call.method === 'HEAD' ? undefined : this.#differentBody(call, verdict, response, different)) ??
+      (verdict.list && different('X-Result-Count', String(verdict.list.length), response.headers.get('X-Result-Count')))
     );
   }
 
@@ -155,11 +155,11 @@ class Player {
     const named = key === undefined ? [] : [written === 'upper' ? this.#key(key).toUpperCase() : this.#key(key)];
     const path =
       on === 'logout' ? '/api-auth/logout' : ['/api', on, ...named, ...(tail === undefined ? [] : [tail])].join('/');
-    const asked = Object.entries(query ?? {}).map(([name, value]): [string, string] => [
+    const requests = Object.entries(query ?? {}).map(([name, value]): [string, string] => [
       name,
       isLabel(value) ? this.#key(value) : value,
     ]);
-    const url = `${path}${written === 'bare' ? '' : '/'}?${new URLSearchParams(asked)}`;
+    const url = `${path}${written === 'bare' ? '' : '/'}?${new URLSearchParams(requests)}`;
     if (broken)
       return client.send(method, url, unreadable[broken].text, { ...plain, 'Content-Type': unreadable[broken].type });
     return client.send(method, url, body && JSON.parse(JSON.stringify(body), (_, value) => this.#linked(value)), plain);
@@ -235,4 +235,4 @@ const withoutParserText = (body: Json): unknown =>
 
 /** A difference as it is printed. */
 export const reported = ({ call, about, expected, got }: Difference): string =>
-  [told(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');
+  [reports(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');

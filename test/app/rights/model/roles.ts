@@ -12,17 +12,17 @@ import {
   usageOf,
 } from '../model.ts';
 import {
-  type Answer,
   type Attempt,
   choice,
   conflict,
   forbidden,
   link,
   notFound,
-  refuse,
+  type Reply,
+  reject,
   timeToCome,
 } from './attempt.ts';
-import { shown } from './shown.ts';
+import { displayed } from './shown.ts';
 
 type Structure = Role['structure'];
 
@@ -30,16 +30,16 @@ const roles = { customer: ['owner', 'support'], project: ['admin', 'manager', 's
 
 /** The caller's right to a role that lasts until t; by default to one that ends at once. */
 function need(attempt: Attempt, role: Pick<Role, 'role' | 'scope' | 'structure' | 'user'>, t: number | null = 0): void {
-  const { world, caller } = attempt;
-  attempt.need(inScope(world, caller, role));
-  const customer = world.projects.get(role.scope)?.customer ?? role.scope;
-  if (!caller.staff && !ownsUntil(world, caller, customer, t) && !managesUntil(world, caller, role, t)) forbidden();
+  const { setup, caller } = attempt;
+  attempt.need(inScope(setup, caller, role));
+  const customer = setup.projects.get(role.scope)?.customer ?? role.scope;
+  if (!caller.staff && !ownsUntil(setup, caller, customer, t) && !managesUntil(setup, caller, role, t)) forbidden();
 }
 
 export const grantRole =
   (structure: Structure) =>
-  (attempt: Attempt): Answer => {
-    const { world, caller, call } = attempt;
+  (attempt: Attempt): Reply => {
+    const { setup, caller, call } = attempt;
     const readers = {
       role: choice(...roles[structure]),
       expiration_time: timeToCome,
@@ -53,13 +53,13 @@ export const grantRole =
       (values.expiration_time ?? null) as number | null,
     ];
     need(attempt, { role: values.role as string, scope, structure, user }, t);
-    if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
-      refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
+    if (activeRoles(setup).some((role) => role.user === user && role.scope === scope)) {
+      reject(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
     }
-    const customer = world.projects.get(scope)?.customer ?? scope;
-    if (!members(world, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
+    const customer = setup.projects.get(scope)?.customer ?? scope;
+    if (!members(setup, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
     const id = `r${call.at}`;
-    world.roles.set(id, {
+    setup.roles.set(id, {
       id,
       structure,
       scope,
@@ -70,36 +70,36 @@ export const grantRole =
       ended: null,
     });
     attempt.happens('role_granted', user, scope);
-    return { status: 201, made: id, object: shown(world, caller, `${structure}-permissions`, id) };
+    return { status: 201, created: id, object: displayed(setup, caller, `${structure}-permissions`, id) };
   };
 
 /** The addressed role; it counts as visible to everyone who sees its customer or project. */
 function addressed(attempt: Attempt, structure: Structure): Role {
-  const { world, caller, call } = attempt;
-  const role = world.roles.get(call.key as string);
-  const isActive = role !== undefined && existing(world, `${structure}-permissions`).includes(role.id);
-  return isActive && sees(world, caller, `${structure}s`, role.scope) ? role : notFound();
+  const { setup, caller, call } = attempt;
+  const role = setup.roles.get(call.key as string);
+  const isActive = role !== undefined && existing(setup, `${structure}-permissions`).includes(role.id);
+  return isActive && sees(setup, caller, `${structure}s`, role.scope) ? role : notFound();
 }
 
 export const prolongRole =
   (structure: Structure) =>
-  (attempt: Attempt): Answer => {
-    const { world, caller } = attempt;
+  (attempt: Attempt): Reply => {
+    const { setup, caller } = attempt;
     const role = addressed(attempt, structure);
     need(attempt, role);
     if (role.user === caller.id) forbidden();
-    const { expiration_time: asked } = attempt.read({ expiration_time: timeToCome }) as {
+    const { expiration_time: requests } = attempt.read({ expiration_time: timeToCome }) as {
       expiration_time?: number | null;
     };
-    const t = asked === undefined ? role.expires : asked;
+    const t = requests === undefined ? role.expires : requests;
     need(attempt, role, t);
     role.expires = t;
-    return { status: 200, object: shown(world, caller, `${structure}-permissions`, role.id) };
+    return { status: 200, object: displayed(setup, caller, `${structure}-permissions`, role.id) };
   };
 
 export const revokeRole =
   (structure: Structure) =>
-  (attempt: Attempt): Answer => {
+  (attempt: Attempt): Reply => {
     const role = addressed(attempt, structure);
     need(attempt, role, role.expires);
     end(attempt, role);
@@ -107,28 +107,28 @@ export const revokeRole =
   };
 
 function end(attempt: Attempt, role: Role): void {
-  role.ended = attempt.world.now;
+  role.ended = attempt.setup.now;
   attempt.happens('role_revoked', role.user, role.scope);
 }
 
 /** Roles go with their user, customer or project, past ones too; what is still active ends before. */
 export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void {
-  const { world } = attempt;
-  for (const role of activeRoles(world).filter(of)) end(attempt, role);
-  for (const role of world.roles.values()) if (of(role)) world.roles.delete(role.id);
+  const { setup } = attempt;
+  for (const role of activeRoles(setup).filter(of)) end(attempt, role);
+  for (const role of setup.roles.values()) if (of(role)) setup.roles.delete(role.id);
 }
 
 /** Refuses what would exceed the quotas of a customer (events.md 2.2). */
 export function requireQuotas(
-  { world }: Attempt,
+  { setup }: Attempt,
   customer: string,
   adds: { readonly nc_project_count?: number; readonly nc_user_count?: number },
 ): void {
-  const { name, abbreviation } = world.customers.get(customer) as { name: string; abbreviation: string };
+  const { name, abbreviation } = setup.customers.get(customer) as { name: string; abbreviation: string };
   const exceeded = (['nc_project_count', 'nc_user_count'] as const).flatMap((quota) => {
     const [limit, usage, added] = [
-      limitOf(world, `${customer}.${quota}`),
-      usageOf(world, `${customer}.${quota}`),
+      limitOf(setup, `${customer}.${quota}`),
+      usageOf(setup, `${customer}.${quota}`),
       adds[quota] ?? 0,
     ];
     if (limit === -1 || added === 0 || usage + added <= limit) return [];

@@ -11,11 +11,11 @@ import {
   members,
   projectsOf,
   type Role,
+  type Setup,
   scopeOf,
   sees,
   type User,
   usageOf,
-  type World,
 } from '../model.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
@@ -24,42 +24,42 @@ export type Shown = Readonly<Record<string, unknown>>;
 export type LabelOf = (key: string) => string;
 
 const keyIn = (link: string): string => link.split('/').at(-2) as string;
-const usersWith = (world: World, scope: string, role: string): string[] =>
-  activeRoles(world)
+const usersWith = (setup: Setup, scope: string, role: string): string[] =>
+  activeRoles(setup)
     .filter((held) => held.scope === scope && held.role === role)
     .map(({ user }) => user)
     .sort();
 
 /** An object of a list or a detail as this caller must see it. `own` says that the caller's own token is shown. */
-export function shown(world: World, caller: User, kind: Kind, id: string, own = true): Shown {
+export function displayed(setup: Setup, caller: User, kind: Kind, id: string, own = true): Shown {
   switch (kind) {
     case 'users':
-      return shownUser(world.users.get(id) as User, caller, own);
+      return shownUser(setup.users.get(id) as User, caller, own);
     case 'keys': {
-      const key = world.keys.get(id);
+      const key = setup.keys.get(id);
       return { id, name: key?.name, user: caller.staff ? key?.owner : undefined };
     }
     case 'customers':
       return {
         id,
-        name: world.customers.get(id)?.name,
-        abbreviation: world.customers.get(id)?.abbreviation,
-        projects: projectsOf(world, id)
-          .filter((project) => sees(world, caller, 'projects', project))
+        name: setup.customers.get(id)?.name,
+        abbreviation: setup.customers.get(id)?.abbreviation,
+        projects: projectsOf(setup, id)
+          .filter((project) => sees(setup, caller, 'projects', project))
           .sort(),
-        owners: usersWith(world, id, 'owner'),
-        support_users: usersWith(world, id, 'support'),
-        nc_project_count: usageOf(world, `${id}.nc_project_count`),
-        nc_user_count: usageOf(world, `${id}.nc_user_count`),
+        owners: usersWith(setup, id, 'owner'),
+        support_users: usersWith(setup, id, 'support'),
+        nc_project_count: usageOf(setup, `${id}.nc_project_count`),
+        nc_user_count: usageOf(setup, `${id}.nc_user_count`),
       };
     case 'projects': {
-      const { name, description, customer } = world.projects.get(id) ?? {};
+      const { name, description, customer } = setup.projects.get(id) ?? {};
       return { id, name, description, customer, usages: 0 };
     }
     case 'quotas':
-      return { id, limit: limitOf(world, id), usage: usageOf(world, id), scope: scopeOf(id), threshold: 0 };
+      return { id, limit: limitOf(setup, id), usage: usageOf(setup, id), scope: scopeOf(id), threshold: 0 };
     default: {
-      const { role, user, scope, author, expires, ended } = world.roles.get(id) as Role;
+      const { role, user, scope, author, expires, ended } = setup.roles.get(id) as Role;
       return { id, role, user, scope, author, expires: ended ?? expires };
     }
   }
@@ -164,12 +164,12 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
 }
 
 /** An item of a customer's or project's users/. */
-export function shownMember(world: World, caller: User, scope: string, user: string): Shown {
-  const structure = world.customers.has(scope) ? 'customer' : 'project';
-  const held = activeRoles(world).filter((role) => role.user === user);
+export function shownMember(setup: Setup, caller: User, scope: string, user: string): Shown {
+  const structure = setup.customers.has(scope) ? 'customer' : 'project';
+  const held = activeRoles(setup).filter((role) => role.user === user);
   const own = held.find((role) => role.scope === scope);
   const inProjects = held.filter(
-    (role) => projectsOf(world, scope).includes(role.scope) && inScope(world, caller, role).length > 0,
+    (role) => projectsOf(setup, scope).includes(role.scope) && inScope(setup, caller, role).length > 0,
   );
   const projects =
     structure === 'customer'
@@ -194,9 +194,9 @@ export function seenMember(body: Json, label: LabelOf): Shown {
 }
 
 /** Labels of the users in the list of a customer's or project's users. */
-export const membersOf = (world: World, scope: string): string[] =>
-  world.customers.has(scope)
-    ? members(world, scope)
-    : activeRoles(world)
+export const membersOf = (setup: Setup, scope: string): string[] =>
+  setup.customers.has(scope)
+    ? members(setup, scope)
+    : activeRoles(setup)
         .filter((role) => role.scope === scope)
         .map(({ user }) => user);

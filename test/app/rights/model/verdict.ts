@@ -8,13 +8,13 @@ import {
   projectsOf,
   quotaScope,
   type Role,
+  type Setup,
   scopeOf,
   sees,
   type User,
   visible,
-  type World,
 } from '../model.ts';
-import { type Answer, Attempt, Refusal, refuse } from './attempt.ts';
+import { Attempt, Rejection, type Reply, reject } from './attempt.ts';
 import type { Call } from './call.ts';
 import {
   approveOrganization,
@@ -29,7 +29,7 @@ import {
   updateUser,
 } from './people.ts';
 import { grantRole, prolongRole, revokeRole } from './roles.ts';
-import { membersOf, type Shown, shown, shownMember } from './shown.ts';
+import { displayed, membersOf, type Shown, shownMember } from './shown.ts';
 import {
   createCustomer,
   createProject,
@@ -41,12 +41,12 @@ import {
   updateQuota,
 } from './structures.ts';
 
-export interface Verdict extends Answer {
+export interface Verdict extends Reply {
   /** `<type> <labels of its subjects> [by <actor>]`, in order. */
   readonly events: readonly string[];
 }
 
-const writes: Readonly<Record<string, (attempt: Attempt) => Answer>> = {
+const writes: Readonly<Record<string, (attempt: Attempt) => Reply>> = {
   'POST users': createUser,
   'PUT users': updateUser,
   'PATCH users': updateUser,
@@ -83,43 +83,43 @@ const writes: Readonly<Record<string, (attempt: Attempt) => Answer>> = {
 export const writing: readonly string[] = Object.keys(writes);
 
 /** Lets time pass, judges the request, and changes the world as it would. */
-export function judge(world: World, call: Call): Verdict {
-  if (call.method === 'sign in') return signIn(world, call);
-  world.now += call.wait;
-  const events = expire(world);
+export function check(setup: Setup, call: Call): Verdict {
+  if (call.method === 'sign in') return signIn(setup, call);
+  setup.now += call.wait;
+  const events = expire(setup);
   try {
-    const caller = authenticate(world, call);
-    return { ...answer(new Attempt(world, call, caller, events)), events };
+    const caller = authenticate(setup, call);
+    return { ...response(new Attempt(setup, call, caller, events)), events };
   } catch (error) {
-    if (error instanceof Refusal) return { ...error.answer, events };
+    if (error instanceof Rejection) return { ...error.response, events };
     throw error;
   }
 }
 
 /** Roles end at their instant, with an event that has no actor. */
-function expire(world: World): string[] {
-  const due = activeRoles(world).filter((role) => role.expires !== null && role.expires <= world.now);
+function expire(setup: Setup): string[] {
+  const due = activeRoles(setup).filter((role) => role.expires !== null && role.expires <= setup.now);
   for (const role of due) role.ended = role.expires;
   return due.map((role: Role) => `role_revoked ${role.user} ${role.scope}`);
 }
 
-function signIn(world: World, { by }: Call): Verdict {
-  const user = world.users.get(by);
+function signIn(setup: Setup, { by }: Call): Verdict {
+  const user = setup.users.get(by);
   if (user?.active) user.token = 'valid';
   return { status: 200, events: [] };
 }
 
-function authenticate(world: World, { by }: Call): User {
-  const caller = world.users.get(by);
+function authenticate(setup: Setup, { by }: Call): User {
+  const caller = setup.users.get(by);
   if (by === 'anonymous' || caller?.token === 'none')
-    refuse(401, { detail: 'Authentication credentials were not provided.' });
-  if (caller === undefined) return refuse(401, { detail: 'Invalid token.' });
-  if (!caller.active) refuse(401, { detail: 'User inactive or deleted.' });
-  return caller.token === 'revoked' ? refuse(401, { detail: 'Invalid token.' }) : caller;
+    reject(401, { detail: 'Authentication credentials were not provided.' });
+  if (caller === undefined) return reject(401, { detail: 'Invalid token.' });
+  if (!caller.active) reject(401, { detail: 'User inactive or deleted.' });
+  return caller.token === 'revoked' ? reject(401, { detail: 'Invalid token.' }) : caller;
 }
 
-function answer(attempt: Attempt): Answer {
-  const { world, caller, call } = attempt;
+function response(attempt: Attempt): Reply {
+  const { setup, caller, call } = attempt;
   const { method, on } = call;
   if (on === 'logout') {
     caller.token = 'revoked';
@@ -129,53 +129,53 @@ function answer(attempt: Attempt): Answer {
   if (on === 'user-counters')
     return {
       status: 200,
-      body: { keys: [...world.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
+      body: { keys: [...setup.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
     };
   if (method === 'GET' || method === 'HEAD') return read(attempt);
   if (method === 'OPTIONS') return describe(attempt);
-  return (writes[attempt.right] as (attempt: Attempt) => Answer)(attempt);
+  return (writes[attempt.right] as (attempt: Attempt) => Reply)(attempt);
 }
 
 /** The filters of lists: which of the visible objects they keep. */
 const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: string) => boolean>> = {
   'users current': ({ caller }, id) => id === caller.id,
-  'users customer_uuid': ({ world, caller }, id, value) =>
-    sees(world, caller, 'customers', value) && members(world, value).includes(id),
-  'users project_uuid': ({ world, caller }, id, value) =>
-    sees(world, caller, 'projects', value) && membersOf(world, value).includes(id),
-  'users potential': ({ world, caller }, id) =>
-    !world.users.get(id)?.staff &&
-    visible(world, caller, 'customers').some((customer) => members(world, customer).includes(id)),
+  'users customer_uuid': ({ setup, caller }, id, value) =>
+    sees(setup, caller, 'customers', value) && members(setup, value).includes(id),
+  'users project_uuid': ({ setup, caller }, id, value) =>
+    sees(setup, caller, 'projects', value) && membersOf(setup, value).includes(id),
+  'users potential': ({ setup, caller }, id) =>
+    !setup.users.get(id)?.staff &&
+    visible(setup, caller, 'customers').some((customer) => members(setup, customer).includes(id)),
   'quotas name': (_, id, value) => id.includes(value),
-  'customers user_uuid': ({ world, caller }, id, value) => {
-    const user = world.users.get(value);
-    return !(caller.staff || caller.support) || (user !== undefined && sees(world, user, 'customers', id));
+  'customers user_uuid': ({ setup, caller }, id, value) => {
+    const user = setup.users.get(value);
+    return !(caller.staff || caller.support) || (user !== undefined && sees(setup, user, 'customers', id));
   },
-  'projects customer': ({ world }, id, value) => world.projects.get(id)?.customer === value,
+  'projects customer': ({ setup }, id, value) => setup.projects.get(id)?.customer === value,
   // The caller's own roles count, also those of staff.
-  'projects can_manage': ({ world, caller }, id) =>
-    inProject(world, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
-  'projects can_admin': ({ world, caller }, id) =>
-    inProject(world, { ...caller, staff: false, support: false }, id).includes('PA'),
+  'projects can_manage': ({ setup, caller }, id) =>
+    inProject(setup, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
+  'projects can_admin': ({ setup, caller }, id) =>
+    inProject(setup, { ...caller, staff: false, support: false }, id).includes('PA'),
 };
 
-function read(attempt: Attempt): Answer {
-  const { world, caller, call } = attempt;
+function read(attempt: Attempt): Reply {
+  const { setup, caller, call } = attempt;
   const kind = call.on as Kind;
-  const asked = Object.entries(call.query ?? {}).filter(([name]) => `${kind} ${name}` in filters);
+  const requests = Object.entries(call.query ?? {}).filter(([name]) => `${kind} ${name}` in filters);
   if (call.key === undefined) {
-    const kept = visible(world, caller, kind).filter((id) =>
-      asked.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)),
+    const stored = visible(setup, caller, kind).filter((id) =>
+      requests.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)),
     );
     return page(
       call,
-      kept.map((id) =>
-        shown(
-          world,
+      stored.map((id) =>
+        displayed(
+          setup,
           caller,
           kind,
           id,
-          asked.some(([name]) => name === 'current'),
+          requests.some(([name]) => name === 'current'),
         ),
       ),
     );
@@ -184,38 +184,38 @@ function read(attempt: Attempt): Answer {
   if (call.tail === 'users')
     return page(
       call,
-      membersOf(world, id).map((user) => shownMember(world, caller, id, user)),
+      membersOf(setup, id).map((user) => shownMember(setup, caller, id, user)),
     );
   if (call.tail === 'counters') return { status: 200, body: counters(attempt, kind, id) };
-  return { status: 200, object: shown(world, caller, kind, id) };
+  return { status: 200, object: displayed(setup, caller, kind, id) };
 }
 
-function page({ query }: Call, list: readonly Shown[]): Answer {
+function page({ query }: Call, list: readonly Shown[]): Reply {
   const last = Math.max(1, Math.ceil(list.length / Number(query?.page_size ?? 10)));
-  if (Number(query?.page ?? 1) > last) refuse(404, { detail: 'Invalid page.' });
+  if (Number(query?.page ?? 1) > last) reject(404, { detail: 'Invalid page.' });
   return { status: 200, list };
 }
 
-function counters({ world, caller }: Attempt, kind: Kind, id: string): Readonly<Record<string, number>> {
-  const users = membersOf(world, id).length;
+function counters({ setup, caller }: Attempt, kind: Kind, id: string): Readonly<Record<string, number>> {
+  const users = membersOf(setup, id).length;
   if (kind === 'projects') return { users, alerts: 0, apps: 0, vms: 0, private_clouds: 0, storages: 0 };
   return {
     alerts: 0,
     services: 0,
-    projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).length,
+    projects: projectsOf(setup, id).filter((project) => sees(setup, caller, 'projects', project)).length,
     users,
   };
 }
 
-const mayEdit = ({ world, caller }: Attempt, quota: string): boolean =>
+const mayEdit = ({ setup, caller }: Attempt, quota: string): boolean =>
   may(
-    world,
-    `PUT quotas of ${world.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`,
-    quotaScope(world, caller, quota),
+    setup,
+    `PUT quotas of ${setup.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`,
+    quotaScope(setup, caller, quota),
   );
 
 /** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (core.md 1.10). */
-function describe(attempt: Attempt): Answer {
+function describe(attempt: Attempt): Reply {
   const { call, caller } = attempt;
   const kind = call.on as Kind;
   const id = call.key === undefined ? undefined : attempt.see(kind);

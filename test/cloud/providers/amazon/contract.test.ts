@@ -21,7 +21,7 @@ function contract(backend: Backend): void {
 
   test.after.each(() => account.close());
 
-  const told = (): string[] => account.fixture.events().map(({ message }) => message);
+  const reports = (): string[] => account.fixture.events().map(({ message }) => message);
 
   test('an instance is created, runs, and brings its root volume', async () => {
     const { url } = await account.order('web', { description: 'front', user_data: '#cloud-config' });
@@ -56,7 +56,7 @@ function contract(backend: Backend): void {
       },
     );
     assert.match(root.backend_id, /^vol-[0-9a-f]{17}$/);
-    assert.equal(told(), [
+    assert.equal(reports(), [
       'Resource web creation has been scheduled.',
       'Resource volume-web has been created.',
       'Resource web has been created.',
@@ -64,7 +64,7 @@ function contract(backend: Backend): void {
   });
 
   test('an instance is stopped, started and restarted', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`)).status, 202);
       return ends(await account.passage(web.url));
@@ -74,13 +74,13 @@ function contract(backend: Backend): void {
     assert.equal(await way('start'), ['Update Scheduled stopped', 'Updating pending', 'OK running']);
     assert.equal((await way('restart')).at(-1), 'OK running');
     assert.equal(
-      told().filter((message) => !message.includes('scheduled')),
+      reports().filter((message) => !message.includes('scheduled')),
       ['Resource web has been stopped.', 'Resource web has been started.', 'Resource web has been restarted.'],
     );
   });
 
   test('a stopped instance gets another size, and a larger root volume', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
     assert.equal(some(resized, 'state', 'runtime_state', 'error_message', 'cores', 'ram', 'disk'), {
@@ -96,7 +96,7 @@ function contract(backend: Backend): void {
   });
 
   test('a volume is created, attached, detached and deleted', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const { url } = await account.orderVolume('data', { volume_type: 'io1' });
     assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
@@ -121,9 +121,9 @@ function contract(backend: Backend): void {
   });
 
   test('a deleted instance takes its root volume along and releases the others', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
-    const data = await account.made(await account.orderVolume('data'));
+    const data = await account.created(await account.orderVolume('data'));
     await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
     account.fixture.events();
     assert.is((await account.alice.delete(web.url)).status, 202);
@@ -135,14 +135,14 @@ function contract(backend: Backend): void {
       device: '',
       instance: null,
     });
-    assert.equal(told().slice(1).sort(), [
+    assert.equal(reports().slice(1).sort(), [
       'Amazon Instance web has been deleted.',
       'Amazon Volume volume-web has been deleted.',
     ]);
   });
 
   test('a pull of what has not changed changes nothing', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     const root = await account.read((await account.volumeNamed('volume-web')).url);
     for (const resource of [web, root]) assert.equal(await account.act(resource, 'pull'), resource);
     assert.equal(await account.sync(), ['In Sync', '']);
@@ -150,7 +150,7 @@ function contract(backend: Backend): void {
   });
 
   test('an unlinked instance is imported again, then its root volume', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     const root = await account.volumeNamed('volume-web');
     const staff = account.fixture.staff;
     assert.is((await staff.post(`${root.url}unlink/`)).status, 204);

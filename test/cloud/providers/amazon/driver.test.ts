@@ -38,18 +38,18 @@ test('a synchronisation asks every region, signed for it', async () => {
 });
 
 test('the public address stands for a host a region, any other for itself', async () => {
-  const asked = new Set<string>();
-  const elsewhere = await AmazonAccount.open({
+  const requests = new Set<string>();
+  const remote = await AmazonAccount.open({
     isConnected: false,
     resolve: (host, callback) => {
-      asked.add(host);
+      requests.add(host);
       callback(null, [{ address: '127.0.0.1', family: 4 }]);
     },
   });
   for (const backend_url of ['https://ec2.amazonaws.com', 'https://ec2.example.com'])
-    assert.is((await elsewhere.fixture.staff.post('/api/aws/', elsewhere.body({ backend_url }))).status, 400);
-  assert.equal([...asked], ['ec2.us-east-1.amazonaws.com', 'ec2.example.com']);
-  await elsewhere.close();
+    assert.is((await remote.fixture.staff.post('/api/aws/', remote.body({ backend_url }))).status, 400);
+  assert.equal([...requests], ['ec2.us-east-1.amazonaws.com', 'ec2.example.com']);
+  await remote.close();
 });
 
 test('an account needs the id and the secret of an access key', async () => {
@@ -66,7 +66,7 @@ test('lists are read page by page', async () => {
   account.vendor.largestPage = 5;
   assert.equal(await account.sync(), ['In Sync', '']);
   const calls = account.vendor.take();
-  const count = (call: string): number => calls.filter((made) => made === call).length;
+  const count = (call: string): number => calls.filter((created) => created === call).length;
   assert.equal([count('eu-west-1 DescribeInstances'), count('eu-west-1 DescribeVolumes')], [5, 5]);
   const names = (await candidates())
     .filter(({ resource_type: type }) => type === 'Amazon.Instance')
@@ -75,7 +75,7 @@ test('lists are read page by page', async () => {
 });
 
 test('a limit in the middle of a synchronisation is waited for', async () => {
-  account.vendor.mishap('DescribeVolumes', Amazon.refusal(503, 'RequestLimitExceeded', 'Request limit exceeded.'));
+  account.vendor.mishap('DescribeVolumes', Amazon.rejection(503, 'RequestLimitExceeded', 'Request limit exceeded.'));
   account.fixture.clock.advance(30 * 60);
   await account.pass(5);
   assert.is((await account.settings()).state, 'Syncing');
@@ -92,17 +92,17 @@ test('only images that the sizes can start, and that images_regex keeps, are off
   await account.fixture.staff.patch(account.service.settings, { images_regex: '^amzn2' });
   await account.pass(3);
   assert.equal(await imageNames(), ['amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2']);
-  const [asked] = account.vendor.server
+  const [requests] = account.vendor.server
     .take()
     .filter(({ route }) => route === 'DescribeImages')
     .slice(-1);
-  assert.is(new URLSearchParams(asked?.text).get('Filter.6.Value.1'), 'amzn2*');
+  assert.is(new URLSearchParams(requests?.text).get('Filter.6.Value.1'), 'amzn2*');
 });
 
 test('more images than are kept make the account Erred, which says what helps', async () => {
-  const { world } = account.vendor;
-  const [first] = world.images;
-  world.images = Array.from({ length: 10_001 }, (_, n) => ({ ...first, id: `ami-${n}`, name: `image ${n}` }) as never);
+  const { world: setup } = account.vendor;
+  const [first] = setup.images;
+  setup.images = Array.from({ length: 10_001 }, (_, n) => ({ ...first, id: `ami-${n}`, name: `image ${n}` }) as never);
   assert.equal(await account.sync(), [
     'Erred',
     'Backend offers more than 10000 images: set images_regex to keep fewer',
@@ -112,8 +112,8 @@ test('more images than are kept make the account Erred, which says what helps', 
 test('a key is put into a region once, under its fingerprint', async () => {
   const key = await account.key();
   const [web, other] = [
-    await account.made(await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config\nä' })),
-    await account.made(await account.order('other', { ssh_public_key: key.url })),
+    await account.created(await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config\nä' })),
+    await account.created(await account.order('other', { ssh_public_key: key.url })),
   ];
   const name = `tenantry-${key.fingerprint.replaceAll(':', '')}`;
   assert.equal(
@@ -127,8 +127,8 @@ test('a key is put into a region once, under its fingerprint', async () => {
 });
 
 test('what is made carries its name and our uuid', async () => {
-  const web = await account.made(await account.order('web'));
-  const data = await account.made(await account.orderVolume('data'));
+  const web = await account.created(await account.order('web'));
+  const data = await account.created(await account.orderVolume('data'));
   assert.equal(
     [instanceOf(web).tags, instanceOf(web).token, volumeOf(data).tags],
     [
@@ -148,8 +148,8 @@ test('what is made carries its name and our uuid', async () => {
 
 test('what is not listed at once is looked for again', async () => {
   account.vendor.world.blindness = 20_000;
-  const web = await account.made(await account.order('web'));
-  const data = await account.made(await account.orderVolume('data'));
+  const web = await account.created(await account.order('web'));
+  const data = await account.created(await account.orderVolume('data'));
   assert.equal(
     [account.vendor.world.instances.size, web.runtime_state, data.runtime_state],
     [1, 'running', 'available'],
@@ -174,7 +174,7 @@ test('an instance that ends while it starts is Erred with the reason', async () 
 });
 
 test('a start that comes to nothing is Erred with the reason', async () => {
-  const web = await account.made(await account.order('web'));
+  const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   account.vendor.world.failingLaunches.push({ code: 'Server.InternalError', message: 'Server.InternalError' });
   assert.equal(stateOf(await account.act(web, 'start')), ['Erred', 'stopped', 'Server.InternalError']);
@@ -200,7 +200,7 @@ for (const [what, route, at] of [
     ['reset', 'reset', 2],
   ] as const) {
     test(`${what} whose order is ${how} is made once`, async () => {
-      const web = await account.made(await account.order('web'));
+      const web = await account.created(await account.order('web'));
       await account.act(web, 'stop');
       account.vendor.mishap(route, mishap);
       const { url } = await account.orderVolume('data');
@@ -218,11 +218,11 @@ for (const [what, route, at] of [
 
 test('a volume that was moved to another instance meanwhile is not detached there', async () => {
   const [web, other] = [
-    await account.made(await account.order('web')),
-    await account.made(await account.order('other')),
+    await account.created(await account.order('web')),
+    await account.created(await account.order('other')),
   ];
   await account.act(web, 'stop');
-  const data = await account.made(await account.orderVolume('data'));
+  const data = await account.created(await account.orderVolume('data'));
   await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
   const volume = account.vendor.world.volumes.get(data.backend_id);
   assert.ok(volume?.attachment);
@@ -237,7 +237,7 @@ test('a volume that was moved to another instance meanwhile is not detached ther
 });
 
 test('a larger disk whose order is lost is ordered once', async () => {
-  const web = await account.made(await account.order('web'));
+  const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   account.vendor.take();
   account.vendor.mishap('ModifyVolume', 'lost');
@@ -248,7 +248,7 @@ test('a larger disk whose order is lost is ordered once', async () => {
 });
 
 test('a disk that was enlarged a short while ago is refused with the words of the vendor, and the type stays', async () => {
-  const web = await account.made(await account.order('web'));
+  const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   const [root] = account.vendor.world.volumesOf(web.backend_id) as [Volume];
   root.growth = { from: 8, to: 8, at: account.vendor.world.now(), isFailed: false };
@@ -259,10 +259,10 @@ test('a disk that was enlarged a short while ago is refused with the words of th
 });
 
 test('what others made is offered with the values of its type, named by its tag or its id', async () => {
-  const { world } = account.vendor;
-  const [named, unnamed] = [world.launch('eu-west-1', 'theirs', 't3.micro'), world.launch('sa-east-1', 'x')];
+  const { world: setup } = account.vendor;
+  const [named, unnamed] = [setup.launch('eu-west-1', 'theirs', 't3.micro'), setup.launch('sa-east-1', 'x')];
   unnamed.tags.clear();
-  world.launch('eu-west-1', 'ended').state = 'terminated';
+  setup.launch('eu-west-1', 'ended').state = 'terminated';
   assert.equal(await account.sync(), ['In Sync', '']);
   const instances = (await candidates()).filter(({ resource_type: type }) => type === 'Amazon.Instance');
   assert.equal(
@@ -282,8 +282,8 @@ test('what others made is offered with the values of its type, named by its tag 
 });
 
 test('what others change is pulled: name, type, addresses, attachments', async () => {
-  const web = await account.made(await account.order('web'));
-  const data = await account.made(await account.orderVolume('data'));
+  const web = await account.created(await account.order('web'));
+  const data = await account.created(await account.orderVolume('data'));
   instanceOf(web).tags.set('Name', 'renamed');
   Object.assign(instanceOf(web), { type: 'm4.large', state: 'stopped' });
   Object.assign(volumeOf(data), {
@@ -301,7 +301,7 @@ test('what others change is pulled: name, type, addresses, attachments', async (
 });
 
 test('an instance that others ended is missing', async () => {
-  const web = await account.made(await account.order('web'));
+  const web = await account.created(await account.order('web'));
   instanceOf(web).state = 'terminated';
   assert.equal(stateOf(await account.act(web, 'pull')), ['Erred', '', 'Does not exist at backend.']);
 });

@@ -76,24 +76,27 @@ test('unmanaged volumes are offered with size, state, runtime_state, device, ins
 });
 
 test('the type is required, because Amazon imports several kinds', async () => {
-  const refused = await link({ backend_id: item('unmanaged-volume-2').backend_id });
-  assert.equal([refused.status, refused.body], [400, { resource_type: ['This field is required.'] }]);
+  const rejection = await link({ backend_id: item('unmanaged-volume-2').backend_id });
+  assert.equal([rejection.status, rejection.body], [400, { resource_type: ['This field is required.'] }]);
 });
 
 test('an unknown id cannot be found', async () => {
-  const refusals = await Promise.all(
+  const rejections = await Promise.all(
     ['Amazon.Instance', 'Amazon.Volume'].map((resource_type) => link({ backend_id: 'x-1', resource_type })),
   );
   assert.equal(
-    refusals.map(({ body }) => body),
+    rejections.map(({ body }) => body),
     [{ backend_id: ["Can't find instance with ID x-1"] }, { backend_id: ["Can't find volume with ID x-1"] }],
   );
 });
 
 test('a volume on an unknown instance is refused', async () => {
-  const refused = await link({ backend_id: item('unmanaged-volume-1').backend_id, resource_type: 'Amazon.Volume' });
+  const rejection = await link({ backend_id: item('unmanaged-volume-1').backend_id, resource_type: 'Amazon.Volume' });
   const { backend_id: id } = item('unmanaged-instance-1');
-  assert.equal([refused.status, refused.body], [400, { backend_id: [`You must import instance with ID ${id} first`] }]);
+  assert.equal(
+    [rejection.status, rejection.body],
+    [400, { backend_id: [`You must import instance with ID ${id} first`] }],
+  );
 });
 
 test('a volume on no instance is imported', async () => {
@@ -128,8 +131,11 @@ test('what is linked is neither offered nor linked again', async () => {
     (await owner.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
     ['unmanaged-instance-2'],
   );
-  const refused = await link({ backend_id: item('unmanaged-instance-1').backend_id, resource_type: 'Amazon.Instance' });
-  assert.equal([refused.status, refused.body], [400, { backend_id: ['This resource is already linked.'] }]);
+  const rejection = await link({
+    backend_id: item('unmanaged-instance-1').backend_id,
+    resource_type: 'Amazon.Instance',
+  });
+  assert.equal([rejection.status, rejection.body], [400, { backend_id: ['This resource is already linked.'] }]);
 });
 
 test('an imported instance is stopped, resized and destroyed like others', async () => {

@@ -50,24 +50,24 @@ async function body(fields: Readonly<Record<string, unknown>> = {}): Promise<Rec
 const create = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   admin.post('/api/aws-instances/', await body(fields));
 const act = async (action: string, values?: unknown): Promise<unknown[]> => {
-  const answer = await (action === 'unlink' ? people.clients.owner : admin).post(`${web.url}${action}/`, values);
-  return [answer.status, answer.body];
+  const response = await (action === 'unlink' ? people.clients.owner : admin).post(`${web.url}${action}/`, values);
+  return [response.status, response.body];
 };
 
 test('region, image, size, name and link are required', async () => {
   const required = ['This field is required.'];
-  const refused = await admin.post('/api/aws-instances/', {});
+  const rejection = await admin.post('/api/aws-instances/', {});
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [400, { name: required, service_project_link: required, region: required, image: required, size: required }],
   );
 });
 
 test('an image of another region is missing there', async () => {
   const tokyo = await first('aws-regions/?name=Tokyo');
-  const refused = await create({ region: tokyo.url });
+  const rejection = await create({ region: tokyo.url });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [400, { non_field_errors: ['Image is missing in region Asia Pacific (Tokyo)'] }],
   );
 });
@@ -75,9 +75,9 @@ test('an image of another region is missing there', async () => {
 test('a size that a region does not have is missing there', async () => {
   const mumbai = await first('aws-regions/?name=Mumbai');
   const local = await first(`aws-images/?name=Ubuntu&region=${mumbai.uuid}`);
-  const refused = await create({ region: mumbai.url, image: local.url, size: (await size('m3.large')).url });
+  const rejection = await create({ region: mumbai.url, image: local.url, size: (await size('m3.large')).url });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [400, { non_field_errors: ['Size is missing in region Asia Pacific (Mumbai)'] }],
   );
 });
@@ -85,14 +85,14 @@ test('a size that a region does not have is missing there', async () => {
 test('a creation is accepted with the values of size, image, region and key', async () => {
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   fixture.events();
-  const made = await create({
+  const created = await create({
     ssh_public_key: key.url,
     user_data: '#!/bin/sh',
     description: 'Front',
     tags: ['env:prod'],
   });
-  assert.is(made.status, 201);
-  web = made.body;
+  assert.is(created.status, 201);
+  web = created.body;
   const {
     access_url,
     cores,
@@ -361,8 +361,8 @@ test('update changes name, description and tags here only', async () => {
 });
 
 test('destroy: shutting-down until it is gone, with its root volume', async () => {
-  const answer = await admin.delete(web.url);
-  assert.equal([answer.status, answer.body], [202, { detail: 'Deletion was scheduled.' }]);
+  const response = await admin.delete(web.url);
+  assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await passage(fixture, web.url), ['Deletion Scheduled stopped', 'Deleting shutting-down', 'gone']);
   assert.equal((await admin.get('/api/resources/')).body, []);
   assert.equal(await usages(fixture, cloud.link), {});
@@ -438,9 +438,9 @@ test('instances are refused beyond the quota of the service', async () => {
     ({ name }: Json) => name === 'instance_count',
   );
   await fixture.staff.patch(quota.url, { limit: 1 });
-  const refused = await create({ name: 'second' });
+  const rejection = await create({ name: 'second' });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'One or more quotas were exceeded: instance_count quota limit: 1.0, requires 2.0 (Cloud)' }],
   );
 });

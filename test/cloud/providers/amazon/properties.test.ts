@@ -127,8 +127,8 @@ test('all settings on the simulator use one set', async () => {
 });
 
 test('the option images_regex must be a regular expression', async () => {
-  const refused = await fixture.staff.patch(cloud.settings.url, { images_regex: '(' });
-  assert.equal([refused.status, refused.body], [400, { images_regex: ['Enter a valid regular expression.'] }]);
+  const rejection = await fixture.staff.patch(cloud.settings.url, { images_regex: '(' });
+  assert.equal([rejection.status, rejection.body], [400, { images_regex: ['Enter a valid regular expression.'] }]);
 });
 
 test('only images whose name matches images_regex are kept by the settings', async () => {
@@ -156,14 +156,14 @@ test('an image that its settings do not keep cannot be chosen', async () => {
   const [link] = (await fixture.staff.get('/api/aws-service-project-link/?o=name')).body.filter(
     (each: Json) => each.service_name === 'Other',
   );
-  const refused = await fixture.staff.post('/api/aws-instances/', {
+  const rejection = await fixture.staff.post('/api/aws-instances/', {
     service_project_link: link.url,
     name: 'web',
     region: region.url,
     image: image.url,
     size: size.url,
   });
-  assert.equal([refused.status, refused.body], [400, { image: ['Invalid hyperlink - Object does not exist.'] }]);
+  assert.equal([rejection.status, rejection.body], [400, { image: ['Invalid hyperlink - Object does not exist.'] }]);
 });
 
 test('a real driver needs username (access key id) and token (secret key)', () => {

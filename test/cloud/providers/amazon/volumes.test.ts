@@ -35,7 +35,7 @@ const messages = (): string[] => fixture.events().map(({ message }) => message);
 async function launch(name: string, where: Json, link: Json = cloud.link): Promise<Json> {
   const image = await first(`aws-images/?name=Ubuntu&region=${where.uuid}`);
   const size = await first('aws-sizes/?name_exact=t2.micro');
-  const made = await admin.post('/api/aws-instances/', {
+  const created = await admin.post('/api/aws-instances/', {
     service_project_link: link.url,
     name,
     region: where.url,
@@ -44,7 +44,7 @@ async function launch(name: string, where: Json, link: Json = cloud.link): Promi
   });
   await work(fixture);
   fixture.events();
-  return made.body;
+  return created.body;
 }
 
 const create = (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
@@ -57,23 +57,23 @@ const create = (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =
     ...fields,
   });
 const act = async (action: string, values?: unknown): Promise<unknown[]> => {
-  const answer = await admin.post(`${volume.url}${action}/`, values);
-  return [answer.status, answer.body];
+  const response = await admin.post(`${volume.url}${action}/`, values);
+  return [response.status, response.body];
 };
 
 test('size, region, volume_type, name and link are required', async () => {
   const required = ['This field is required.'];
-  const refused = await admin.post('/api/aws-volumes/', {});
+  const rejection = await admin.post('/api/aws-volumes/', {});
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [400, { name: required, service_project_link: required, size: required, region: required, volume_type: required }],
   );
 });
 
 test('a size is at least 1024, a volume_type gp2, io1 or standard', async () => {
-  const refused = await create({ size: 1023, volume_type: 'tape' });
+  const rejection = await create({ size: 1023, volume_type: 'tape' });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [
       400,
       { size: ['Ensure this value is greater than or equal to 1024.'], volume_type: ['"tape" is not a valid choice.'] },
@@ -82,9 +82,9 @@ test('a size is at least 1024, a volume_type gp2, io1 or standard', async () => 
 });
 
 test('a creation is accepted and counted, its size in link storage too', async () => {
-  const made = await create({ description: 'Rows', tags: ['env:prod'] });
-  assert.is(made.status, 201);
-  volume = made.body;
+  const created = await create({ description: 'Rows', tags: ['env:prod'] });
+  assert.is(created.status, 201);
+  volume = created.body;
   const {
     access_url,
     description,
@@ -226,8 +226,8 @@ test('attach: attaching, then inuse, on both sides', async () => {
 test('an attached volume is neither attached nor destroyed', async () => {
   const attached = [409, { detail: 'Volume is already attached to instance.' }];
   assert.equal(await act('attach', { instance: web.url, device: '/dev/sdg' }), attached);
-  const refused = await admin.delete(volume.url);
-  assert.equal([refused.status, refused.body], attached);
+  const rejection = await admin.delete(volume.url);
+  assert.equal([rejection.status, rejection.body], attached);
 });
 
 test('a detach that fails leaves the volume attached and Erred', async () => {
@@ -277,8 +277,8 @@ test('a root volume that is detached is a volume of its own', async () => {
 
 test('destroy: deleting until it is gone', async () => {
   fixture.events();
-  const answer = await admin.delete(volume.url);
-  assert.equal([answer.status, answer.body], [202, { detail: 'Deletion was scheduled.' }]);
+  const response = await admin.delete(volume.url);
+  assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await passage(fixture, volume.url), ['Deletion Scheduled available', 'Deleting deleting', 'gone']);
   assert.equal(await usages(fixture, cloud.link), {});
   assert.equal(messages(), ['Resource data deletion has been scheduled.', 'Amazon Volume data has been deleted.']);
@@ -298,9 +298,9 @@ test('volumes are ordered by size', async () => {
 });
 
 test('a parent with volumes is not deleted: the text names the kind', async () => {
-  const refused = await people.clients.owner.delete(cloud.link.url);
+  const rejection = await people.clients.owner.delete(cloud.link.url);
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'Cannot delete service project link with existing volumes' }],
   );
 });

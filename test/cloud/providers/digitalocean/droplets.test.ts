@@ -24,8 +24,8 @@ const usages = async (): Promise<Record<string, number>> =>
 
 /** An action of Alice's, and what came of it. */
 async function act(droplet: Json, name: string, body?: unknown): Promise<Json> {
-  const answer = await account.alice.post(`${droplet.url}${name}/`, body);
-  assert.is(answer.status, 202, JSON.stringify(answer.body));
+  const response = await account.alice.post(`${droplet.url}${name}/`, body);
+  assert.is(response.status, 202, JSON.stringify(response.body));
   await account.pass(16);
   return account.read(droplet.url);
 }
@@ -67,7 +67,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
   const droplet = await account.read(url);
   assert.equal(stateOf(droplet), ['OK', 'online', '']);
   const address = `${(id >> 8) & 255}.${id & 255}`;
-  const shown = {
+  const displayed = {
     backend_id: String(id),
     cores: 1,
     ram: 1024,
@@ -83,7 +83,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
     access_url: [`104.236.${address}`],
     start_time: '2018-01-05T04:47:19Z',
   };
-  assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
+  assert.equal(Object.fromEntries(Object.keys(displayed).map((name) => [name, droplet[name]])), displayed);
   assert.equal(messages(), [
     'SSH key laptop has been created for user Alice Liddell with username alice.',
     'Resource web-1 creation has been scheduled.',
@@ -327,13 +327,13 @@ test('archive is a state of its own, and any state that is not known is an error
 });
 
 test('the background pull overwrites what the vendor knows, finds what is gone, and what is back', async () => {
-  const kept = await account.running('kept');
+  const stored = await account.running('kept');
   const lost = await account.running('lost');
-  const [[keptId, first], [lostId, second]] = [...account.vendor.droplets] as [[number, Droplet], [number, Droplet]];
-  account.vendor.droplets.set(keptId, { ...first, name: 'renamed', status: 'off' });
+  const [[storedId, first], [lostId, second]] = [...account.vendor.droplets] as [[number, Droplet], [number, Droplet]];
+  account.vendor.droplets.set(storedId, { ...first, name: 'renamed', status: 'off' });
   account.vendor.droplets.delete(lostId);
   await sync();
-  const renamed = await account.read(kept.url);
+  const renamed = await account.read(stored.url);
   assert.equal([renamed.name, renamed.start_time, ...stateOf(renamed)], ['renamed', null, 'OK', 'offline', '']);
   assert.equal(stateOf(await account.read(lost.url)), ['Erred', '', 'Does not exist at backend.']);
   account.vendor.droplets.set(lostId, second);

@@ -77,17 +77,21 @@ test('in the middle of fifty running operations loses none and doubles none', as
     ...Array(43).fill('online'),
   ]);
   // And everything was told exactly once.
-  const { told } = server;
+  const { told: reports } = server;
   assert.equal(
     [
-      await told('resource_creation_succeeded'),
-      await told('resource_stop_succeeded'),
-      await told('resource_restart_succeeded'),
+      await reports('resource_creation_succeeded'),
+      await reports('resource_stop_succeeded'),
+      await reports('resource_restart_succeeded'),
     ],
     [50, 7, 7],
   );
   assert.equal(
-    [await told('resource_creation_failed'), await told('resource_stop_failed'), await told('resource_restart_failed')],
+    [
+      await reports('resource_creation_failed'),
+      await reports('resource_stop_failed'),
+      await reports('resource_restart_failed'),
+    ],
     [0, 0, 0],
   );
 });

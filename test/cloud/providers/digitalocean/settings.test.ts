@@ -18,13 +18,13 @@ const sync = (seconds?: number): Promise<readonly [string, string]> => account.s
 const lines = (): string[] => account.vendor.take().map(({ line }) => line);
 
 const post = async (fields: Record<string, unknown>): Promise<Json> => {
-  const answer = await account.fixture.staff.post('/api/digitalocean/', {
+  const response = await account.fixture.staff.post('/api/digitalocean/', {
     name: 'Other',
     customer: account.customer.url,
     backend_url: account.vendor.url,
     ...fields,
   });
-  return [answer.status, answer.body];
+  return [response.status, response.body];
 };
 
 test('the real driver needs a token', async () => {
@@ -301,9 +301,9 @@ test('a failure that passes leaves the settings in sync', async () => {
 });
 
 test('429 waits as long as Retry-After says, ten seconds without it, five times, and fails then', async () => {
-  const refusal = { id: 'too_many_requests', message: 'API Rate limit exceeded.' };
-  account.vendor.mishap('GET /account', { status: 429, headers: { 'Retry-After': '30' }, body: refusal });
-  account.vendor.mishap('GET /account', { status: 429, headers: { 'RateLimit-Reset': 'x' }, body: refusal }, 5);
+  const rejection = { id: 'too_many_requests', message: 'API Rate limit exceeded.' };
+  account.vendor.mishap('GET /account', { status: 429, headers: { 'Retry-After': '30' }, body: rejection });
+  account.vendor.mishap('GET /account', { status: 429, headers: { 'RateLimit-Reset': 'x' }, body: rejection }, 5);
   account.fixture.clock.advance(30 * 60);
   const tries: number[] = [];
   for (let second = 0; second < 90; second++) {

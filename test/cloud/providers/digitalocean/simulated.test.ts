@@ -151,7 +151,7 @@ test('region, image and size are never read, region_name is; the droplet becomes
   assert.equal(await passage(fixture, body.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   const droplet = (await people.clients.admin.get(body.url)).body;
   for (const name of ['region', 'image', 'size', 'ssh_public_key']) assert.not.ok(name in droplet, name);
-  const shown = {
+  const displayed = {
     name: 'web-1.example.com',
     description: 'front',
     resource_type: 'DigitalOcean.Droplet',
@@ -165,7 +165,7 @@ test('region, image and size are never read, region_name is; the droplet becomes
     tags: ['env:prod'],
     access_url: droplet.external_ips,
   };
-  assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
+  assert.equal(Object.fromEntries(Object.keys(displayed).map((name) => [name, droplet[name]])), displayed);
   assert.match(droplet.backend_id, /^10000\d\d$/);
   assert.match(droplet.external_ips[0], /^198\.1[89]\./);
   assert.match(droplet.internal_ips[0], /^10\./);
@@ -188,11 +188,11 @@ test('Ubuntu, FreeBSD and CoreOS need a key, the others do not', async () => {
     needs[name] = status === 201 ? status : body;
     if (status === 201) await people.clients.owner.post(`${body.url}unlink/`);
   }
-  const refusal = { ssh_public_key: ['SSH public key is required for this image'] };
+  const rejection = { ssh_public_key: ['SSH public key is required for this image'] };
   assert.equal(needs, {
-    'Ubuntu 16.04 x64': refusal,
-    'FreeBSD 11 x64': refusal,
-    'CoreOS stable': refusal,
+    'Ubuntu 16.04 x64': rejection,
+    'FreeBSD 11 x64': rejection,
+    'CoreOS stable': rejection,
     'Debian 9 x64': 201,
     'CentOS 7 x64': 201,
   });
@@ -235,8 +235,8 @@ test('the disk of the size must be enough for the image', async () => {
 
 /** What the administrator gets for an action. */
 const act = async (droplet: Json, name: string, body?: unknown): Promise<readonly [number, Json]> => {
-  const answer = await people.clients[name === 'unlink' ? 'owner' : 'admin'].post(`${droplet.url}${name}/`, body);
-  return [answer.status, answer.body];
+  const response = await people.clients[name === 'unlink' ? 'owner' : 'admin'].post(`${droplet.url}${name}/`, body);
+  return [response.status, response.body];
 };
 
 test('start needs offline, stop and restart need online', async () => {

@@ -8,7 +8,7 @@ import { GitLabAccount } from '../../../vendors/gitlab/account.ts';
 function contract(backend: Backend): void {
   const test = suite(`GitLab on the ${backend}`);
   let account: GitLabAccount;
-  const told = (): string[] => account.fixture.events().map(({ message }) => message);
+  const reports = (): string[] => account.fixture.events().map(({ message }) => message);
   const isReal = backend === 'driver';
   const url = (path: string): string | null => (isReal ? account.vendor.url + path : null);
 
@@ -46,7 +46,7 @@ function contract(backend: Backend): void {
       project.quotas.map(({ limit, name, usage }: Json) => [name, limit, usage]),
       [['commit_count', -1, 0]],
     );
-    assert.equal(told(), [
+    assert.equal(reports(), [
       'Resource rockets creation has been scheduled.',
       'Resource rockets has been created.',
       'Resource engine creation has been scheduled.',
@@ -63,7 +63,7 @@ function contract(backend: Backend): void {
     });
     for (const resource of [project, whole])
       assert.equal(await account.remove(resource), ['Deletion Scheduled', 'Deleting', 'gone']);
-    assert.equal(told(), [
+    assert.equal(reports(), [
       'Resource engine deletion has been scheduled.',
       'GitLab Project engine has been deleted.',
       'Resource rockets deletion has been scheduled.',
@@ -72,7 +72,7 @@ function contract(backend: Backend): void {
   });
 
   test('names and descriptions are changed here alone', async () => {
-    const group = await account.made(await account.orderGroup('rockets'));
+    const group = await account.created(await account.orderGroup('rockets'));
     assert.is((await account.alice.patch(group.url, { name: 'Missiles', description: 'New' })).status, 200);
     assert.equal(await account.sync(), ['In Sync', '']);
     const { description, name, state } = await account.act(group, 'pull');
@@ -81,8 +81,8 @@ function contract(backend: Backend): void {
 
   test('what was unlinked is imported again, projects after their group', async () => {
     const { staff } = account.fixture;
-    const group = await account.made(await account.orderGroup('rockets'));
-    const project = await account.made(await account.orderProject('engine', group, { visibility_level: 20 }));
+    const group = await account.created(await account.orderGroup('rockets'));
+    const project = await account.created(await account.orderProject('engine', group, { visibility_level: 20 }));
     for (const { url: link } of [project, group]) assert.is((await staff.post(`${link}unlink/`)).status, 204);
     assert.equal(await account.sync(), ['In Sync', '']);
     const items: Json[] = (await staff.get(`${account.service.url}link/`)).body;

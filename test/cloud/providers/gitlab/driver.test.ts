@@ -51,14 +51,14 @@ test('a password brings a token, and another one when that has ended', async () 
 });
 
 test('all pages of groups and projects are read, and only those that the account is a member of', async () => {
-  const { account: us, world } = account.vendor;
+  const { account: us, world: setup } = account.vendor;
   account.vendor.largestPage = 3;
   const names = Array.from({ length: 7 }, (_, n) => `group-${n}`);
-  const groups = names.map((name) => world.addGroup(us, { name, path: name, description: '' }));
-  const stranger = world.addUser({ username: 'stranger', name: 'Stranger', email: 'stranger@example.com' });
-  world.addGroup(stranger, { name: 'foreign', path: 'foreign', description: '' });
+  const groups = names.map((name) => setup.addGroup(us, { name, path: name, description: '' }));
+  const stranger = setup.addUser({ username: 'stranger', name: 'Stranger', email: 'stranger@example.com' });
+  setup.addGroup(stranger, { name: 'foreign', path: 'foreign', description: '' });
   for (const group of groups)
-    world.addProject(group, { name: 'code', description: '', visibility: 'public', features: {} });
+    setup.addProject(group, { name: 'code', description: '', visibility: 'public', features: {} });
   assert.equal(await account.sync(), ['In Sync', '']);
   const items: Json[] = (await account.fixture.staff.get(`${account.service.url}link/?page_size=50`)).body;
   assert.equal(
@@ -69,14 +69,14 @@ test('all pages of groups and projects are read, and only those that the account
 });
 
 test('a refusal has the words of GitLab', async () => {
-  const { account: us, world } = account.vendor;
-  world.addGroup(us, { name: 'other', path: 'rockets', description: '' });
+  const { account: us, world: setup } = account.vendor;
+  setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   const { url } = await account.orderGroup('rockets');
   await account.passage(url);
   const { backend_id: id, error_message: text, state } = await account.read(url);
   assert.equal([state, text, id], ['Erred', 'Failed to save group {:path=>["has already been taken"]}', '']);
-  const group = await account.made(await account.orderGroup('ships'));
-  world.addProject(world.group(group.backend_id), {
+  const group = await account.created(await account.orderGroup('ships'));
+  setup.addProject(setup.group(group.backend_id), {
     name: 'engine',
     description: '',
     visibility: 'private',
@@ -91,8 +91,8 @@ test('a refusal has the words of GitLab', async () => {
 });
 
 test('a group of the same path that was there before is not taken for one whose answer was lost', async () => {
-  const { account: us, server, world } = account.vendor;
-  world.addGroup(us, { name: 'other', path: 'rockets', description: '' });
+  const { account: us, server, world: setup } = account.vendor;
+  setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   server.mishap('POST /groups', 'lost');
   const { url } = await account.orderGroup('rockets');
   await account.passage(url);
@@ -100,13 +100,13 @@ test('a group of the same path that was there before is not taken for one whose 
 });
 
 test('what GitLab keeps for some days after its deletion is gone here', async () => {
-  const { world } = account.vendor;
-  world.marksDeleted = true;
-  world.deletionTime = 7 * 24 * 3600 * 1000;
-  const group = await account.made(await account.orderGroup('rockets'));
+  const { world: setup } = account.vendor;
+  setup.marksDeleted = true;
+  setup.deletionTime = 7 * 24 * 3600 * 1000;
+  const group = await account.created(await account.orderGroup('rockets'));
   assert.equal((await account.remove(group)).at(-1), 'gone');
-  const ships = await account.made(await account.orderGroup('ships'));
-  world.group(ships.backend_id).goes = world.now() + world.deletionTime;
+  const ships = await account.created(await account.orderGroup('ships'));
+  setup.group(ships.backend_id).goes = setup.now() + setup.deletionTime;
   assert.equal(await account.sync(), ['In Sync', '']);
   assert.equal((await account.fixture.staff.get(`${account.service.url}link/`)).body, []);
   const { error_message: text, state } = await account.read(ships.url);
@@ -114,7 +114,7 @@ test('what GitLab keeps for some days after its deletion is gone here', async ()
 });
 
 test('a deletion whose answer was lost is not asked for twice', async () => {
-  const group = await account.made(await account.orderGroup('rockets'));
+  const group = await account.created(await account.orderGroup('rockets'));
   account.vendor.world.marksDeleted = true;
   account.vendor.server.mishap('DELETE /:place/:id', 'lost');
   assert.equal((await account.remove(group)).at(-1), 'gone');
@@ -122,8 +122,8 @@ test('a deletion whose answer was lost is not asked for twice', async () => {
 });
 
 test('commits are counted once an hour, at pulls, and not at synchronisations', async () => {
-  const group = await account.made(await account.orderGroup('rockets'));
-  const project = await account.made(await account.orderProject('engine', group));
+  const group = await account.created(await account.orderGroup('rockets'));
+  const project = await account.created(await account.orderProject('engine', group));
   const there = account.vendor.world.project(project.backend_id);
   there.commits = 1234;
   assert.equal(await account.sync(), ['In Sync', '']);
@@ -134,34 +134,34 @@ test('commits are counted once an hour, at pulls, and not at synchronisations', 
   there.commits = 1300;
   await account.act(project, 'pull');
   assert.is(await commits(project), 1300);
-  const told = account.fixture.events().filter(({ type }) => type.startsWith('resource_'));
-  assert.equal(told, []);
+  const reports = account.fixture.events().filter(({ type }) => type.startsWith('resource_'));
+  assert.equal(reports, []);
 });
 
 test('commits are counted page by page where GitLab does not tell their number', async () => {
-  const group = await account.made(await account.orderGroup('rockets'));
-  const project = await account.made(await account.orderProject('engine', group));
-  const { account: us, world } = account.vendor;
-  world.group(group.backend_id).members.set(us.id, 20);
+  const group = await account.created(await account.orderGroup('rockets'));
+  const project = await account.created(await account.orderProject('engine', group));
+  const { account: us, world: setup } = account.vendor;
+  setup.group(group.backend_id).members.set(us.id, 20);
   assert.is((await account.act(project, 'pull')).quotas[0].usage, 0);
-  world.project(project.backend_id).commits = 250;
+  setup.project(project.backend_id).commits = 250;
   account.calls();
   assert.is((await account.act(project, 'pull')).quotas[0].usage, 250);
   assert.is(account.calls().filter((route) => route === 'GET /projects/:id/repository/commits').length, 3);
 });
 
 test('a project that cannot be counted leaves its count, and the others are counted', async () => {
-  const group = await account.made(await account.orderGroup('rockets'));
-  const [gone, kept] = [
-    await account.made(await account.orderProject('engine', group)),
-    await account.made(await account.orderProject('wings', group)),
+  const group = await account.created(await account.orderGroup('rockets'));
+  const [gone, stored] = [
+    await account.created(await account.orderProject('engine', group)),
+    await account.created(await account.orderProject('wings', group)),
   ];
-  const { server, world } = account.vendor;
-  for (const { backend_id: id } of [gone, kept]) world.project(id).commits = 10;
+  const { server, world: setup } = account.vendor;
+  for (const { backend_id: id } of [gone, stored]) setup.project(id).commits = 10;
   server.mishap('GET /projects/:id', { status: 403, text: '{"message":"403 Forbidden"}' });
   account.fixture.clock.advance(3600);
   await account.pass(5);
-  assert.equal([await commits(gone), await commits(kept)], [0, 10]);
+  assert.equal([await commits(gone), await commits(stored)], [0, 10]);
 });
 
 test('the limit of GitLab is waited for', async () => {

@@ -31,7 +31,10 @@ const create = async (fields: Readonly<Record<string, unknown>> = {}, link: Json
     path: 'rocket',
     ...fields,
   });
-const refusal = async (answer: Promise<Json>): Promise<unknown[]> => [(await answer).status, (await answer).body];
+const rejection = async (response: Promise<Json>): Promise<unknown[]> => [
+  (await response).status,
+  (await response).body,
+];
 const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 
@@ -59,7 +62,7 @@ test('service metadata names its kinds; there are no properties', async () => {
 
 test('name, path and link are required', async () => {
   const required = ['This field is required.'];
-  assert.equal(await refusal(admin.post('/api/gitlab-groups/', {})), [
+  assert.equal(await rejection(admin.post('/api/gitlab-groups/', {})), [
     400,
     { name: required, service_project_link: required, path: required },
   ]);
@@ -67,25 +70,25 @@ test('name, path and link are required', async () => {
 
 test("a name has letters, digits, '_', '.', dash and space only", async () => {
   const rule = ["Name can only contain letters, digits, '_', '.', dash and space."];
-  for (const name of ['a/b', 'a!', 'a:b']) assert.equal(await refusal(create({ name })), [400, { name: rule }]);
+  for (const name of ['a/b', 'a!', 'a:b']) assert.equal(await rejection(create({ name })), [400, { name: rule }]);
 });
 
 test('a path keeps to the same characters, begins with no dash and ends in no dot', async () => {
   const ends = "Path cannot start with '-' or end in '.'.";
   const charset = "Path can only contain letters, digits, '_', '.', dash and space.";
-  assert.equal(await refusal(create({ path: 'a/b' })), [400, { path: [charset] }]);
-  for (const path of ['-a', 'a.', '.', '-']) assert.equal(await refusal(create({ path })), [400, { path: [ends] }]);
-  assert.equal(await refusal(create({ path: '-/' })), [400, { path: [charset, ends] }]);
-  assert.equal(await refusal(create({ path: 'p'.repeat(101) })), [
+  assert.equal(await rejection(create({ path: 'a/b' })), [400, { path: [charset] }]);
+  for (const path of ['-a', 'a.', '.', '-']) assert.equal(await rejection(create({ path })), [400, { path: [ends] }]);
+  assert.equal(await rejection(create({ path: '-/' })), [400, { path: [charset, ends] }]);
+  assert.equal(await rejection(create({ path: 'p'.repeat(101) })), [
     400,
     { path: ['Ensure this field has no more than 100 characters.'] },
   ]);
 });
 
 test('a creation is accepted and counted', async () => {
-  const made = await create({ description: 'Engines', tags: ['team:a'] });
-  assert.is(made.status, 201);
-  group = made.body;
+  const created = await create({ description: 'Engines', tags: ['team:a'] });
+  assert.is(created.status, 201);
+  group = created.body;
   const { access_url, description, name, projects, resource_type, state, tags, web_url } = group;
   assert.equal(
     { access_url, description, name, projects, resource_type, state, tags, web_url },
@@ -121,9 +124,9 @@ test('it is made, with the number of the group as its id', async () => {
 });
 
 test('the name and the path of a group are taken', async () => {
-  assert.equal(await refusal(create({ path: 'other' })), [400, { name: ['Group with this name already exists.'] }]);
-  assert.equal(await refusal(create({ name: 'Other' })), [400, { path: ['Group with this path already exists.'] }]);
-  assert.equal(await refusal(create()), [
+  assert.equal(await rejection(create({ path: 'other' })), [400, { name: ['Group with this name already exists.'] }]);
+  assert.equal(await rejection(create({ name: 'Other' })), [400, { path: ['Group with this path already exists.'] }]);
+  assert.equal(await rejection(create()), [
     400,
     { name: ['Group with this name already exists.'], path: ['Group with this path already exists.'] },
   ]);
@@ -139,12 +142,12 @@ test('the name and the path of a group that the caller does not see are told as 
   });
   const owner = await fixture.user('owner.elsewhere');
   await fixture.grant(customer, owner, 'owner');
-  const given = { name: 'Rocket science', path: 'rocket', service_project_link: other.link.url };
-  assert.equal(await refusal(fixture.as('owner.elsewhere').post('/api/gitlab-groups/', given)), [
+  const input = { name: 'Rocket science', path: 'rocket', service_project_link: other.link.url };
+  assert.equal(await rejection(fixture.as('owner.elsewhere').post('/api/gitlab-groups/', input)), [
     400,
     { name: ['Name cannot be used.'], path: ['Path cannot be used.'] },
   ]);
-  assert.equal(await refusal(fixture.staff.post('/api/gitlab-groups/', given)), [
+  assert.equal(await rejection(fixture.staff.post('/api/gitlab-groups/', input)), [
     400,
     { name: ['Group with this name already exists.'], path: ['Group with this path already exists.'] },
   ]);
@@ -169,17 +172,17 @@ test('they are taken for all settings with the same backend_url and username', a
     username: 'root',
   });
   assert.is((await create({}, otherUrl.link)).status, 201);
-  const ownWorlds = await Promise.all(
+  const ownSetups = await Promise.all(
     ['One', 'Two'].map((name) => simulatedService(fixture, 'gitlab', people, { name })),
   );
-  for (const { link } of ownWorlds)
+  for (const { link } of ownSetups)
     assert.is((await create({}, link)).status, 201, 'without backend_url each has a GitLab of its own');
   await work(fixture);
   fixture.events();
 });
 
 test('update is local and keeps to the rules of names', async () => {
-  assert.equal(await refusal(admin.patch(group.url, { name: 'a/b' })), [
+  assert.equal(await rejection(admin.patch(group.url, { name: 'a/b' })), [
     400,
     { name: ["Name can only contain letters, digits, '_', '.', dash and space."] },
   ]);
@@ -191,7 +194,7 @@ test('update is local and keeps to the rules of names', async () => {
 });
 
 test('a pull is scheduled; there is no start, stop and restart', async () => {
-  assert.equal(await refusal(admin.post(`${group.url}pull/`)), [
+  assert.equal(await rejection(admin.post(`${group.url}pull/`)), [
     202,
     { detail: 'Pull operation was successfully scheduled.' },
   ]);
@@ -210,7 +213,7 @@ test('a group with projects is not deleted', async () => {
     visibility_level: 0,
   });
   await work(fixture);
-  assert.equal(await refusal(admin.delete(group.url)), [
+  assert.equal(await rejection(admin.delete(group.url)), [
     409,
     { detail: 'This group contains projects. Only empty group can be deleted.' },
   ]);
@@ -226,7 +229,7 @@ test('a group with projects is not deleted', async () => {
 });
 
 test('destroy: gone', async () => {
-  assert.equal(await refusal(admin.delete(group.url)), [202, { detail: 'Deletion was scheduled.' }]);
+  assert.equal(await rejection(admin.delete(group.url)), [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await passage(fixture, group.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   assert.equal(await usages(fixture, forge.service), {});
   assert.equal(messages(), ['Resource Engines deletion has been scheduled.', 'GitLab Group Engines has been deleted.']);
@@ -247,7 +250,7 @@ test('a parent with groups is not deleted: the text names the kind', async () =>
   const link = (await fixture.staff.get('/api/gitlab-service-project-link/')).body.find(
     ({ service_name }: Json) => service_name === 'One',
   );
-  assert.equal(await refusal(people.clients.owner.delete(link.url)), [
+  assert.equal(await rejection(people.clients.owner.delete(link.url)), [
     409,
     { detail: 'Cannot delete service project link with existing gitlab groups' },
   ]);

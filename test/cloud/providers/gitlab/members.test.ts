@@ -10,7 +10,7 @@ let group: Json;
 
 test.before.each(async () => {
   account = await GitLabAccount.open();
-  group = await account.made(await account.orderGroup('rockets'));
+  group = await account.created(await account.orderGroup('rockets'));
 });
 test.after.each(() => account.close());
 
@@ -35,8 +35,8 @@ test('those with a role in the project and the owners of the customer become mem
   account.vendor.world.addUser({ username: 'alice', name: 'alice@example.com', email: 'other@example.com' });
   const expected = ['alice-ff8d98 30', 'bobby 30', 'carol 30', 'dora 30'];
   assert.equal(await members(), [...expected, us]);
-  const made = await account.made(await account.orderProject('engine', group));
-  assert.equal(await members(made), expected);
+  const created = await account.created(await account.orderProject('engine', group));
+  assert.equal(await members(created), expected);
 });
 
 test('a role that begins, ends or expires is followed', async () => {
@@ -68,9 +68,9 @@ test('whoever is made inactive or gets another address is followed', async () =>
 
 test('who was a member before stays as they are, and stays when a role ends', async () => {
   const { fixture, project } = account;
-  const { world } = account.vendor;
-  const bob = world.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
-  world.group(group.backend_id).members.set(bob.id, 10);
+  const { world: setup } = account.vendor;
+  const bob = setup.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
+  setup.group(group.backend_id).members.set(bob.id, 10);
   const role = await fixture.grant(project, await user('bob'), 'admin');
   assert.equal(await members(), ['alice 30', 'bob 10', us]);
   await revoke(role);
@@ -79,10 +79,10 @@ test('who was a member before stays as they are, and stays when a role ends', as
 
 test('an owner by the group is no member of the project, which is not tried again', async () => {
   const { fixture, project } = account;
-  const made = await account.made(await account.orderProject('engine', group));
+  const created = await account.created(await account.orderProject('engine', group));
   account.vendor.account.email = 'root@example.com';
   const role = await fixture.grant(project, await user('root'), 'admin');
-  assert.equal(await members(made), ['alice 30']);
+  assert.equal(await members(created), ['alice 30']);
   account.calls();
   await account.pass(4000);
   assert.equal(

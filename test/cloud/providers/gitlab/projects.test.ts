@@ -38,35 +38,38 @@ const create = async (fields: Readonly<Record<string, unknown>> = {}): Promise<J
     visibility_level: 10,
     ...fields,
   });
-const refusal = async (answer: Promise<Json>): Promise<unknown[]> => [(await answer).status, (await answer).body];
+const rejection = async (response: Promise<Json>): Promise<unknown[]> => [
+  (await response).status,
+  (await response).body,
+];
 const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 
 test('name, group, visibility_level and link are required', async () => {
   const required = ['This field is required.'];
-  assert.equal(await refusal(admin.post('/api/gitlab-projects/', {})), [
+  assert.equal(await rejection(admin.post('/api/gitlab-projects/', {})), [
     400,
     { name: required, service_project_link: required, group: required, visibility_level: required },
   ]);
 });
 
 test("a name has letters, digits, '_', '-' and '.' only, begins with no dash and ends in no dot", async () => {
-  assert.equal(await refusal(create({ name: 'a b' })), [
+  assert.equal(await rejection(create({ name: 'a b' })), [
     400,
     { name: ["Name can contain only letters, digits, '_', '-' and '.'."] },
   ]);
   for (const name of ['-a', 'a.'])
-    assert.equal(await refusal(create({ name })), [400, { name: ["Name cannot start with '-' or end in '.'."] }]);
+    assert.equal(await rejection(create({ name })), [400, { name: ["Name cannot start with '-' or end in '.'."] }]);
 });
 
 test('visibility_level is 0, 10 or 20', async () => {
   for (const level of [5, -10, 30, 'public', true]) {
-    assert.equal(await refusal(create({ visibility_level: level })), [
+    assert.equal(await rejection(create({ visibility_level: level })), [
       400,
       { visibility_level: [`"${level}" is not a valid choice.`] },
     ]);
   }
-  assert.equal(await refusal(create({ visibility_level: null })), [
+  assert.equal(await rejection(create({ visibility_level: null })), [
     400,
     { visibility_level: ['This field may not be null.'] },
   ]);
@@ -85,20 +88,20 @@ test('a group of another link is refused', async () => {
     })
   ).body;
   await work(fixture);
-  const refused = fixture.staff.post('/api/gitlab-projects/', {
+  const denial = fixture.staff.post('/api/gitlab-projects/', {
     service_project_link: forge.link.url,
     name: 'engine',
     group: foreign.url,
     visibility_level: 0,
   });
-  assert.equal(await refusal(refused), [400, { group: ['Group belongs to different service project link.'] }]);
+  assert.equal(await rejection(denial), [400, { group: ['Group belongs to different service project link.'] }]);
   fixture.events();
 });
 
 test('a creation is accepted with features off unless asked for', async () => {
-  const made = await create({ wiki_enabled: true, visibility_level: '20' });
-  assert.is(made.status, 201);
-  project = made.body;
+  const creation = await create({ wiki_enabled: true, visibility_level: '20' });
+  assert.is(creation.status, 201);
+  project = creation.body;
   const {
     access_url,
     group: its,
@@ -203,7 +206,7 @@ test('a project of a group that could not be made fails', async () => {
 });
 
 test('update is local: name, description and tags', async () => {
-  assert.equal(await refusal(admin.patch(project.url, { name: 'a b' })), [
+  assert.equal(await rejection(admin.patch(project.url, { name: 'a b' })), [
     400,
     { name: ["Name can contain only letters, digits, '_', '-' and '.'."] },
   ]);
@@ -225,7 +228,7 @@ test('a deletion that fails leaves the project Erred; the next one is forced', a
   await admin.delete(project.url);
   assert.equal(await passage(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'Erred']);
   assert.is((await present(project)).error_message, 'Simulated failure of delete');
-  assert.equal(await refusal(admin.delete(project.url)), [202, { detail: 'Deletion was scheduled.' }]);
+  assert.equal(await rejection(admin.delete(project.url)), [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await passage(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   await setOptions(fixture, forge.settings, { simulator_failures: null });
   assert.equal(messages(), [
@@ -271,7 +274,7 @@ test('an unknown group or project cannot be found', async () => {
 });
 
 test('a project is imported after its group only', async () => {
-  assert.equal(await refusal(link({ backend_id: '1', resource_type: 'GitLab.Project' })), [
+  assert.equal(await rejection(link({ backend_id: '1', resource_type: 'GitLab.Project' })), [
     400,
     { backend_id: ['You must import group with ID 1 first'] },
   ]);
@@ -297,7 +300,7 @@ test('commit_count tells the commits seen at GitLab', async () => {
 test('the group of an imported project must be of the same link', async () => {
   const other = (await fixture.staff.get('/api/projects/?name=Other')).body[0];
   await link({ backend_id: '2', resource_type: 'GitLab.Group', project: other.url });
-  assert.equal(await refusal(link({ backend_id: '2', resource_type: 'GitLab.Project' })), [
+  assert.equal(await rejection(link({ backend_id: '2', resource_type: 'GitLab.Project' })), [
     400,
     { project: ['Group belongs to different service project link.'] },
   ]);

@@ -27,8 +27,8 @@ const upload = (client: Client, content: string | Uint8Array<ArrayBuffer>, name 
 
 attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
   const { clients, fixture, users } = jira;
-  const answer = await upload(clients.owner, 'It broke.');
-  const attachment = answer.body;
+  const response = await upload(clients.owner, 'It broke.');
+  const attachment = response.body;
   const expected = {
     url: `${fixture.url}${path}${attachment.uuid}/`,
     uuid: attachment.uuid,
@@ -41,7 +41,7 @@ attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Cr
     state: 'Creation Scheduled',
     error_message: '',
   };
-  assert.equal([answer.status, attachment], [201, expected]);
+  assert.equal([response.status, attachment], [201, expected]);
   assert.equal(await passage(fixture, attachment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(attachment.url)).body, { ...expected, state: 'OK' });
   const atJira =

@@ -35,8 +35,8 @@ const textsAtJira = (): string[] =>
 
 comments('a comment is created here and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
   const { clients, fixture, users } = jira;
-  const answer = await clients.owner.post(path, { issue: issue.url, message: 'Looking into it' });
-  const comment = answer.body;
+  const response = await clients.owner.post(path, { issue: issue.url, message: 'Looking into it' });
+  const comment = response.body;
   const expected = {
     url: `${fixture.url}${path}${comment.uuid}/`,
     uuid: comment.uuid,
@@ -48,8 +48,8 @@ comments('a comment is created here and then at JIRA: 201, Creation Scheduled, C
     state: 'Creation Scheduled',
     error_message: '',
   };
-  assert.equal([answer.status, comment], [201, expected]);
-  assert.is(answer.headers.get('location'), comment.url);
+  assert.equal([response.status, comment], [201, expected]);
+  assert.is(response.headers.get('location'), comment.url);
   assert.equal(await passage(fixture, comment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(comment.url)).body, { ...expected, author_username: 'simulator', state: 'OK' });
 });

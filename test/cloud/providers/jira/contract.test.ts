@@ -10,7 +10,7 @@ function contract(backend: Backend): void {
   let account: JiraAccount;
   const isReal = backend === 'driver';
   const url = (path: string): string | null => (isReal ? account.vendor.url + path : null);
-  const told = (): string[] => account.fixture.events().map(({ message }) => message);
+  const reports = (): string[] => account.fixture.events().map(({ message }) => message);
   const gone = async ({ url: link }: Json): Promise<void> => {
     assert.is((await account.alice.delete(link)).status, 202);
     assert.is((await account.passage(link)).at(-1), 'gone');
@@ -44,7 +44,7 @@ function contract(backend: Backend): void {
     assert.equal(await account.sync(), ['In Sync', '']);
     assert.equal(await account.read(web.url), renamed);
     assert.is((await account.remove(web, account.fixture.staff)).at(-1), 'gone');
-    assert.equal(told(), [
+    assert.equal(reports(), [
       'Resource Web creation has been scheduled.',
       'Resource Web has been created.',
       "JIRA Project Website has been updated. Name has been changed from 'Web' to 'Website'.",
@@ -54,7 +54,7 @@ function contract(backend: Backend): void {
   });
 
   test('a key that another project has is refused', async () => {
-    await account.made(await account.order('Web'));
+    await account.created(await account.order('Web'));
     const { url: link } = await account.order('Other', { key: 'WEB' });
     await account.passage(link);
     const { error_message: text, state } = await account.read(link);
@@ -62,7 +62,7 @@ function contract(backend: Backend): void {
   });
 
   test('an issue is created, changed and deleted, with a subtask', async () => {
-    const web = await account.made(await account.order('Web'));
+    const web = await account.created(await account.order('Web'));
     const ordered = await account.orderIssue(web, 'The shop is closed', { description: 'Since\ntoday' });
     assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const issue = await account.read(ordered.url);
@@ -91,14 +91,14 @@ function contract(backend: Backend): void {
     );
     for (const one of [below, issue]) await gone(one);
     assert.equal(
-      told().filter((message) => !message.includes('Web')),
+      reports().filter((message) => !message.includes('Web')),
       [],
     );
   });
 
   test('a comment is written, changed and deleted', async () => {
-    const issue = await account.made(
-      await account.orderIssue(await account.made(await account.order('Web')), 'Closed'),
+    const issue = await account.created(
+      await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );
     const ordered = await account.orderComment(issue, 'It is the lock');
     assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
@@ -109,8 +109,8 @@ function contract(backend: Backend): void {
   });
 
   test('a file is attached, read and deleted', async () => {
-    const issue = await account.made(
-      await account.orderIssue(await account.made(await account.order('Web')), 'Closed'),
+    const issue = await account.created(
+      await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );
     const ordered = await account.orderAttachment(issue, 'Türschloß.txt', Buffer.from('knock knock'));
     assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
@@ -121,15 +121,15 @@ function contract(backend: Backend): void {
   });
 
   test('webhooks of an issue and a comment read them again', async () => {
-    const issue = await account.made(
-      await account.orderIssue(await account.made(await account.order('Web')), 'Closed'),
+    const issue = await account.created(
+      await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );
-    const comment = await account.made(await account.orderComment(issue, 'It is the lock'));
-    for (const answer of [
+    const comment = await account.created(await account.orderComment(issue, 'It is the lock'));
+    for (const response of [
       await account.hook('jira:issue_updated', 'WEB-1'),
       await account.hook('comment_updated', 'WEB-1', (await backendId(comment)) ?? ''),
     ])
-      assert.equal([answer.status, answer.body], [201, { detail: 'Webhook was accepted.' }]);
+      assert.equal([response.status, response.body], [201, { detail: 'Webhook was accepted.' }]);
     assert.equal(await account.read(comment.url), comment);
     const { updated: _, ...same } = issue;
     const { updated: __, ...now } = await account.read(issue.url);
@@ -143,7 +143,7 @@ function contract(backend: Backend): void {
     });
 
   test('an unlinked project is imported again', async () => {
-    const web = await account.made(await account.order('Web'));
+    const web = await account.created(await account.order('Web'));
     const { staff } = account.fixture;
     assert.is((await staff.post(`${web.url}unlink/`)).status, 204);
     assert.equal(await account.sync(), ['In Sync', '']);

@@ -11,17 +11,17 @@ let web: Json;
 
 test.before.each(async () => {
   account = await JiraAccount.open();
-  web = await account.made(await account.order('Web'));
+  web = await account.created(await account.order('Web'));
 });
 test.after.each(() => account.close());
 
-const world = () => account.vendor.world;
+const setup = () => account.vendor.world;
 const there = (key: string) => {
-  const issue = world().issues.get(key);
+  const issue = setup().issues.get(key);
   if (!issue) throw new Error(`There is no ${key}`);
   return issue;
 };
-const helen = () => world().users[1] as (typeof account.vendor.world.users)[number];
+const helen = () => setup().users[1] as (typeof account.vendor.world.users)[number];
 const state = async ({ url }: Json): Promise<unknown[]> => {
   await account.passage(url);
   const { error_message: text, state: now } = await account.read(url);
@@ -38,16 +38,16 @@ for (const [what, mishap, calls] of lost) {
   test(`an issue, a comment and a file are made once when the answer is ${what}`, async () => {
     const routes = ['issue', 'issue/:key/comment', 'issue/:key/attachments'].map((path) => `POST /api/2/${path}`);
     const [makeIssue = '', makeComment = '', attach = ''] = routes;
-    const twin = await account.made(await account.orderIssue(web, 'Closed', { description: 'Since today' }));
+    const twin = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since today' }));
     account.vendor.server.mishap(makeIssue, mishap);
     const issue = await account.orderIssue(web, 'Closed', { description: 'Since today' });
     assert.equal([await state(issue), count(makeIssue)], [['OK', ''], calls]);
-    assert.equal([(await account.read(issue.url)).key, [...world().issues.keys()]], ['WEB-2', ['WEB-1', 'WEB-2']]);
+    assert.equal([(await account.read(issue.url)).key, [...setup().issues.keys()]], ['WEB-2', ['WEB-1', 'WEB-2']]);
     for (const [route, order] of [
       [makeComment, () => account.orderComment(twin, 'Hello')],
       [attach, () => account.orderAttachment(twin, 'a.txt', Buffer.from('abc'))],
     ] as const) {
-      await account.made(await order());
+      await account.created(await order());
       account.vendor.server.mishap(route, mishap);
       assert.equal([await state(await order()), count(route)], [['OK', ''], calls]);
     }
@@ -65,11 +65,11 @@ test('two issues that cannot be told from each other are made one after the othe
   const issues = [await account.orderIssue(web, 'Closed'), await account.orderIssue(web, 'Closed')];
   for (const issue of issues) assert.equal(await state(issue), ['OK', '']);
   const keys = await Promise.all(issues.map(async ({ url }) => (await account.read(url)).key));
-  assert.equal([keys.sort(), world().issues.size], [['WEB-1', 'WEB-2'], 2]);
+  assert.equal([keys.sort(), setup().issues.size], [['WEB-1', 'WEB-2'], 2]);
 });
 
 test('a project of the same key that was there before is not taken for one whose answer was lost', async () => {
-  world().addProject({ key: 'SHOP', name: 'Shop' });
+  setup().addProject({ key: 'SHOP', name: 'Shop' });
   account.vendor.server.mishap('POST /api/2/project', 'lost');
   assert.equal(await state(await account.order('Shop')), [
     'Erred',
@@ -78,12 +78,12 @@ test('a project of the same key that was there before is not taken for one whose
 });
 
 test('the account is the lead of its projects, which are made from the template', () => {
-  const { lead, template } = world().projects.get('WEB') ?? {};
+  const { lead, template } = setup().projects.get('WEB') ?? {};
   assert.equal([lead?.name, template?.name], ['tenantry', 'Scrum software development']);
 });
 
 test('only what differs at JIRA is sent with a change', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed', { description: 'Since\ntoday' }));
+  const issue = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since\ntoday' }));
   there('WEB-1').description = 'Since\r\ntoday ';
   await account.alice.patch(issue.url, { summary: 'Open' });
   await account.passage(issue.url);
@@ -95,29 +95,29 @@ test('only what differs at JIRA is sent with a change', async () => {
 });
 
 test('a comment names who has written it, and is shown without that', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed'));
-  const comment = await account.made(await account.orderComment(issue, 'It is\nthe lock'));
+  const issue = await account.created(await account.orderIssue(web, 'Closed'));
+  const comment = await account.created(await account.orderComment(issue, 'It is\nthe lock'));
   assert.is(there('WEB-1').comments[0]?.body, 'It is\nthe lock\n\n(added by Alice Liddell [alice])');
   assert.is(comment.message, 'It is\nthe lock');
 });
 
 test('a large file arrives as it was, under its name', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed'));
+  const issue = await account.created(await account.orderIssue(web, 'Closed'));
   const content = Buffer.alloc(10 * 1024 * 1024 - 3, 'tenantry\r\n--');
-  await account.made(await account.orderAttachment(issue, 'Türschloß "1".bin', content));
+  await account.created(await account.orderAttachment(issue, 'Türschloß "1".bin', content));
   const [attachment] = there('WEB-1').attachments;
   assert.is(attachment?.filename, 'Türschloß %221%22.bin');
   assert.ok(attachment?.content.equals(content));
 });
 
 test('what JIRA refuses makes the issue Erred, with all that JIRA says', async () => {
-  world().priorities.pop();
+  setup().priorities.pop();
   const issue = await account.orderIssue(web, 'Closed', { priority: await account.offer('priorities', 'Lowest') });
   assert.equal(await state(issue), ['Erred', "Priority name 'Lowest' is not valid"]);
 });
 
 test('webhooks bring what has happened at JIRA', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed'));
+  const issue = await account.created(await account.orderIssue(web, 'Closed'));
   const known = there('WEB-1');
   Object.assign(known, { status: 'Done', resolution: 'Fixed', resolved: Date.parse('2018-01-06T10:00:00Z') });
   known.assignee = helen();
@@ -138,9 +138,9 @@ test('webhooks bring what has happened at JIRA', async () => {
   assert.is((await account.hook('comment_deleted', 'WEB-1', '77')).status, 201);
   assert.equal(await comments(), []);
 
-  const [type, priority] = [world().types[1], 'High'];
+  const [type, priority] = [setup().types[1], 'High'];
   if (type)
-    world().addIssue(known.project, {
+    setup().addIssue(known.project, {
       summary: 'New',
       description: null,
       type,
@@ -149,25 +149,25 @@ test('webhooks bring what has happened at JIRA', async () => {
       creator: helen(),
     });
   assert.is((await account.hook('jira:issue_created', 'WEB-2')).status, 201);
-  const [made] = (await account.fixture.staff.get('/api/jira-issues/?key=WEB-2')).body;
+  const [created] = (await account.fixture.staff.get('/api/jira-issues/?key=WEB-2')).body;
   assert.equal(
-    [made.summary, made.type_name, made.creator_username, made.user, made.state],
+    [created.summary, created.type_name, created.creator_username, created.user, created.state],
     ['New', 'Bug', 'helen', null, 'OK'],
   );
-  world().issues.delete('WEB-2');
+  setup().issues.delete('WEB-2');
   assert.is((await account.hook('jira:issue_deleted', 'WEB-2')).status, 201);
   assert.equal((await account.fixture.staff.get('/api/jira-issues/?key=WEB-2')).body, []);
 });
 
 test('a webhook leads to no other path than that of a comment', async () => {
-  await account.made(await account.orderIssue(web, 'Closed'));
+  await account.created(await account.orderIssue(web, 'Closed'));
   account.calls();
   assert.is((await account.hook('comment_updated', 'WEB-1', '../../../project/OLD')).status, 201);
   assert.equal(account.calls(), []);
 });
 
 test('comments are looked for on all pages', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed'));
+  const issue = await account.created(await account.orderIssue(web, 'Closed'));
   account.vendor.largestPage = 2;
   for (let n = 0; n < 5; n++) there('WEB-1').comments.push({ id: String(n), body: `Text ${n}`, author: helen() });
   account.vendor.server.mishap('POST /api/2/issue/:key/comment', 'lost');
@@ -176,7 +176,7 @@ test('comments are looked for on all pages', async () => {
 });
 
 test('an unknown state of an issue is shown', async () => {
-  const issue = await account.made(await account.orderIssue(web, 'Closed'));
+  const issue = await account.created(await account.orderIssue(web, 'Closed'));
   there('WEB-1').status = 'Waiting for the moon';
   await account.hook('jira:issue_updated', 'WEB-1');
   const { state: now, status } = await account.read(issue.url);

@@ -30,9 +30,9 @@ issues(
   'an issue is created here and then at JIRA, which gives it its key: 201, Creation Scheduled, Creating, OK',
   async () => {
     const { clients, fixture, project, users, web } = jira;
-    const answer = await clients.owner.post(path, { ...body, description: 'Since Monday' });
-    const issue = answer.body;
-    assert.is(answer.headers.get('location'), issue.url);
+    const response = await clients.owner.post(path, { ...body, description: 'Since Monday' });
+    const issue = response.body;
+    assert.is(response.headers.get('location'), issue.url);
     const people = (value: string) =>
       Object.fromEntries(
         ['creator', 'assignee', 'reporter'].flatMap((role) =>
@@ -69,19 +69,19 @@ issues(
       state: 'Creation Scheduled',
       error_message: '',
     };
-    assert.equal([answer.status, issue], [201, expected]);
+    assert.equal([response.status, issue], [201, expected]);
     assert.equal(await passage(fixture, issue.url), ['Creation Scheduled', 'Creating', 'OK']);
-    const made = (await clients.owner.get(issue.url)).body;
+    const creation = (await clients.owner.get(issue.url)).body;
     const account = { username: 'simulator', name: 'JIRA simulator', email: 'simulator@jira.example.com' };
     const named = (role: string) =>
       Object.fromEntries(Object.entries(account).map(([member, value]) => [`${role}_${member}`, value]));
-    assert.equal(made, {
+    assert.equal(creation, {
       ...expected,
       ...named('creator'),
       ...named('reporter'),
       key: 'WEB-1',
       status: 'To Do',
-      updated: made.updated,
+      updated: creation.updated,
       state: 'OK',
     });
   },
@@ -94,9 +94,9 @@ issues('keys are counted by JIRA project', async () => {
 });
 
 issues('creation needs a JIRA project, a type, a summary and a priority', async () => {
-  const { body: answer, status } = await jira.clients.owner.post(path, {});
+  const { body: response, status } = await jira.clients.owner.post(path, {});
   assert.equal(
-    [status, answer],
+    [status, response],
     [400, { jira_project: required, type: required, summary: required, priority: required }],
   );
   assert.equal((await jira.clients.owner.post(path, { ...body, summary: 'x'.repeat(256) })).body, {
@@ -112,13 +112,13 @@ issues('type and priority are those of the settings of the JIRA project', async 
   const other = await simulatedService(fixture, 'jira', jira, { name: 'Other' });
   const foreign = async (kind: string, name: string): Promise<string> =>
     (await fixture.staff.get(`/api/${kind}/?settings_uuid=${other.settings.uuid}&name_exact=${name}`)).body[0].url;
-  const answer = await jira.clients.owner.post(path, {
+  const response = await jira.clients.owner.post(path, {
     ...body,
     type: await foreign('jira-issue-types', 'Task'),
     priority: await foreign('jira-priorities', 'Low'),
   });
   assert.equal(
-    [answer.status, answer.body],
+    [response.status, response.body],
     [
       400,
       {
@@ -136,8 +136,8 @@ issues('only a subtask has a parent, of the same JIRA project', async () => {
   assert.equal((await clients.owner.post(path, { ...body, parent: parent.url })).body, {
     parent: ['Issue type is not subtask, parent issue is not allowed.'],
   });
-  const elsewhere = await jira.issue({ jira_project: (await jiraProject('ELSE')).url });
-  assert.equal((await clients.owner.post(path, { ...body, type: subtask, parent: elsewhere.url })).body, {
+  const remote = await jira.issue({ jira_project: (await jiraProject('ELSE')).url });
+  assert.equal((await clients.owner.post(path, { ...body, type: subtask, parent: remote.url })).body, {
     parent: ['Parent issue should belong to the same JIRA project.'],
   });
   const child = await jira.issue({ type: subtask, parent: parent.url, summary: 'Child' });
@@ -148,8 +148,8 @@ issues('only a subtask has a parent, of the same JIRA project', async () => {
   assert.equal((await clients.owner.patch(child.url, { type: body.type })).body, {
     parent: ['Issue type is not subtask, parent issue is not allowed.'],
   });
-  const refused = await clients.owner.delete(parent.url);
-  assert.equal([refused.status, refused.body], [409, { detail: 'Cannot delete issue with existing subtasks' }]);
+  const rejection = await clients.owner.delete(parent.url);
+  assert.equal([rejection.status, rejection.body], [409, { detail: 'Cannot delete issue with existing subtasks' }]);
 });
 
 issues('a subtask waits for its parent, and an issue for its JIRA project', async () => {
@@ -283,11 +283,11 @@ issues('a change goes to JIRA: 200, Update Scheduled, Updating, OK', async () =>
   const early = await clients.owner.patch(issue.url, { summary: 'Again' });
   assert.equal([early.status, early.body], [409, { detail: 'Valid states for operation: OK.' }]);
   assert.equal(await passage(fixture, issue.url), ['Update Scheduled', 'Updating', 'OK']);
-  const world =
+  const setup =
     fixture.server.app.db.value<string>(
       sql`SELECT "values" FROM simulated_object WHERE kind = 'Issue' AND backend_id = ${issue.key}`,
     ) ?? '';
-  const { description, priority_name, summary, type_name } = JSON.parse(world);
+  const { description, priority_name, summary, type_name } = JSON.parse(setup);
   assert.equal(
     { description, priority_name, summary, type_name },
     { description: 'New cable', priority_name: 'Low', summary: 'Fixed', type_name: 'Bug' },
@@ -307,8 +307,8 @@ issues('what changes nothing leaves the issue OK; PUT needs type, summary and pr
 
 issues('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async () => {
   const issue = await jira.issue();
-  const { body: answer, status } = await jira.clients.owner.delete(issue.url);
-  assert.equal([status, answer], [202, { detail: 'Deletion was scheduled.' }]);
+  const { body: response, status } = await jira.clients.owner.delete(issue.url);
+  assert.equal([status, response], [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal((await jira.clients.owner.delete(issue.url)).body, { detail: 'Valid states for operation: OK, Erred.' });
   assert.equal(await passage(jira.fixture, issue.url), ['Deletion Scheduled', 'Deleting', 'gone']);
 });
@@ -337,12 +337,13 @@ issues('a failure is Erred with its text; from Erred it can be deleted, whatever
 issues('no more than four issues are Creating at once, and one whose JIRA project never came is Erred', async () => {
   const { clients, fixture, link, settings } = jira;
   await setOptions(fixture, settings, { simulator_latency: 'create=60000,*=0', simulator_failures: 'Project.create' });
-  const made: string[] = [];
-  for (let n = 0; n < 6; n++) made.push((await clients.owner.post(path, { ...body, summary: `Many ${n}` })).body.url);
+  const creation: string[] = [];
+  for (let n = 0; n < 6; n++)
+    creation.push((await clients.owner.post(path, { ...body, summary: `Many ${n}` })).body.url);
   await step(fixture);
   await step(fixture);
   const states = async (): Promise<string[]> =>
-    Promise.all(made.map(async (url) => (await clients.owner.get(url)).body.state));
+    Promise.all(creation.map(async (url) => (await clients.owner.get(url)).body.state));
   assert.equal(await states(), [
     'Creating',
     'Creating',
@@ -356,7 +357,7 @@ issues('no more than four issues are Creating at once, and one whose JIRA projec
   await work(fixture);
   assert.equal(
     await states(),
-    made.map(() => 'OK'),
+    creation.map(() => 'OK'),
   );
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const lost = (
@@ -390,8 +391,8 @@ issues('nothing is created while the settings are Erred', async () => {
   const { db } = fixture.server.app;
   const set = (state: string): unknown => db.write(() => db.run(sql`UPDATE service_settings SET state = ${state}`));
   set('Erred');
-  const { body: answer, status } = await clients.owner.post(path, body);
-  assert.equal([status, answer], [409, { detail: 'Cannot create resource if its service is in erred state.' }]);
+  const { body: response, status } = await clients.owner.post(path, body);
+  assert.equal([status, response], [409, { detail: 'Cannot create resource if its service is in erred state.' }]);
   set('In Sync');
 });
 
@@ -440,8 +441,8 @@ issues('filters: created and updated, before and after', async () => {
   for (const query of [`created_before=${issue.created}`, `updated_before=${issue.updated}`])
     assert.ok((await summaries(`${query}&summary=latest`)).length === 1, query);
   assert.not.ok((await summaries('created_before=2018-01-05T04:48:00Z')).includes('Latest'));
-  const { body: answer, status } = await fixture.staff.get(`${path}?created_before=yesterday`);
-  assert.equal([status, Object.keys(answer)], [400, ['created_before']]);
+  const { body: response, status } = await fixture.staff.get(`${path}?created_before=yesterday`);
+  assert.equal([status, Object.keys(response)], [400, ['created_before']]);
 });
 
 issues('access_url is the page of the issue at the site', async () => {

@@ -67,7 +67,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     [1, 1],
   );
 
-  const { world } = kill.vendor;
+  const { world: setup } = kill.vendor;
   const attach = 'POST /api/2/issue/:key/attachments';
   kill.spoil([attach]);
   for (const { url } of issues) {
@@ -78,7 +78,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
   }
   await killAfter(attach);
   assert.equal(
-    [...world.issues.values()].map(({ attachments }) => attachments.length),
+    [...setup.issues.values()].map(({ attachments }) => attachments.length),
     [1, 1],
   );
 
@@ -91,7 +91,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     await killAfter(route);
   }
   assert.equal(
-    [...world.issues.values()].map(({ comments, summary }) => [
+    [...setup.issues.values()].map(({ comments, summary }) => [
       summary,
       comments.map(({ body }) => body.split('\n')[0]),
     ]),
@@ -110,7 +110,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     await killAfter(route as string);
     assert.equal(await kill.rows(`jira-${list}`), []);
   }
-  assert.is(world.issues.size, 0);
+  assert.is(setup.issues.size, 0);
 });
 
 test.run();

@@ -222,8 +222,11 @@ projects('a project found at JIRA is imported with its key', async () => {
   fixture.clock.advance(1800);
   await work(fixture);
   const link = `${service.url}link/`;
-  const [found] = (await fixture.staff.get(link)).body;
-  assert.equal([found.backend_id, found.name, found.resource_type], ['SIM1', 'unmanaged-project-1', 'JIRA.Project']);
+  const [matches] = (await fixture.staff.get(link)).body;
+  assert.equal(
+    [matches.backend_id, matches.name, matches.resource_type],
+    ['SIM1', 'unmanaged-project-1', 'JIRA.Project'],
+  );
   const { body, status } = await fixture.staff.post(link, { backend_id: 'SIM1', project: project.url });
   assert.equal([status, body.state], [200, 'OK']);
   assert.is((await fixture.staff.get(body.url)).body.backend_id, 'SIM1');

@@ -25,13 +25,13 @@ export async function startJira(fixture: Fixture, options: Readonly<Record<strin
         `/api/${path}/?settings_uuid=${service.settings.uuid}&name_exact=${encodeURIComponent(name)}`,
       )
     ).body[0].url;
-  const made = async ({ body, status }: { body: Json; status: number }): Promise<Json> => {
+  const created = async ({ body, status }: { body: Json; status: number }): Promise<Json> => {
     if (status !== 201) throw new Error(JSON.stringify(body));
     await work(fixture);
     return (await fixture.staff.get(body.url)).body;
   };
   const jiraProject = async (key: string, fields = {}): Promise<Json> =>
-    made(
+    created(
       await fixture.staff.post('/api/jira-projects/', {
         service_project_link: service.link.url,
         name: `Project ${key}`,
@@ -46,7 +46,7 @@ export async function startJira(fixture: Fixture, options: Readonly<Record<strin
   const priority = (name: string): Promise<string> => named('jira-priorities', name);
   const [task, medium] = [await type('Task'), await priority('Medium')];
   const issue = async (fields = {}, by: keyof Personas['clients'] = 'owner'): Promise<Json> =>
-    made(
+    created(
       await people.clients[by].post('/api/jira-issues/', {
         jira_project: web.url,
         type: task,

@@ -40,17 +40,17 @@ function atJira(change: (backend: SimulatedBackend) => void): void {
 }
 
 const changeAtJira = (kind: string, id: string, values: object): void =>
-  atJira((world) => {
-    const object = world.find(kind, id);
+  atJira((setup) => {
+    const object = setup.find(kind, id);
     assert.ok(object);
-    world.change(object, { ...values });
+    setup.change(object, { ...values });
   });
 
 const removeAtJira = (kind: string, id: string): void =>
-  atJira((world) => {
-    const object = world.find(kind, id);
+  atJira((setup) => {
+    const object = setup.find(kind, id);
     assert.ok(object);
-    world.remove(object);
+    setup.remove(object);
   });
 
 const byKey = async (key: string): Promise<Json> =>
@@ -64,13 +64,13 @@ webhooks('it takes POST alone, needs no token and ignores one', async () => {
     [405, 'POST, OPTIONS'],
   );
   const { key } = await jira.issue();
-  const answer = await jira.fixture.anonymous.send(
+  const response = await jira.fixture.anonymous.send(
     'POST',
     `${path}?secret=hush%20hush,%20little%20baby`,
     { webhookEvent: 'jira:issue_updated', issue: { key } },
     { Authorization: 'Token stale' },
   );
-  assert.equal([answer.status, answer.body], [201, { detail: 'Webhook was accepted.' }]);
+  assert.equal([response.status, response.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
 webhooks('a secret that is missing or of no settings is 403, before the body is looked at', async () => {
@@ -133,7 +133,7 @@ webhooks('an unknown project or issue is 400', async () => {
 
 webhooks('what JIRA sends besides is accepted with strict_input, too', async () => {
   const { key } = await jira.issue();
-  const answer = await jira.fixture.anonymous.post(
+  const response = await jira.fixture.anonymous.post(
     `${path}?secret=hush%20hush,%20little%20baby&user_id=ada&user_key=ada`,
     {
       timestamp: 1515127624000,
@@ -143,7 +143,7 @@ webhooks('what JIRA sends besides is accepted with strict_input, too', async () 
       changelog: {},
     },
   );
-  assert.equal([answer.status, answer.body], [201, { detail: 'Webhook was accepted.' }]);
+  assert.equal([response.status, response.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
 webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing else of the body is used', async () => {
@@ -174,8 +174,8 @@ webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing els
 webhooks('jira:issue_created: an issue made at JIRA comes here, made by nobody here', async () => {
   const { clients, fixture } = jira;
   const mine = await jira.issue();
-  atJira((world) =>
-    world.add('Issue', 900, 'WEB-900', {
+  atJira((setup) =>
+    setup.add('Issue', 900, 'WEB-900', {
       name: 'From JIRA',
       summary: 'From JIRA',
       description: 'Typed there',
@@ -214,11 +214,11 @@ webhooks('jira:issue_created of what JIRA does not have makes nothing', async ()
 
 webhooks('jira:issue_deleted: an issue that is gone there goes here, one that is still there stays', async () => {
   const { fixture } = jira;
-  const [gone, kept] = [await jira.issue(), await jira.issue()];
+  const [gone, stored] = [await jira.issue(), await jira.issue()];
   removeAtJira('Issue', gone.key);
-  for (const { key } of [gone, kept]) assert.is((await receive('jira:issue_deleted', key)).status, 201);
+  for (const { key } of [gone, stored]) assert.is((await receive('jira:issue_deleted', key)).status, 201);
   await work(fixture);
-  assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(kept.url)).status], [404, 200]);
+  assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(stored.url)).status], [404, 200]);
 });
 
 webhooks(
@@ -226,8 +226,8 @@ webhooks(
   async () => {
     const { clients, fixture } = jira;
     const issue = await jira.issue();
-    atJira((world) =>
-      world.add('Comment', 900, '77001', { name: '', message: 'Restart it', issue: issue.key, author_username: 'ada' }),
+    atJira((setup) =>
+      setup.add('Comment', 900, '77001', { name: '', message: 'Restart it', issue: issue.key, author_username: 'ada' }),
     );
     assert.is((await receive('comment_created', issue.key, '77001')).status, 201);
     await work(fixture);
@@ -269,8 +269,8 @@ webhooks('comment_deleted: a comment that is gone there goes here', async () => 
 webhooks('a comment of another issue is none of this one', async () => {
   const { fixture } = jira;
   const [here, there] = [await jira.issue(), await jira.issue()];
-  atJira((world) =>
-    world.add('Comment', 901, '77002', { name: '', message: 'There', issue: there.key, author_username: 'ada' }),
+  atJira((setup) =>
+    setup.add('Comment', 901, '77002', { name: '', message: 'There', issue: there.key, author_username: 'ada' }),
   );
   assert.is((await receive('comment_created', here.key, '77002')).status, 201);
   await work(fixture);
@@ -290,12 +290,15 @@ webhooks('a webhook about what is being created here waits until that is done, a
   await step(fixture);
   await step(fixture);
   const key = `WEB-${fixture.server.app.db.value<number>(sql`SELECT value FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
-  atJira((world) => world.add('Issue', 902, key, { name: '', summary: 'Quick webhook', project: 'WEB' }));
+  atJira((setup) => setup.add('Issue', 902, key, { name: '', summary: 'Quick webhook', project: 'WEB' }));
   assert.is((await receive('jira:issue_created', key)).status, 201);
   await work(fixture);
   await work(fixture);
   assert.equal(
-    (await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map((made: Json) => [made.key, made.url]),
+    (await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map((created: Json) => [
+      created.key,
+      created.url,
+    ]),
     [[key, issue.url]],
   );
   await setOptions(fixture, settings, { simulator_latency: '0' });

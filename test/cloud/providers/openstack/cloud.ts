@@ -17,13 +17,13 @@ export async function startCloud(fixture: Fixture, options: Readonly<Record<stri
     external_network_id: 'public-net',
     ...options,
   });
-  const made = await people.clients.admin.post('/api/openstack-tenants/', {
+  const created = await people.clients.admin.post('/api/openstack-tenants/', {
     service_project_link: service.link.url,
     name: 'Lab',
   });
-  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body));
   await work(fixture);
-  const tenant = (await fixture.staff.get(made.body.url)).body;
+  const tenant = (await fixture.staff.get(created.body.url)).body;
   const subnet = (await fixture.staff.get(`/api/openstack-subnets/?tenant_uuid=${tenant.uuid}`)).body[0];
   fixture.events();
   return { ...service, fixture, people, tenant, subnet };
@@ -58,18 +58,18 @@ export async function instanceBody(
 
 /** Unlinks a resource, as the owner. */
 export const unlink = async ({ people }: Pick<Cloud, 'people'>, { url }: Json): Promise<[number, Json]> => {
-  const answer = await people.clients.owner.post(`${url}unlink/`);
-  return [answer.status, answer.body];
+  const response = await people.clients.owner.post(`${url}unlink/`);
+  return [response.status, response.body];
 };
 
 /** Posts to a path as the project's administrator; answers status and body. */
 export async function post({ people }: Pick<Cloud, 'people'>, path: string, body?: unknown): Promise<[number, Json]> {
-  const answer = await people.clients.admin.post(path, body);
-  return [answer.status, answer.body];
+  const response = await people.clients.admin.post(path, body);
+  return [response.status, response.body];
 }
 
 /** An object made by the project's administrator, when its operation has ended. */
-export async function made(cloud: Cloud, path: string, body?: unknown): Promise<Json> {
+export async function created(cloud: Cloud, path: string, body?: unknown): Promise<Json> {
   const [status, object] = await post(cloud, path, body);
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(object)}`);
   await work(cloud.fixture);
@@ -77,10 +77,10 @@ export async function made(cloud: Cloud, path: string, body?: unknown): Promise<
 }
 
 export const instance = async (cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
-  made(cloud, '/api/openstack-instances/', await instanceBody(cloud, fields));
+  created(cloud, '/api/openstack-instances/', await instanceBody(cloud, fields));
 
 export const volume = (cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
-  made(cloud, '/api/openstack-volumes/', {
+  created(cloud, '/api/openstack-volumes/', {
     service_project_link: cloud.link.url,
     tenant: cloud.tenant.url,
     name: 'disk',
@@ -94,16 +94,16 @@ export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json)
 
 /** Carries out an action of an object to its end; answers what was answered first. */
 export async function act(cloud: Cloud, object: Json, action: string, body?: unknown): Promise<[number, Json]> {
-  const answer = await post(cloud, `${object.url}${action}/`, body);
+  const response = await post(cloud, `${object.url}${action}/`, body);
   await work(cloud.fixture);
-  return answer;
+  return response;
 }
 
 /** Deletes an object to its end; `query` holds flags. */
 export async function destroy(cloud: Cloud, object: Json, query = ''): Promise<[number, Json]> {
-  const answer = await cloud.people.clients.admin.delete(object.url + query);
+  const response = await cloud.people.clients.admin.delete(object.url + query);
   await work(cloud.fixture);
-  return [answer.status, answer.body];
+  return [response.status, response.body];
 }
 
 export const messages = ({ fixture }: Pick<Cloud, 'fixture'>): string[] =>

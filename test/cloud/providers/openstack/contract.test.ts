@@ -24,7 +24,7 @@ function contract(backend: Backend): void {
 
   test.after.each(() => account.close());
 
-  const told = (): string[] => account.fixture.events().map(({ message }) => message);
+  const reports = (): string[] => account.fixture.events().map(({ message }) => message);
   const list = async (kind: string): Promise<Json[]> =>
     (await account.fixture.staff.get(`/api/openstack-${kind}/?tenant_uuid=${tenant.uuid}&o=name`)).body;
   const usages = async (...names: string[]): Promise<number[]> => {
@@ -33,21 +33,21 @@ function contract(backend: Backend): void {
     return names.map((name) => quotas.find((quota: Json) => quota.name === name).usage);
   };
   /** Asks an object to make another one; answers that when it is there. */
-  const made = async ({ url }: Json, action: string, body?: unknown): Promise<Json> => {
-    const answer = await account.alice.post(`${url}${action}/`, body);
-    assert.is(answer.status, 201, JSON.stringify(answer.body));
-    return account.made(answer.body);
+  const created = async ({ url }: Json, action: string, body?: unknown): Promise<Json> => {
+    const response = await account.alice.post(`${url}${action}/`, body);
+    assert.is(response.status, 201, JSON.stringify(response.body));
+    return account.created(response.body);
   };
   /** An instance that rests, and the volume that it boots from. */
   const stopped = async (name = 'web'): Promise<Json> =>
-    account.act(await account.made(await account.orderConnected(name)), 'stop');
+    account.act(await account.created(await account.orderConnected(name)), 'stop');
 
   test('a tenant comes with a network, a subnet and five security groups', async () => {
     const { url } = await account.orderTenant('Second', { subnet_cidr: '192.168.7.0/24' });
     assert.is((await account.passage(url)).at(-1), 'OK');
     tenant = await account.read(url);
     assert.match(tenant.backend_id, /^[0-9a-f]{8}-/);
-    assert.equal(told(), ['Resource Second creation has been scheduled.', 'Resource Second has been created.']);
+    assert.equal(reports(), ['Resource Second creation has been scheduled.', 'Resource Second has been created.']);
     assert.equal(
       (await list('networks')).map((network) => some(network, 'name', 'is_external', 'type', 'state')),
       [{ name: 'second-int-net', is_external: false, type: 'vxlan', state: 'OK' }],
@@ -93,15 +93,15 @@ function contract(backend: Backend): void {
 
   test('networks, subnets, floating IPs and security groups come, change and go', async () => {
     account.fixture.events();
-    const network = await made(tenant, 'create_network', { name: 'backend', description: 'inside' });
-    const subnet = await made(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' });
+    const network = await created(tenant, 'create_network', { name: 'backend', description: 'inside' });
+    const subnet = await created(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' });
     assert.equal(some(subnet, 'cidr', 'gateway_ip', 'network_name', 'state'), {
       cidr: '192.168.9.0/24',
       gateway_ip: '192.168.9.1',
       network_name: 'backend',
       state: 'OK',
     });
-    const ip = await made(tenant, 'create_floating_ip');
+    const ip = await created(tenant, 'create_floating_ip');
     assert.equal(some(ip, 'runtime_state', 'instance', 'state'), {
       runtime_state: 'DOWN',
       instance: null,
@@ -109,7 +109,7 @@ function contract(backend: Backend): void {
     });
     assert.match(ip.address, /^198\.18\.0\.\d+$/);
     const https = { protocol: 'tcp', from_port: 443, to_port: 443, cidr: '10.0.0.0/8' };
-    const group = await made(tenant, 'create_security_group', { name: 'tls', rules: [https] });
+    const group = await created(tenant, 'create_security_group', { name: 'tls', rules: [https] });
     assert.equal(group.rules, [{ id: 1, ...https }]);
     const any = { protocol: '', from_port: -1, to_port: -1, cidr: '10.0.0.0/8' };
     assert.equal((await account.act(group, 'set_rules', { rules: [any] })).rules, [{ id: 1, ...any }]);
@@ -139,7 +139,7 @@ function contract(backend: Backend): void {
       metadata: {},
     });
     assert.is((await account.act(disk, 'extend', { disk_size: 2048 })).size, 2048);
-    const snapshot = await made(disk, 'snapshot', { name: 'kept', description: 'before' });
+    const snapshot = await created(disk, 'snapshot', { name: 'kept', description: 'before' });
     assert.equal(some(snapshot, 'name', 'description', 'size', 'runtime_state', 'source_volume'), {
       name: 'kept',
       description: 'before',
@@ -148,7 +148,7 @@ function contract(backend: Backend): void {
       source_volume: disk.url,
     });
     assert.equal((await account.alice.delete(url)).body, { detail: 'Volume has dependent snapshots.' });
-    const copy = await made(snapshot, 'restore', { name: 'copy' });
+    const copy = await created(snapshot, 'restore', { name: 'copy' });
     assert.equal(some(copy, 'name', 'size', 'bootable', 'source_snapshot', 'runtime_state'), {
       name: 'copy',
       size: 2048,
@@ -163,8 +163,8 @@ function contract(backend: Backend): void {
 
   test('what is restored of a bootable volume is bootable, of the same image', async () => {
     const image = await account.image();
-    const root = await account.made(await account.orderVolume('root', { image }));
-    const copy = await made(await made(root, 'snapshot', { name: 'kept' }), 'restore', { name: 'copy' });
+    const root = await account.created(await account.orderVolume('root', { image }));
+    const copy = await created(await created(root, 'snapshot', { name: 'kept' }), 'restore', { name: 'copy' });
     assert.equal(some(root, 'bootable', 'image', 'image_name'), { bootable: true, image, image_name: root.image_name });
     assert.equal(some(copy, 'bootable', 'image', 'image_name'), some(root, 'bootable', 'image', 'image_name'));
   });
@@ -199,7 +199,7 @@ function contract(backend: Backend): void {
   });
 
   test('an instance is stopped, started and restarted, and gets another flavor', async () => {
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     const way = async (action: string, body?: unknown): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`, body)).status, 202);
       return ends(await account.passage(web.url));
@@ -217,7 +217,7 @@ function contract(backend: Backend): void {
 
   test('a volume is attached and detached', async () => {
     const web = await stopped();
-    const disk = await account.made(await account.orderVolume('disk'));
+    const disk = await account.created(await account.orderVolume('disk'));
     const attached = await account.act(disk, 'attach', { instance: web.url });
     assert.equal(some(attached, 'runtime_state', 'instance', 'device'), {
       runtime_state: 'in-use',
@@ -235,15 +235,15 @@ function contract(backend: Backend): void {
   });
 
   test('an instance gets other security groups, subnets and floating IPs', async () => {
-    const web = await account.made(await account.orderConnected('web'));
+    const web = await account.created(await account.orderConnected('web'));
     const [{ url: ssh }] = (await list('security-groups')).filter(({ name }) => name === 'ssh');
     const secured = await account.act(web, 'update_security_groups', { security_groups: [{ url: ssh }] });
     assert.equal(
       secured.security_groups.map(({ name }: Json) => name),
       ['ssh'],
     );
-    const network = await made(tenant, 'create_network', { name: 'backend' });
-    const subnet = await made(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' });
+    const network = await created(tenant, 'create_network', { name: 'backend' });
+    const subnet = await created(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' });
     const moved = await account.act(web, 'update_internal_ips_set', { internal_ips_set: [{ subnet: subnet.url }] });
     assert.match(moved.internal_ips.join(), /^192\.168\.9\.\d+$/);
     assert.equal(moved.external_ips, [], 'the way of the floating IP is gone');
@@ -264,8 +264,8 @@ function contract(backend: Backend): void {
       (await list('volumes')).map(({ name }) => name),
       ['other-data', 'other-system'],
     );
-    const kept = { url: `${other.url}?delete_volumes=false&release_floating_ips=false` };
-    assert.is((await account.alice.delete(kept.url)).status, 202);
+    const stored = { url: `${other.url}?delete_volumes=false&release_floating_ips=false` };
+    assert.is((await account.alice.delete(stored.url)).status, 202);
     assert.equal((await account.passage(other.url)).at(-1), 'gone');
     assert.equal(
       (await list('volumes')).map((volume) => some(volume, 'name', 'runtime_state', 'instance', 'device')),
@@ -280,7 +280,7 @@ function contract(backend: Backend): void {
   test('a limit of the tenant is kept by the cloud also for what nobody manages here', async () => {
     assert.is((await account.fixture.staff.post(`${tenant.url}set_quotas/`, { instances: 1 })).status, 202);
     await account.passage(tenant.url);
-    const web = await account.made(await account.order('web'));
+    const web = await account.created(await account.order('web'));
     assert.is((await account.fixture.staff.post(`${web.url}unlink/`)).status, 204);
     const { url } = await account.order('second');
     assert.is((await account.passage(url)).at(-1), 'Erred BUILDING');
@@ -289,7 +289,7 @@ function contract(backend: Backend): void {
   });
 
   test('a pull and a synchronisation of what has not changed change nothing', async () => {
-    await account.made(await account.orderConnected('web'));
+    await account.created(await account.orderConnected('web'));
     const all = (await Promise.all(['instances', 'volumes', 'networks', 'subnets', 'floating-ips'].map(list))).flat();
     for (const object of all)
       assert.equal(await account.act(object, 'pull'), await account.read(object.url), object.name);
@@ -323,7 +323,7 @@ function contract(backend: Backend): void {
     assert.is((await account.remove(back)).at(-1), 'gone');
     account.fixture.events();
     assert.is((await account.remove(tenant)).at(-1), 'gone');
-    assert.equal(told(), ['Resource Lab deletion has been scheduled.', 'OpenStack Tenant Lab has been deleted.']);
+    assert.equal(reports(), ['Resource Lab deletion has been scheduled.', 'OpenStack Tenant Lab has been deleted.']);
     for (const kind of ['networks', 'subnets', 'security-groups', 'floating-ips'])
       assert.equal(await list(kind), [], kind);
   });

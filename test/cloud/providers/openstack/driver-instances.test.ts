@@ -28,8 +28,8 @@ const count = (list: string): number => (list === 'network/ports' ? ports() : al
 test('an instance comes with its volumes, port and floating IP, each made once whatever answer is lost', async () => {
   for (const list of ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'])
     account.vendor.server.mishap(`POST /${list}`, 'lost');
-  const made = await instance(60);
-  assert.equal([made.state, made.runtime_state], ['OK', 'ACTIVE'], made.error_message);
+  const created = await instance(60);
+  assert.equal([created.state, created.runtime_state], ['OK', 'ACTIVE'], created.error_message);
   assert.equal(['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'].map(count), [2, 1, 1, 1]);
   const [{ block_device_mapping_v2: disks, networks }] = all('compute/servers');
   assert.equal(networks, [{ port: ports()[0].id }]);
@@ -44,7 +44,7 @@ test('a refused server leaves neither port nor floating IP, and its volumes go w
   const { fixture } = account;
   const { uuid: tenant } = await account.tenant();
   const message = 'Quota exceeded for instances: Requested 1, but already used 10 of 10 instances';
-  account.vendor.server.mishap('POST /compute/servers', OpenStack.refusal(403, message));
+  account.vendor.server.mishap('POST /compute/servers', OpenStack.denial(403, message));
   const failed = await instance();
   assert.equal([failed.state, failed.error_message, failed.backend_id], ['Erred', message, '']);
   assert.equal(['network/ports', 'network/floatingips', 'volume/volumes'].map(count), [0, 0, 2]);

@@ -16,8 +16,8 @@ const logIn = 'POST /identity/auth/tokens';
 const makeVolume = 'POST /volume/volumes';
 
 const connect = async (fields: Readonly<Record<string, unknown>> = {}): Promise<[number, Json]> => {
-  const answer = await account.fixture.staff.post('/api/openstack/', account.body({ name: 'Second', ...fields }));
-  return [answer.status, answer.body];
+  const response = await account.fixture.staff.post('/api/openstack/', account.body({ name: 'Second', ...fields }));
+  return [response.status, response.body];
 };
 
 const names = (list: string): string[] => account.vendor.world.all(list).map(({ name }) => name);
@@ -61,9 +61,9 @@ test('a tenant with a highly available router goes as any other', async () => {
   assert.is((await staff.patch(account.service.settings, { create_ha_routers: true })).status, 200);
   await account.pass(3);
   const tenant = await account.tenant();
-  const { world } = account.vendor;
+  const { world: setup } = account.vendor;
   assert.equal(
-    world.all('network/routers').map(({ ha }) => ha),
+    setup.all('network/routers').map(({ ha }) => ha),
     [true],
   );
   const network = await account.first('networks');
@@ -162,7 +162,7 @@ test('neither password nor token stands in a failure', async () => {
   const { server, tokens } = account.vendor;
   const tenant = await account.tenant();
   const [token] = [...tokens].find(([, project]) => project === tenant.backend_id) ?? [];
-  server.mishap(makeVolume, OpenStack.refusal(400, `You sent ${token} of right-password`));
+  server.mishap(makeVolume, OpenStack.denial(400, `You sent ${token} of right-password`));
   assert.is((await ended(await account.orderVolume('data'))).error_message, 'You sent *** of ***');
 });
 

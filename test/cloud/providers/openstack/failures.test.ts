@@ -5,12 +5,12 @@ import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
+  created,
   destroy,
   first,
   flavor,
   instance,
   instanceBody,
-  made,
   messages,
   names,
   post,
@@ -61,7 +61,7 @@ test('a tenant that fails is Erred, without parts and without an id', async () =
 });
 
 test('an instance that fails leaves its volumes Erred and no new floating IP, and frees those it had taken', async () => {
-  const free = await made(cloud, `${cloud.tenant.url}create_floating_ip/`);
+  const free = await created(cloud, `${cloud.tenant.url}create_floating_ip/`);
   const before = await counted();
   await failing('Instance.create');
   cloud.fixture.events();
@@ -92,11 +92,11 @@ test('an instance that fails leaves its volumes Erred and no new floating IP, an
     ]),
     [[free.address, null]],
   );
-  const told = cloud.fixture
+  const reports = cloud.fixture
     .events()
     .slice(4)
     .map(({ context, level, message }) => [level, message, context.error_message]);
-  assert.equal(told, [
+  assert.equal(reports, [
     ['error', 'Resource broken creation has failed.', 'Simulated failure of create'],
     ['error', 'Resource broken-system creation has failed.', 'Simulated failure of create'],
     ['error', 'Resource broken-data creation has failed.', 'Simulated failure of create'],
@@ -132,7 +132,7 @@ test('an action that fails leaves instance and quotas as they were', async () =>
   await act(cloud, web, 'stop');
   const before = await counted();
   cloud.fixture.events();
-  for (const [action, body, told] of [
+  for (const [action, body, reports] of [
     ['start', undefined, ['Resource web has been scheduled to start.', 'Resource web start has failed.']],
     ['change_flavor', { flavor: (await flavor(cloud, 'm1.large')).url }, []],
     [
@@ -149,7 +149,7 @@ test('an action that fails leaves instance and quotas as they were', async () =>
     assert.is((await passage(cloud.fixture, web.url)).at(-1), 'Erred SHUTOFF', action);
     const { cores, error_message, external_ips } = await present(cloud, web);
     assert.equal([cores, error_message, external_ips], [1, `Simulated failure of ${action}`, []]);
-    assert.equal(messages(cloud), told);
+    assert.equal(messages(cloud), reports);
     await failing('');
     await act(cloud, web, 'pull');
     assert.is((await present(cloud, web)).state, 'OK');
@@ -198,7 +198,10 @@ test('attach, snapshot and delete of a volume fail', async () => {
 });
 
 test('a tenant that fails to be deleted keeps its parts', async () => {
-  const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Sticky' });
+  const other = await created(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Sticky',
+  });
   await failing('Tenant.delete');
   await destroy(cloud, other);
   assert.is((await present(cloud, other)).state, 'Erred');

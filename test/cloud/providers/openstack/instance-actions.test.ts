@@ -5,11 +5,11 @@ import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
+  created,
   first,
   flavor,
   group,
   instance,
-  made,
   messages,
   names,
   post,
@@ -30,8 +30,8 @@ test.before(async () => {
 
 /** Starts an action; answers it with the states that follow. */
 async function watch(action: string, body?: unknown): Promise<[number, Json, string[]]> {
-  const [status, answer] = await post(cloud, `${web.url}${action}/`, body);
-  return [status, answer, await passage(cloud.fixture, web.url)];
+  const [status, response] = await post(cloud, `${web.url}${action}/`, body);
+  return [status, response, await passage(cloud.fixture, web.url)];
 }
 
 test('an active instance is stopped, not started', async () => {
@@ -86,18 +86,18 @@ test('a flavor differs from the present one, is of the same settings, and has no
   const foreign = (await staff.get('/api/openstack-flavors/')).body.find(
     ({ settings }: Json) => settings !== cloud.settings.url,
   );
-  const refused = await staff.post(`${web.url}change_flavor/`, { flavor: foreign.url });
+  const rejection = await staff.post(`${web.url}change_flavor/`, { flavor: foreign.url });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [400, { flavor: ['New flavor is not within the same service settings'] }],
   );
 });
 
 test('change_flavor passes RESIZE and VERIFY_RESIZE, and is counted once it is accepted', async () => {
-  const [status, answer] = await post(cloud, `${web.url}change_flavor/`, {
+  const [status, response] = await post(cloud, `${web.url}change_flavor/`, {
     flavor: (await flavor(cloud, 'm1.medium')).url,
   });
-  assert.equal([status, answer], [202, { status: 'change_flavor was scheduled' }]);
+  assert.equal([status, response], [202, { status: 'change_flavor was scheduled' }]);
   assert.equal(await usages(cloud.fixture, cloud.link), { ram: 4096, storage: 10240, vcpu: 2 });
   assert.equal(await passage(cloud.fixture, web.url), [
     'Update Scheduled SHUTOFF',
@@ -154,8 +154,8 @@ test('update_security_groups replaces the groups', async () => {
 });
 
 test('update_internal_ips_set connects further subnets and keeps the addresses of those that stay', async () => {
-  const network = await made(cloud, `${cloud.tenant.url}create_network/`, { name: 'dmz' });
-  const second = await made(cloud, `${network.url}create_subnet/`, { name: 'dmz-sub', cidr: '192.168.43.0/24' });
+  const network = await created(cloud, `${cloud.tenant.url}create_network/`, { name: 'dmz' });
+  const second = await created(cloud, `${network.url}create_subnet/`, { name: 'dmz-sub', cidr: '192.168.43.0/24' });
   assert.equal(await post(cloud, `${web.url}update_internal_ips_set/`, { internal_ips_set: [] }), [
     400,
     { internal_ips_set: ['Instance should be connected to at least one network.'] },
@@ -254,11 +254,11 @@ test('a subnet that is dropped takes its floating IP off the instance; others st
   const dmz = await first(cloud, 'openstack-subnets/?name_exact=dmz-sub');
   const both = [{ subnet: cloud.subnet.url }, { subnet: dmz.url }];
   const edge = await instance(cloud, { name: 'edge', internal_ips_set: both, floating_ips: both });
-  const [kept, lost] = edge.external_ips;
+  const [stored, lost] = edge.external_ips;
   assert.equal(
     edge.floating_ips.map(({ address, subnet_name: name }: Json) => [address, name]),
     [
-      [kept, 'lab-sub-net'],
+      [stored, 'lab-sub-net'],
       [lost, 'dmz-sub'],
     ],
   );
@@ -269,11 +269,11 @@ test('a subnet that is dropped takes its floating IP off the instance; others st
     const { access_url, external_ips, floating_ips } = await present(cloud, edge);
     assert.equal(
       [external_ips, access_url, floating_ips.map(({ address }: Json) => address)],
-      [[kept], [kept], [kept]],
+      [[stored], [stored], [stored]],
     );
     const free = await first(cloud, `openstack-floating-ips/?address=${lost}`);
     assert.equal([free.instance, free.runtime_state, free.state], [null, 'DOWN', 'OK']);
-    assert.is((await first(cloud, `openstack-floating-ips/?address=${kept}`)).instance, edge.url);
+    assert.is((await first(cloud, `openstack-floating-ips/?address=${stored}`)).instance, edge.url);
   };
   await check();
   assert.equal(messages(cloud), ['OpenStack Instance edge has been updated.']);

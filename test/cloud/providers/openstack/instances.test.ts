@@ -5,6 +5,7 @@ import { passage, simulatedService, step, usages, work } from '../../../support/
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   type Cloud,
+  created,
   destroy,
   first,
   flavor,
@@ -12,7 +13,6 @@ import {
   image,
   instance,
   instanceBody,
-  made,
   messages,
   names,
   post,
@@ -86,7 +86,7 @@ test('without a tenant the instance goes to that of its first subnet, or to the 
     [false, 'Default: that of the subnets in internal_ips_set, else the only tenant of the link that is OK.'],
   );
 
-  const bySubnet = await made(cloud, '/api/openstack-instances/', {
+  const bySubnet = await created(cloud, '/api/openstack-instances/', {
     ...body,
     internal_ips_set: [{ subnet: cloud.subnet.url }],
   });
@@ -107,7 +107,7 @@ test('without a tenant the instance goes to that of its first subnet, or to the 
     400,
     { internal_ips_set: [`Subnet ${subnet.name} does not belong to the same tenant as instance.`] },
   ]);
-  const second = await made(cloud, '/api/openstack-instances/', {
+  const second = await created(cloud, '/api/openstack-instances/', {
     ...body,
     internal_ips_set: [{ subnet: subnet.url }],
   });
@@ -140,7 +140,7 @@ test('the flavor has memory enough for the image, and the volume room', async ()
 });
 
 test('security groups and subnets are of the same tenant', async () => {
-  const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
+  const other = await created(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
   const ssh = await first(cloud, `openstack-security-groups/?name_exact=ssh&tenant_uuid=${other.uuid}`);
   assert.equal(await create({ security_groups: [{ url: ssh.url }] }), [
     400,
@@ -177,7 +177,7 @@ test('an instance is connected to at least one network, and to each subnet once'
 });
 
 test('without internal_ips_set the tenant has an internal network', async () => {
-  const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Bare' });
+  const other = await created(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Bare' });
   await destroy(cloud, await first(cloud, `openstack-networks/?tenant_uuid=${other.uuid}`));
   assert.equal(await create({ tenant: other.url }), [400, { tenant: ['Tenant does not have an internal network.'] }]);
   await destroy(cloud, other);
@@ -186,7 +186,10 @@ test('without internal_ips_set the tenant has an internal network', async () => 
 
 test('floating IPs need an external network, a connected subnet, and an address that nobody uses', async () => {
   const bare = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Closed' });
-  const closed = await made(cloud, '/api/openstack-tenants/', { service_project_link: bare.link.url, name: 'Closed' });
+  const closed = await created(cloud, '/api/openstack-tenants/', {
+    service_project_link: bare.link.url,
+    name: 'Closed',
+  });
   const own = await first(cloud, `openstack-subnets/?tenant_uuid=${closed.uuid}`);
   const properties = async (kind: string, name: string): Promise<string> =>
     (await first(cloud, `openstack-${kind}/?settings_uuid=${bare.settings.uuid}&name=${name}`)).url;
@@ -404,13 +407,14 @@ test('the settings tell what of the provider is used', async () => {
 
 test('instances are found by tenant, state at the provider and addresses, and ordered by flavor', async () => {
   const web = await first(cloud, 'openstack-instances/');
-  const found = async (query: string): Promise<number> => (await names(cloud, `openstack-instances/?${query}`)).length;
-  assert.is(await found(`tenant=${cloud.tenant.url}`), 1);
-  assert.is(await found('runtime_state=ACTIVE'), 1);
-  assert.is(await found('runtime_state=SHUTOFF'), 0);
-  assert.is(await found('external_ip=198.18.0.2'), 1);
-  assert.is(await found('external_ip=198.18.0'), 0);
-  assert.is(await found(`internal_ip=${web.internal_ips[0]}`), 1);
+  const matches = async (query: string): Promise<number> =>
+    (await names(cloud, `openstack-instances/?${query}`)).length;
+  assert.is(await matches(`tenant=${cloud.tenant.url}`), 1);
+  assert.is(await matches('runtime_state=ACTIVE'), 1);
+  assert.is(await matches('runtime_state=SHUTOFF'), 0);
+  assert.is(await matches('external_ip=198.18.0.2'), 1);
+  assert.is(await matches('external_ip=198.18.0'), 0);
+  assert.is(await matches(`internal_ip=${web.internal_ips[0]}`), 1);
   const big = await instance(cloud, { name: 'big', flavor: (await flavor(cloud, 'm1.large')).url });
   assert.equal(await names(cloud, 'openstack-instances/?o=flavor_name'), ['big', 'web']);
   assert.equal(await names(cloud, 'openstack-instances/?o=-flavor_name'), ['web', 'big']);
@@ -467,7 +471,7 @@ test('an instance whose volume has a snapshot stays, unless its volumes do', asy
   await post(cloud, `${web.url}stop/`);
   await work(cloud.fixture);
   const data = (await volumes()).find(({ name }: Json) => name === 'db-data');
-  const snapshot = await made(cloud, `${data.url}snapshot/`, { name: 'before' });
+  const snapshot = await created(cloud, `${data.url}snapshot/`, { name: 'before' });
   assert.equal(await destroy(cloud, web), [
     409,
     { detail: 'Cannot delete instance. One of its volumes has attached snapshot.' },

@@ -18,9 +18,9 @@ test('a tenant is made once with all its parts', async () => {
     ...parts,
   );
   tenant = await ask('GET', tenant.url);
-  const { world } = kill.vendor;
+  const { world: setup } = kill.vendor;
   assert.equal(
-    world.all('identity/projects').map(({ id, name }) => [id, name]),
+    setup.all('identity/projects').map(({ id, name }) => [id, name]),
     [
       ['admin-project', 'admin'],
       [tenant.backend_id, 'Lab'],
@@ -60,14 +60,14 @@ test('volumes and servers are made, changed and deleted once', async () => {
       name,
       size: 1024,
     });
-  const [joining, growing, kept] = [await order('joining')(), await order('growing')(), await order('kept')()];
+  const [joining, growing, stored] = [await order('joining')(), await order('growing')(), await order('kept')()];
   await kill.allIsWell();
   const [attachments, power] = ['/compute/servers/:id/os-volume_attachments', 'POST /compute/servers/:id/action'];
   kill.vendor.world.transitionTime = 10_000;
   await killDuring({
     [`POST ${attachments}`]: act(joining, 'attach', { instance: web.url }),
     'POST /volume/volumes/:id/action': act(growing, 'extend', { disk_size: 2048 }),
-    'POST /volume/snapshots': act(kept, 'snapshot', { name: 'copy' }),
+    'POST /volume/snapshots': act(stored, 'snapshot', { name: 'copy' }),
     'POST /volume/volumes': order('new'),
   });
   assert.equal(names('volume/snapshots'), ['copy']);
@@ -110,9 +110,9 @@ test('a tenant goes with all that it holds, and everything was told of once', as
   const left = ['identity/projects', 'identity/users', 'network/networks', 'network/ports', 'network/routers'];
   assert.equal(left.map(names), [['admin'], [], ['public'], [], []]);
   assert.equal([names('network/security-groups'), await kill.rows('openstack-tenants')], [[], []]);
-  const told = ['creation_succeeded', 'stop_succeeded', 'start_succeeded', 'restart_succeeded', 'creation_failed'];
+  const reports = ['creation_succeeded', 'stop_succeeded', 'start_succeeded', 'restart_succeeded', 'creation_failed'];
   assert.equal(
-    await Promise.all(told.map((type) => server.told(`resource_${type}`))),
+    await Promise.all(reports.map((type) => server.told(`resource_${type}`))),
     // The tenant, an instance with two volumes and a floating IP, four volumes and a snapshot.
     [10, 2, 1, 1, 0],
   );

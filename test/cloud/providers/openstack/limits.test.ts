@@ -46,12 +46,12 @@ function limits(backend: Backend): void {
   };
   /** Asks for something; answers the address of what is busy with it then. */
   const post = async (path: string, body: unknown): Promise<string> => {
-    const answer = await account.alice.post(path, body);
-    assert.ok([201, 202].includes(answer.status), JSON.stringify(answer.body));
-    return answer.body.url ?? path.replace(/[a-z_]+\/$/, '');
+    const response = await account.alice.post(path, body);
+    assert.ok([201, 202].includes(response.status), JSON.stringify(response.body));
+    return response.body.url ?? path.replace(/[a-z_]+\/$/, '');
   };
-  const made = async (path: string, body: unknown): Promise<Json> =>
-    account.made(await account.read(await post(path, body)));
+  const created = async (path: string, body: unknown): Promise<Json> =>
+    account.created(await account.read(await post(path, body)));
   /** A volume, a snapshot or whatever else, as it is in the cloud. */
   const pulled = async ({ url }: Json): Promise<Json> => {
     assert.is((await account.fixture.staff.post(`${url}pull/`)).status, 202);
@@ -67,7 +67,7 @@ function limits(backend: Backend): void {
     await account.act(tenant, 'pull_quotas');
     const quotas = await quotasOf();
     if (backend === 'driver')
-      account.vendor.server.mishap(route, OpenStack.refusal(429, 'Slowly', { 'Retry-After': '5' }));
+      account.vendor.server.mishap(route, OpenStack.denial(429, 'Slowly', { 'Retry-After': '5' }));
     const url = await order();
     const limited = await setQuotas(Object.fromEntries(names.map((name) => [name, quotas[name]?.usage])));
     assert.equal([limited.state, limited.error_message], ['OK', '']);
@@ -76,7 +76,7 @@ function limits(backend: Backend): void {
     return account.read(url);
   }
 
-  const told = ({ error_message: text, state }: Json): unknown[] => [state, text];
+  const reports = ({ error_message: text, state }: Json): unknown[] => [state, text];
   const gigabytes = (need: number, used: number): unknown[] => [
     'Erred',
     'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. ' +
@@ -84,45 +84,45 @@ function limits(backend: Backend): void {
   ];
 
   test('of gigabytes: a volume is not created, does not grow, and is not kept in a snapshot', async () => {
-    const disk = await account.made(await account.orderVolume('disk'));
+    const disk = await account.created(await account.orderVolume('disk'));
     const { size, tenant_uuid } = disk;
     assert.equal([size, tenant_uuid], [1024, tenant.uuid]);
     const order = async (): Promise<string> => (await account.orderVolume('another', { size: 3072 })).url;
-    assert.equal(told(await crowdedOut(['storage'], 'POST /volume/volumes', order)), gigabytes(3, 1));
+    assert.equal(reports(await crowdedOut(['storage'], 'POST /volume/volumes', order)), gigabytes(3, 1));
     const snapshot = (): Promise<string> => post(`${disk.url}snapshot/`, { name: 'kept' });
-    assert.equal(told(await crowdedOut(['storage'], 'POST /volume/snapshots', snapshot)), gigabytes(1, 1));
+    assert.equal(reports(await crowdedOut(['storage'], 'POST /volume/snapshots', snapshot)), gigabytes(1, 1));
     const grow = (): Promise<string> => post(`${disk.url}extend/`, { disk_size: 4096 });
-    assert.equal(told(await crowdedOut(['storage'], 'POST /volume/volumes/:id/action', grow)), gigabytes(3, 1));
+    assert.equal(reports(await crowdedOut(['storage'], 'POST /volume/volumes/:id/action', grow)), gigabytes(3, 1));
     const { runtime_state: runtime, size: after, state } = await pulled(disk);
     assert.equal([state, runtime, after], ['OK', 'available', 1024]);
   });
 
   test('of volumes and snapshots: one more is not created, and none is restored', async () => {
-    const disk = await account.made(await account.orderVolume('disk'));
-    const kept = await made(`${disk.url}snapshot/`, { name: 'kept' });
+    const disk = await account.created(await account.orderVolume('disk'));
+    const stored = await created(`${disk.url}snapshot/`, { name: 'kept' });
     const { volumes } = await quotasOf();
     const text = `VolumeLimitExceeded: Maximum number of volumes allowed (${volumes?.usage}) exceeded for quota 'volumes'.`;
-    const restore = (): Promise<string> => post(`${kept.url}restore/`, { name: 'copy' });
-    assert.equal(told(await crowdedOut(['volumes'], 'POST /volume/volumes', restore)), ['Erred', text]);
+    const restore = (): Promise<string> => post(`${stored.url}restore/`, { name: 'copy' });
+    assert.equal(reports(await crowdedOut(['volumes'], 'POST /volume/volumes', restore)), ['Erred', text]);
     const again = (): Promise<string> => post(`${disk.url}snapshot/`, { name: 'kept again' });
-    assert.equal(told(await crowdedOut(['snapshots'], 'POST /volume/snapshots', again)), [
+    assert.equal(reports(await crowdedOut(['snapshots'], 'POST /volume/snapshots', again)), [
       'Erred',
       'SnapshotLimitExceeded: Maximum number of snapshots allowed (1) exceeded',
     ]);
   });
 
   test('of instances, cores and memory: no other instance, and no larger flavor', async () => {
-    const web = await account.act(await account.made(await account.order('web')), 'stop');
+    const web = await account.act(await account.created(await account.order('web')), 'stop');
     const order = async (): Promise<string> => (await account.order('second')).url;
-    assert.equal(told(await crowdedOut(['instances', 'vcpu', 'ram'], 'POST /compute/servers', order)), [
+    assert.equal(reports(await crowdedOut(['instances', 'vcpu', 'ram'], 'POST /compute/servers', order)), [
       'Erred',
       'Quota exceeded for cores, instances, ram: Requested 1, 1, 2048, ' +
         'but already used 1, 1, 2048 of 1, 1, 2048 cores, instances, ram',
     ]);
     const flavor = await account.flavor('medium');
     const change = (): Promise<string> => post(`${web.url}change_flavor/`, { flavor });
-    const refused = await crowdedOut(['vcpu', 'ram'], 'POST /compute/servers/:id/action', change);
-    assert.equal(told(refused), [
+    const rejection = await crowdedOut(['vcpu', 'ram'], 'POST /compute/servers/:id/action', change);
+    assert.equal(reports(rejection), [
       'Erred',
       'Quota exceeded for cores, ram: Requested 1, 2048, but already used 1, 2048 of 1, 2048 cores, ram',
     ]);
@@ -131,33 +131,33 @@ function limits(backend: Backend): void {
   });
 
   test('of gigabytes: an attached volume does not grow, and stays attached', async () => {
-    const web = await account.act(await account.made(await account.order('host')), 'stop');
-    const disk = await account.act(await account.made(await account.orderVolume('part')), 'attach', {
+    const web = await account.act(await account.created(await account.order('host')), 'stop');
+    const disk = await account.act(await account.created(await account.orderVolume('part')), 'attach', {
       instance: web.url,
     });
     const { storage } = await quotasOf();
     const grow = (): Promise<string> => post(`${disk.url}extend/`, { disk_size: 2048 });
-    const refused = await crowdedOut(['storage'], 'POST /volume/volumes/:id/action', grow);
-    assert.equal(told(refused), gigabytes(1, Number(storage?.usage) / 1024));
-    assert.equal([refused.size, refused.instance, refused.runtime_state], [1024, web.url, 'in-use']);
+    const rejection = await crowdedOut(['storage'], 'POST /volume/volumes/:id/action', grow);
+    assert.equal(reports(rejection), gigabytes(1, Number(storage?.usage) / 1024));
+    assert.equal([rejection.size, rejection.instance, rejection.runtime_state], [1024, web.url, 'in-use']);
     assert.is((await account.read(web.url)).state, 'Erred');
     assert.equal([(await pulled(disk)).state, (await pulled(web)).state], ['OK', 'OK']);
   });
 
   test('of security groups and rules: no other group, no more rules, and those there were stay', async () => {
-    const group = await made(`${tenant.url}create_security_group/`, { name: 'tls', rules: [port(443)] });
+    const group = await created(`${tenant.url}create_security_group/`, { name: 'tls', rules: [port(443)] });
     const create = (): Promise<string> => post(`${tenant.url}create_security_group/`, { name: 'more', rules: [] });
-    assert.equal(told(await crowdedOut(['security_group_count'], 'POST /network/security-groups', create)), [
+    assert.equal(reports(await crowdedOut(['security_group_count'], 'POST /network/security-groups', create)), [
       'Erred',
       "Quota exceeded for resources: ['security_group'].",
     ]);
     const rules = [port(8443), port(9443), port(7443)];
     const route = 'POST /network/security-group-rules';
     const replace = (): Promise<string> => post(`${group.url}set_rules/`, { rules });
-    const refused = await crowdedOut(['security_group_rule_count'], route, replace);
-    assert.equal(told(refused), ['Erred', "Quota exceeded for resources: ['security_group_rule']."]);
-    const { rules: kept, state } = await pulled(group);
-    assert.equal([state, kept], ['OK', [{ id: 1, ...port(443) }]]);
+    const rejection = await crowdedOut(['security_group_rule_count'], route, replace);
+    assert.equal(reports(rejection), ['Erred', "Quota exceeded for resources: ['security_group_rule']."]);
+    const { rules: stored, state } = await pulled(group);
+    assert.equal([state, stored], ['OK', [{ id: 1, ...port(443) }]]);
     // As many as before find room.
     assert.equal((await account.act(group, 'set_rules', { rules: [port(8443)] })).rules, [{ id: 1, ...port(8443) }]);
   });
@@ -165,12 +165,12 @@ function limits(backend: Backend): void {
   test('cannot be less than what is used of machines and disks', async () => {
     await account.act(tenant, 'pull');
     const { ram, volumes } = await quotasOf();
-    assert.equal(told(await setQuotas({ ram: 1024 })), [
+    assert.equal(reports(await setQuotas({ ram: 1024 })), [
       'Erred',
       `Quota limit 1024 for ram must be greater than or equal to already used and reserved ${ram?.usage}.`,
     ]);
-    assert.equal(told(await pulled(tenant)), ['OK', '']);
-    assert.equal(told(await setQuotas({ volumes: 1 })), [
+    assert.equal(reports(await pulled(tenant)), ['OK', '']);
+    assert.equal(reports(await setQuotas({ volumes: 1 })), [
       'Erred',
       'Quota volumes limit must be equal or greater than existing resources. ' +
         `Current usage is ${volumes?.usage} and the requested limit is 1.`,

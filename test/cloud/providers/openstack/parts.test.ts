@@ -6,11 +6,11 @@ import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
+  created,
   destroy,
   first,
   group,
   instance,
-  made,
   messages,
   names,
   post,
@@ -29,8 +29,8 @@ const tenantMembers = (): Json => ({ tenant: cloud.tenant.url, tenant_name: 'Lab
 
 test('lists of sub-resources take no POST', async () => {
   for (const kind of ['security-groups', 'floating-ips', 'networks', 'subnets']) {
-    const answer = await cloud.people.clients.admin.post(`/api/openstack-${kind}/`, {});
-    assert.equal([answer.status, answer.body], [405, { detail: 'Method "POST" not allowed.' }], kind);
+    const response = await cloud.people.clients.admin.post(`/api/openstack-${kind}/`, {});
+    assert.equal([response.status, response.body], [405, { detail: 'Method "POST" not allowed.' }], kind);
   }
 });
 
@@ -72,9 +72,9 @@ test('set_rules takes the bare list, too, with the same errors', async () => {
   const { rules } = await present(cloud, web);
   assert.equal(rules, [{ id: 1, protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }]);
   for (const wrong of [[...list, {}], [1], Array.from({ length: 1001 }, () => list[0])]) {
-    const refused = await post(cloud, `${web.url}set_rules/`, wrong);
-    assert.is(refused[0], 400);
-    assert.equal(refused, await post(cloud, `${web.url}set_rules/`, { rules: wrong }));
+    const rejection = await post(cloud, `${web.url}set_rules/`, wrong);
+    assert.is(rejection[0], 400);
+    assert.equal(rejection, await post(cloud, `${web.url}set_rules/`, { rules: wrong }));
   }
   assert.is((await act(cloud, web, 'set_rules', []))[0], 202);
   assert.equal((await present(cloud, web)).rules, []);
@@ -111,8 +111,8 @@ test('a rule has a protocol, a range of ports that suits it, and an IPv4 network
     [{ protocol: 'tcp', from_port: 1, to_port: 1, cidr: '2001:db8::/32' }, network],
   ];
   const good = { protocol: 'tcp', from_port: 22, to_port: 22, cidr: '0.0.0.0/0' };
-  const refused = await post(cloud, `${ssh.url}set_rules/`, { rules: [good, ...cases.map(([rule]) => rule)] });
-  assert.equal(refused, [400, { rules: [{}, ...cases.map(([, error]) => error)] }]);
+  const rejection = await post(cloud, `${ssh.url}set_rules/`, { rules: [good, ...cases.map(([rule]) => rule)] });
+  assert.equal(rejection, [400, { rules: [{}, ...cases.map(([, error]) => error)] }]);
   assert.equal(await post(cloud, `${ssh.url}set_rules/`, {}), [400, { rules: ['This field is required.'] }]);
   assert.equal(await post(cloud, `${ssh.url}set_rules/`, { rules: 'all' }), [
     400,
@@ -157,7 +157,7 @@ test('floating IPs are never changed, and deleted only when nothing uses them', 
   );
   for (const method of ['PUT', 'PATCH']) assert.is((await admin.send(method, used.url, { name: 'x' })).status, 405);
   assert.equal(await destroy(cloud, used), [409, { detail: 'Floating IP is in use.' }]);
-  const free = await made(cloud, `${cloud.tenant.url}create_floating_ip/`);
+  const free = await created(cloud, `${cloud.tenant.url}create_floating_ip/`);
   assert.equal(await names(cloud, 'openstack-floating-ips/?runtime_state=DOWN'), [free.address]);
   assert.equal(await names(cloud, 'openstack-floating-ips/?address=198.18.0.1'), ['198.18.0.1']);
   assert.equal([free.instance, free.instance_uuid, free.instance_name], [null, null, null]);
@@ -177,7 +177,7 @@ test('a network gets one subnet', async () => {
     409,
     { detail: 'Internal network cannot have more than one subnet.' },
   ]);
-  const network = await made(cloud, `${cloud.tenant.url}create_network/`, { name: 'dmz' });
+  const network = await created(cloud, `${cloud.tenant.url}create_network/`, { name: 'dmz' });
   const create = (body: Json): Promise<[number, Json]> => post(cloud, `${network.url}create_subnet/`, body);
   assert.equal(await create({}), [400, { name: ['This field is required.'] }]);
   assert.equal(await create({ name: 'dmz', cidr: '10.0.0.0/24' }), [

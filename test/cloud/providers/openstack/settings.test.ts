@@ -12,8 +12,8 @@ test.before(async () => {
 });
 
 const patch = async (options: Json): Promise<[number, Json]> => {
-  const answer = await cloud.fixture.staff.patch(cloud.settings.url, options);
-  return [answer.status, answer.body];
+  const response = await cloud.fixture.staff.patch(cloud.settings.url, options);
+  return [response.status, response.body];
 };
 
 test('options are flattened into the settings, and latitude and longitude give the geolocation', async () => {
@@ -90,13 +90,13 @@ test('a flavor has cores, ram, disk and a display name', async () => {
 });
 
 test('flavors are filtered by cores, ram and disk, exactly and by bounds, and ordered by them', async () => {
-  const found = (query: string): Promise<string[]> => names(cloud, `openstack-flavors/?${query}`);
-  assert.equal(await found('cores=1'), ['m1.small', 'm1.tiny']);
-  assert.equal(await found('ram__gte=4096&disk__lte=81920'), ['m1.large', 'm1.medium']);
-  assert.equal(await found('cores__lte=2&o=-ram'), ['m1.medium', 'm1.small', 'm1.tiny']);
-  assert.equal(await found('o=disk'), ['m1.tiny', 'm1.small', 'm1.medium', 'm1.large', 'm1.xlarge']);
-  const refused = await cloud.fixture.staff.get('/api/openstack-flavors/?cores__gte=many');
-  assert.equal([refused.status, refused.body], [400, { cores__gte: ['A valid integer is required.'] }]);
+  const matches = (query: string): Promise<string[]> => names(cloud, `openstack-flavors/?${query}`);
+  assert.equal(await matches('cores=1'), ['m1.small', 'm1.tiny']);
+  assert.equal(await matches('ram__gte=4096&disk__lte=81920'), ['m1.large', 'm1.medium']);
+  assert.equal(await matches('cores__lte=2&o=-ram'), ['m1.medium', 'm1.small', 'm1.tiny']);
+  assert.equal(await matches('o=disk'), ['m1.tiny', 'm1.small', 'm1.medium', 'm1.large', 'm1.xlarge']);
+  const rejection = await cloud.fixture.staff.get('/api/openstack-flavors/?cores__gte=many');
+  assert.equal([rejection.status, rejection.body], [400, { cores__gte: ['A valid integer is required.'] }]);
 });
 
 test('an image has min_disk and min_ram', async () => {
@@ -126,9 +126,9 @@ test('settings carry the totals of the provider, which nobody changes here', asy
       ['openstack_vcpu', 400],
     ],
   );
-  const refused = await cloud.fixture.staff.patch(quotas[0].url, { limit: 1 });
+  const rejection = await cloud.fixture.staff.patch(quotas[0].url, { limit: 1 });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }],
   );
 });

@@ -38,22 +38,22 @@ const tenant = async ({ fixture, link }: Shared, fields: Readonly<Record<string,
 
 test('only staff make tenants on shared settings', async () => {
   const shared = await startShared({});
-  const answers = await asEachPersona(shared.people, async (client, part) => {
+  const responses = await asEachPersona(shared.people, async (client, part) => {
     const { body, status } = await client.post('/api/openstack-tenants/', {
       service_project_link: shared.link.url,
       name: `of ${part}`,
     });
     return [status, body.detail];
   });
-  const refusal = 'You do not have permissions to create tenant in this project using selected service.';
+  const rejection = 'You do not have permissions to create tenant in this project using selected service.';
   const common = 'You do not have permission to perform this action.';
-  assert.equal(answers, {
+  assert.equal(responses, {
     staff: [201, undefined],
     support: [403, common],
-    owner: [403, refusal],
+    owner: [403, rejection],
     helper: [403, common],
-    manager: [403, refusal],
-    admin: [403, refusal],
+    manager: [403, rejection],
+    admin: [403, rejection],
     observer: [403, common],
     stranger: [400, undefined],
   });
@@ -99,8 +99,8 @@ test('with tenant_credentials_visible details show user and password to those wh
   } = await tenant(shared, { name: 'A very long name of a cloud' });
   assert.match(user, /^a-very-long-name-of-a-clo-user-[a-z0-9]{4}$/);
   assert.match(password, /^[A-Za-z0-9]{20}$/);
-  const shown = await asEachPersona(shared.people, async (client) => (await client.get(url)).body.user_password);
-  assert.equal(shown, {
+  const displayed = await asEachPersona(shared.people, async (client) => (await client.get(url)).body.user_password);
+  assert.equal(displayed, {
     staff: password,
     support: undefined,
     owner: password,
@@ -123,8 +123,8 @@ test('change_password stores the new password when the provider has it', async (
   const { fixture } = shared;
   const { url, user_password: password } = await tenant(shared);
   const change = async (body: Json): Promise<unknown[]> => {
-    const answer = await fixture.staff.post(`${url}change_password/`, body);
-    return [answer.status, answer.body];
+    const response = await fixture.staff.post(`${url}change_password/`, body);
+    return [response.status, response.body];
   };
   assert.equal(await change({}), [400, { user_password: ['This field is required.'] }]);
   assert.equal(await change({ user_password: 'x'.repeat(51) }), [

@@ -7,10 +7,10 @@ import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
+  created,
   destroy,
   first,
   instance,
-  made,
   messages,
   names,
   post,
@@ -134,9 +134,9 @@ test('quotas of a tenant have the limits of the provider', async () => {
 });
 
 test('nobody changes a quota of a tenant by itself', async () => {
-  const refused = await cloud.fixture.staff.patch(cloud.tenant.quotas[0].url, { limit: 1 });
+  const rejection = await cloud.fixture.staff.patch(cloud.tenant.quotas[0].url, { limit: 1 });
   assert.equal(
-    [refused.status, refused.body],
+    [rejection.status, rejection.body],
     [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }],
   );
 });
@@ -156,7 +156,7 @@ test('two tenants of one provider never share a name, and none is called like th
     { name: ['Name "Lab" is already registered. Please choose another one.'] },
   ]);
   assert.equal(await create({ name: 'operators' }), [400, { name: ['Name cannot be used.'] }]);
-  const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
+  const other = await created(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
   const renamed = await cloud.people.clients.admin.patch(other.url, { name: 'Lab' });
   assert.equal(
     [renamed.status, renamed.body],
@@ -198,7 +198,7 @@ test('the name of a tenant that the caller does not see is told as a reserved on
 });
 
 test('user names that are taken or reserved are refused', async () => {
-  const other = await made(cloud, '/api/openstack-tenants/', {
+  const other = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Fab',
     user_username: 'fab',
@@ -224,7 +224,7 @@ test('the subnet is one of 192.168.[1-254].0/24', async () => {
   for (const cidr of ['192.168.0.0/24', '192.168.255.0/24', '192.168.7.0/16', '10.0.0.0/24', '192.168.7.1/24']) {
     assert.equal(await create({ subnet_cidr: cidr }), [400, { subnet_cidr: ['Value should be 192.168.[1-254].0/24'] }]);
   }
-  const other = await made(cloud, '/api/openstack-tenants/', {
+  const other = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Fab',
     subnet_cidr: '192.168.7.0/24',
@@ -254,9 +254,9 @@ test('staff alone set quotas, and the limits change when the provider has them',
     (await present(cloud, cloud.tenant)).quotas
       .filter(({ name }: Json) => ['ram', 'vcpu'].includes(name))
       .map(({ limit }: Json) => limit);
-  const answer = await staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 7, ram: 8192 });
+  const response = await staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 7, ram: 8192 });
   assert.equal(
-    [answer.status, answer.body, await limits()],
+    [response.status, response.body, await limits()],
     [202, { detail: 'Quota update has been scheduled' }, [51200, 20]],
   );
   await work(cloud.fixture);
@@ -302,8 +302,8 @@ test('create_network, create_security_group and create_floating_ip answer with w
   assert.is((await present(cloud, cloud.tenant)).state, 'OK');
   await work(cloud.fixture);
   assert.equal([(await present(cloud, network)).state, (await present(cloud, group)).state], ['OK', 'OK']);
-  const { address: given, name, runtime_state } = await present(cloud, address);
-  assert.equal([given, name, runtime_state], ['198.18.0.1', '198.18.0.1', 'DOWN']);
+  const { address: input, name, runtime_state } = await present(cloud, address);
+  assert.equal([input, name, runtime_state], ['198.18.0.1', '198.18.0.1', 'DOWN']);
   assert.equal(messages(cloud), [
     'Resource dmz creation has been scheduled.',
     'Resource db creation has been scheduled.',
@@ -325,7 +325,7 @@ test('the group "default" is the provider\'s own', async () => {
 
 test('without an external network there are no floating IPs', async () => {
   const { link } = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Closed' });
-  const closed = await made(cloud, '/api/openstack-tenants/', { service_project_link: link.url, name: 'Closed' });
+  const closed = await created(cloud, '/api/openstack-tenants/', { service_project_link: link.url, name: 'Closed' });
   assert.equal(await post(cloud, `${closed.url}create_floating_ip/`), [
     409,
     { detail: 'Cannot create floating IP if tenant external network is not defined.' },
@@ -390,7 +390,10 @@ test('a deleted tenant takes its parts along, of which no event tells', async ()
 });
 
 test('a tenant is unlinked when nothing is in it but its parts, which go with it, though the provider keeps them', async () => {
-  const tenant = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Gone' });
+  const tenant = await created(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Gone',
+  });
   const web = await instance({ ...cloud, tenant });
   assert.equal(await unlink(cloud, tenant), [409, { detail: 'Cannot delete tenant with existing instances' }]);
   await unlink(cloud, web);

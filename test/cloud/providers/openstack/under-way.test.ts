@@ -56,13 +56,13 @@ for (const [name, hear] of Object.entries(hearings)) {
     await hear();
     assert.is((await present(cloud, body)).state, 'Creating', 'it is still under way');
     assert.equal(await used(), ofOne);
-    const [refused, { detail }] = await post(
+    const [rejection, { detail }] = await post(
       cloud,
       '/api/openstack-instances/',
       await instanceBody(cloud, { name: 'second' }),
     );
     assert.equal(
-      [refused, detail],
+      [rejection, detail],
       [409, 'One or more quotas were exceeded: instances quota limit: 1.0, requires 2.0 (Lab)'],
     );
     fixture.clock.advance(10 * 60);

@@ -5,10 +5,10 @@ import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
+  created,
   destroy,
   image,
   instance,
-  made,
   messages,
   names,
   post,
@@ -63,10 +63,13 @@ test('a volume has room for its image', async () => {
 
 test('without a tenant the volume goes to the only one of the link that is ready', async () => {
   const body = { service_project_link: cloud.link.url, name: 'spare', size: 1024 };
-  const spare = await made(cloud, '/api/openstack-volumes/', body);
+  const spare = await created(cloud, '/api/openstack-volumes/', body);
   assert.equal([spare.tenant, spare.state], [cloud.tenant.url, 'OK']);
   await destroy(cloud, spare);
-  const second = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Second' });
+  const second = await created(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Second',
+  });
   assert.equal(await post(cloud, '/api/openstack-volumes/', body), [
     400,
     { tenant: ['The service project link has several tenants: name one.'] },
@@ -180,16 +183,16 @@ test('a volume is attached to an instance of its tenant that is OK and active or
     400,
     { device: ['Enter a device path such as /dev/vdb.'] },
   ]);
-  const elsewhere = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
-  const foreign = await instance({ ...cloud, tenant: elsewhere });
+  const remote = await created(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
+  const foreign = await instance({ ...cloud, tenant: remote });
   assert.equal(await attach({ instance: foreign.url }), [
     400,
     { instance: ['Volume and instance should belong to the same service and project.'] },
   ]);
   await unlink(cloud, foreign);
-  const { body: its } = await cloud.fixture.staff.get(`/api/openstack-volumes/?tenant_uuid=${elsewhere.uuid}`);
+  const { body: its } = await cloud.fixture.staff.get(`/api/openstack-volumes/?tenant_uuid=${remote.uuid}`);
   for (const one of its) await unlink(cloud, one);
-  assert.is((await unlink(cloud, elsewhere))[0], 204);
+  assert.is((await unlink(cloud, remote))[0], 204);
   await post(cloud, `${web.url}restart/`);
   assert.equal(await attach({ instance: web.url }), [
     409,
@@ -308,7 +311,7 @@ test('snapshots are found by their volume, and ordered by size and by its name',
   assert.equal(await names(cloud, `openstack-snapshots/?source_volume=${disk.url}`), ['before']);
   assert.equal(await names(cloud, `openstack-snapshots/?source_volume_uuid=${web.uuid}`), []);
   const small = await volume(cloud, { name: 'a small one', size: 1024 });
-  const second = await made(cloud, `${small.url}snapshot/`, { name: 'second' });
+  const second = await created(cloud, `${small.url}snapshot/`, { name: 'second' });
   assert.equal(await names(cloud, 'openstack-snapshots/?o=size'), ['second', 'before']);
   assert.equal(await names(cloud, 'openstack-snapshots/?o=-source_volume_name'), ['before', 'second']);
   await destroy(cloud, second);
@@ -353,7 +356,7 @@ test('a snapshot is restored to a new volume', async () => {
 });
 
 test('a snapshot that is kept until an instant is deleted by the timer', async () => {
-  const snapshot = await made(cloud, `${disk.url}snapshot/`, { name: 'brief', kept_until: '2018-01-06T00:00:00Z' });
+  const snapshot = await created(cloud, `${disk.url}snapshot/`, { name: 'brief', kept_until: '2018-01-06T00:00:00Z' });
   assert.is(snapshot.kept_until, '2018-01-06T00:00:00Z');
   cloud.fixture.events();
   cloud.fixture.clock.advance(86_400);

@@ -8,7 +8,7 @@ import { OracleAccount } from '../../../vendors/oracle/account.ts';
 function contract(backend: Backend): void {
   const test = suite(`Oracle on the ${backend}`);
   let account: OracleAccount;
-  const told = (): string[] => account.fixture.events().map(({ message }) => message);
+  const reports = (): string[] => account.fixture.events().map(({ message }) => message);
 
   test.before(async () => {
     account = await OracleAccount.open({ backend });
@@ -37,7 +37,7 @@ function contract(backend: Backend): void {
     );
     assert.equal([ledger.backend_id, ledger.access_url], ['1', null]);
     assert.match(ledger.start_time, /^2018-/);
-    assert.equal(told(), ['Resource ledger creation has been scheduled.', 'Resource ledger has been created.']);
+    assert.equal(reports(), ['Resource ledger creation has been scheduled.', 'Resource ledger has been created.']);
   });
 
   test('it is stopped, started and restarted', async () => {
@@ -57,7 +57,7 @@ function contract(backend: Backend): void {
       ['Update Scheduled RUNNING', 'Updating STOPPING', 'Updating STARTING', 'OK RUNNING'],
     );
     assert.equal(
-      told().filter((message) => !message.includes('scheduled')),
+      reports().filter((message) => !message.includes('scheduled')),
       ['Resource ledger has been stopped.', 'Resource ledger has been started.', 'Resource ledger has been restarted.'],
     );
   });
@@ -71,7 +71,7 @@ function contract(backend: Backend): void {
 
   test('it is deleted', async () => {
     assert.equal((await account.remove(ledger)).slice(-2), ['Deleting DELETING', 'gone']);
-    assert.equal(told().at(-1), 'Oracle Database ledger has been deleted.');
+    assert.equal(reports().at(-1), 'Oracle Database ledger has been deleted.');
   });
 
   test.run();

@@ -41,8 +41,11 @@ const create = (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =
     password: 'tiger-tiger',
     ...fields,
   });
-const refusal = async (answer: Promise<Json>): Promise<unknown[]> => [(await answer).status, (await answer).body];
-const act = (action: string): Promise<unknown[]> => refusal(admin.post(`${database.url}${action}/`));
+const rejection = async (response: Promise<Json>): Promise<unknown[]> => [
+  (await response).status,
+  (await response).body,
+];
+const act = (action: string): Promise<unknown[]> => rejection(admin.post(`${database.url}${action}/`));
 const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 const now = (): string => new Date(fixture.clock.now() / 1000).toISOString().replace('.000', '');
@@ -97,7 +100,7 @@ test('they are read by those who see the settings or a service on them, and writ
 
 test('zone, template, username, password, name and link are required', async () => {
   const required = ['This field is required.'];
-  assert.equal(await refusal(admin.post('/api/oracle-databases/', {})), [
+  assert.equal(await rejection(admin.post('/api/oracle-databases/', {})), [
     400,
     {
       name: required,
@@ -113,7 +116,7 @@ test('zone, template, username, password, name and link are required', async () 
 test('zone and template are of the same settings', async () => {
   const other = await simulatedService(fixture, 'oracle', people, { name: 'Other' });
   const foreign = (await admin.get(`/api/oracle-zones/?settings_uuid=${other.settings.uuid}`)).body[0];
-  assert.equal(await refusal(create({ zone: foreign.url })), [
+  assert.equal(await rejection(create({ zone: foreign.url })), [
     400,
     { non_field_errors: ['Zone and template must belong to the same service settings.'] },
   ]);
@@ -121,7 +124,7 @@ test('zone and template are of the same settings', async () => {
 
 test('the template is one of databases', async () => {
   const schema = (await admin.get('/api/oracle-templates/?name=Schema')).body[0];
-  assert.equal(await refusal(create({ template: schema.url })), [
+  assert.equal(await rejection(create({ template: schema.url })), [
     400,
     { template: ['Invalid hyperlink - Object does not exist.'] },
   ]);
@@ -134,7 +137,7 @@ test('SID and service name are short and of latin letters, digits and _', async 
     ['too_long_', 's'.repeat(29)],
     ['é', 'a-b'],
   ]) {
-    assert.equal(await refusal(create({ backend_database_sid, backend_service_name })), [
+    assert.equal(await rejection(create({ backend_database_sid, backend_service_name })), [
       400,
       { backend_database_sid: sid, backend_service_name: service },
     ]);
@@ -144,14 +147,14 @@ test('SID and service name are short and of latin letters, digits and _', async 
 test('a creation is accepted and counted as an application', async () => {
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   fixture.events();
-  const made = await create({
+  const created = await create({
     backend_database_sid: 'LEDGER_1',
     backend_service_name: 'L'.repeat(28),
     ssh_public_key: key.url,
     tags: ['env:prod'],
   });
-  assert.is(made.status, 201);
-  database = made.body;
+  assert.is(created.status, 201);
+  database = created.body;
   const {
     access_url,
     backend_database_sid,
@@ -215,14 +218,14 @@ test('it is made: INITIATED, then RUNNING', async () => {
 });
 
 test('the password is encrypted and never shown, nor the user', async () => {
-  const shown = [
+  const displayed = [
     await present(database),
     (await admin.get('/api/resources/')).body,
     (await admin.options(database.url)).body,
     (await admin.options('/api/oracle-databases/')).body,
     (await fixture.staff.get('/api/events/?page_size=100')).body,
   ];
-  assert.not.match(JSON.stringify(shown), 'tiger-tiger');
+  assert.not.match(JSON.stringify(displayed), 'tiger-tiger');
   await fixture.staff.post(`${database.url}pull/`);
   await work(fixture);
   const { db } = fixture.server.app;
@@ -340,7 +343,7 @@ test('databases cannot be imported', async () => {
 
 test('destroy: DELETING until it is gone', async () => {
   const { runtime_state: before } = await present(database);
-  assert.equal(await refusal(admin.delete(database.url)), [202, { detail: 'Deletion was scheduled.' }]);
+  assert.equal(await rejection(admin.delete(database.url)), [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await passage(fixture, database.url), [`Deletion Scheduled ${before}`, 'Deleting DELETING', 'gone']);
   assert.equal(messages(), [
     'Resource accounts deletion has been scheduled.',
@@ -369,7 +372,7 @@ test('a creation lasts at most 60 minutes, a deletion 25', async () => {
 });
 
 test('a parent with databases is not deleted: the text names the kind', async () => {
-  assert.equal(await refusal(people.clients.owner.delete(people.project.url)), [
+  assert.equal(await rejection(people.clients.owner.delete(people.project.url)), [
     409,
     { detail: 'Cannot delete project with existing databases' },
   ]);

@@ -23,7 +23,7 @@ const result = async ({ url }: Json): Promise<unknown[]> => {
 const count = (route: string): number => account.calls().filter((called) => called === route).length;
 
 test('what is ordered is sent in the form of Oracle', async () => {
-  await account.made(await account.order('ledger', { backend_service_name: 'books', description: 'Of 2018' }));
+  await account.created(await account.order('ledger', { backend_service_name: 'books', description: 'Of 2018' }));
   assert.equal(
     [...account.vendor.databases.values()].map(({ name, params, zone }) => ({ name, params, zone })),
     [
@@ -64,8 +64,8 @@ test('a request that ends in an exception makes the database Erred, which can be
 
 test('the password of a database stands in no answer, event, log or row', async () => {
   const ordered = await account.order('ledger', { password: 'tiger' });
-  const refusal = '400. Request to Oracle backend failed: {"message":"The password *** is too short"}';
-  assert.equal(await result(ordered), ['Erred', '', refusal]);
+  const rejection = '400. Request to Oracle backend failed: {"message":"The password *** is too short"}';
+  assert.equal(await result(ordered), ['Erred', '', rejection]);
   const { db } = account.fixture.server.app;
   const stored = ['job', 'resource', 'event'].flatMap((table) => db.all<object>(raw(`SELECT * FROM ${table}`)));
   assert.not.ok(JSON.stringify(stored).includes('tiger'));
@@ -81,14 +81,14 @@ test('an order whose answer was lost is no second one where Oracle does not list
 });
 
 test('two databases of one name are told apart', async () => {
-  await account.made(await account.order('ledger'));
+  await account.created(await account.order('ledger'));
   account.vendor.server.mishap(create, 'lost');
-  const second = await account.made(await account.order('ledger'));
+  const second = await account.created(await account.order('ledger'));
   assert.equal([second.backend_id, account.vendor.databases.size], ['2', 2]);
 });
 
 test('operations whose answer was lost are found to be under way, and those that never began are asked for again', async () => {
-  const ledger = await account.made(await account.order('ledger'));
+  const ledger = await account.created(await account.order('ledger'));
   for (const [action, state, mishap, calls] of [
     ['stop', 'STOPPED', 'lost', 1],
     ['start', 'RUNNING', 'reset', 2],
@@ -105,8 +105,8 @@ test('operations whose answer was lost are found to be under way, and those that
 
 test('databases that changed or vanished are seen at a synchronisation', async () => {
   const [ledger, books] = [
-    await account.made(await account.order('ledger')),
-    await account.made(await account.order('books')),
+    await account.created(await account.order('ledger')),
+    await account.created(await account.order('books')),
   ];
   account.vendor.database(ledger.backend_id).status = 'STOPPED';
   account.vendor.databases.delete(books.backend_id);

@@ -69,11 +69,11 @@ export class RealCloud {
       await output(join(scripts, 'down'), [directory]);
       rmSync(directory, { recursive: true });
     };
-    const told = await output(join(scripts, 'up'), [directory]).catch(async (error: unknown) => {
+    const reports = await output(join(scripts, 'up'), [directory]).catch(async (error: unknown) => {
       await end();
       throw error;
     });
-    return new RealCloud(JSON.parse(told) as Facts, end);
+    return new RealCloud(JSON.parse(reports) as Facts, end);
   }
 
   /** One that runs already. */

@@ -164,8 +164,8 @@ export async function seeChanges(life: Life, account: Account, tenant: Json): Pr
     await staff.post(`${address.url}pull/`, undefined, 202);
     const erred = (object: Json): Promise<Json> =>
       until(object.url, async () => {
-        const found = await staff.get(object.url);
-        return found.state === 'Erred' ? found : undefined;
+        const matches = await staff.get(object.url);
+        return matches.state === 'Erred' ? matches : undefined;
       });
     assert.is((await erred(address)).error_message, 'Does not exist at backend.');
     await synchronise(life, account);

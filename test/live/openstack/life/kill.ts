@@ -9,7 +9,7 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
   const { facts } = cloud;
   const { customer } = await staff.get(project);
   const service = await steps.step('a second account, with other options', async () => {
-    const made = await staff.post('/api/openstack/', {
+    const created = await staff.post('/api/openstack/', {
       name: 'With options',
       customer,
       project,
@@ -23,13 +23,13 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
       flavor_exclude_regex: 'large$',
       create_ha_routers: true,
     });
-    await until('synchronisation', async () => (await staff.get(made.settings)).state === 'In Sync' || undefined);
-    const flavors = await staff.get(`/api/openstack-flavors/?settings_uuid=${made.settings_uuid}&o=ram`);
+    await until('synchronisation', async () => (await staff.get(created.settings)).state === 'In Sync' || undefined);
+    const flavors = await staff.get(`/api/openstack-flavors/?settings_uuid=${created.settings_uuid}&o=ram`);
     assert.equal(
       flavors.map(({ name }: Json) => name),
       ['m1.tiny', 'm1.small', 'm1.medium'],
     );
-    return made;
+    return created;
   });
   const of = `settings_uuid=${service.settings_uuid}`;
   const link = await staff.only(`/api/openstack-service-project-link/?service_uuid=${service.uuid}`);
@@ -46,12 +46,12 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
       subnet_cidr: '192.168.60.0/24',
     });
     await killWhen(ordered, ({ backend_id: id }) => id !== '');
-    const made = await staff.settled(ordered);
-    const [router, ...others] = await cloud.client(`router list --project ${made.backend_id} --long -f json`);
+    const created = await staff.settled(ordered);
+    const [router, ...others] = await cloud.client(`router list --project ${created.backend_id} --long -f json`);
     assert.equal([router.HA, others], [true, []]);
-    const groups = await staff.get(`/api/openstack-security-groups/?tenant_uuid=${made.uuid}`);
+    const groups = await staff.get(`/api/openstack-security-groups/?tenant_uuid=${created.uuid}`);
     assert.is(groups.length, 6);
-    return made;
+    return created;
   });
   const instance = await steps.step(
     'kill -9 while an instance is created: at its volumes, and at its server',
@@ -70,7 +70,7 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
       });
       await killWhen(ordered, ({ volumes }) => volumes.some(({ state }: Json) => state === 'Creating'));
       await killWhen(ordered, ({ backend_id: id }) => id !== '');
-      const made = await staff.settled(ordered);
+      const created = await staff.settled(ordered);
       const own = `--project ${tenant.backend_id} -f json`;
       const counts = await Promise.all(
         [`server list ${own}`, `volume list ${own}`, `floating ip list ${own}`].map(
@@ -78,7 +78,7 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
         ),
       );
       assert.equal(counts, [1, 2, 1]);
-      return made;
+      return created;
     },
   );
   await steps.step('kill -9 while an instance is deleted, and a tenant', async () => {

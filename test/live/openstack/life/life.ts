@@ -11,7 +11,7 @@ import { RealCloud } from './cloud.ts';
 import { importAgain, importForeign, removeForeign, seeChanges } from './foreign.ts';
 import { changeInstance, failInstance, makeInstance, makeKey, removeInstance, removeKey } from './instances.ts';
 import { killInFlows } from './kill.ts';
-import { refuseBeyondLimits } from './limits.ts';
+import { rejectBeyondLimits } from './limits.ts';
 import { makeConnections, removeConnections } from './network.ts';
 import { connect } from './settings.ts';
 import { attachVolume, endDatedSnapshot, makeVolume } from './storage.ts';
@@ -60,14 +60,14 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     const words = ['--provider-allowed-networks', '127.0.0.0/8'];
     let server = await program.serve(words);
     const { url } = server;
-    let told = '';
+    let reports = '';
     const kill = async (): Promise<void> => {
       await server.kill();
-      told += server.errors();
+      reports += server.errors();
       server = await program.serve([...words, '--port', new URL(url).port]);
     };
     await run({ steps, cloud, staff: new Caller(url, token), tag: randomBytes(3).toString('hex'), kill });
-    await steps.step('what the log warned of', async () => assert.is(told + server.errors(), ''));
+    await steps.step('what the log warned of', async () => assert.is(reports + server.errors(), ''));
     await server.stop();
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted);
@@ -86,7 +86,7 @@ async function run(life: Life): Promise<void> {
   const instance = await makeInstance(life, account, tenant, key);
   await attachVolume(life, volume, instance);
   await changeInstance(life, instance, connections);
-  await refuseBeyondLimits(life, tenant, { group: connections.group, instance, volume });
+  await rejectBeyondLimits(life, tenant, { group: connections.group, instance, volume });
   await failInstance(life, account, tenant);
   await importAgain(life, account, instance);
   await removeInstance(life, await life.staff.only('/api/openstack-instances/?name_exact=web-1'), false);

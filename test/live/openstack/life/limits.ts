@@ -11,7 +11,7 @@ interface Present {
 }
 
 /** What the limits of the tenant leave no room for is refused in the words of the cloud, and changes nothing there. */
-export async function refuseBeyondLimits(
+export async function rejectBeyondLimits(
   { cloud, staff, steps }: Life,
   tenant: Json,
   { group, instance, volume }: Present,
@@ -28,10 +28,10 @@ export async function refuseBeyondLimits(
     return limits.map(({ used }) => used);
   };
   /** Orders what must fail; answers why it did. */
-  const refused = async (object: Json, action: string, body: unknown): Promise<string> => {
-    const answer = await staff.send('POST', `${object.url}${action}/`, body);
-    assert.ok([201, 202].includes(answer.status), JSON.stringify(answer.body));
-    const subject: Json = answer.status === 201 ? answer.body : object;
+  const rejection = async (object: Json, action: string, body: unknown): Promise<string> => {
+    const response = await staff.send('POST', `${object.url}${action}/`, body);
+    assert.ok([201, 202].includes(response.status), JSON.stringify(response.body));
+    const subject: Json = response.status === 201 ? response.body : object;
     return until(subject.url, async () => {
       const { error_message: text, state } = await staff.get(subject.url);
       assert.is.not(state, 'OK');
@@ -45,17 +45,17 @@ export async function refuseBeyondLimits(
   await steps.step('volume extend and snapshot beyond the limit: refused', async () => {
     const [used = 0] = await limit({ storage: ['gigabytes', 1024] });
     const { size } = await staff.get(volume.url);
-    assert.is(await refused(volume, 'extend', { disk_size: size + 1024 }), gigabytes(1, used));
+    assert.is(await rejection(volume, 'extend', { disk_size: size + 1024 }), gigabytes(1, used));
     const pulled = await staff.act(volume, 'pull');
     assert.equal([pulled.size, pulled.runtime_state], [size, 'available']);
-    assert.is(await refused(volume, 'snapshot', { name: 'refused' }), gigabytes(size / 1024, used));
+    assert.is(await rejection(volume, 'snapshot', { name: 'refused' }), gigabytes(size / 1024, used));
     await staff.remove(await staff.only('/api/openstack-snapshots/?name_exact=refused'));
   });
   await steps.step('instance change_flavor beyond the limits: refused', async () => {
     const flavor = (await staff.only('/api/openstack-flavors/?name_exact=m1.medium')).url;
     const [cores, ram] = await limit({ vcpu: ['cores'], ram: ['ram'] });
     assert.is(
-      await refused(instance, 'change_flavor', { flavor }),
+      await rejection(instance, 'change_flavor', { flavor }),
       `Quota exceeded for cores, ram: Requested 1, 2048, but already used ${cores}, ${ram} of ${cores}, ${ram} cores, ram`,
     );
     assert.is((await staff.act(instance, 'pull')).runtime_state, 'SHUTOFF');
@@ -65,7 +65,7 @@ export async function refuseBeyondLimits(
     await limit({ security_group_rule_count: ['secgroup-rules'] });
     const more = [1, 2, 3, 4].map((port) => ({ protocol: 'tcp', from_port: port, to_port: port, cidr: '10.0.0.0/8' }));
     assert.is(
-      await refused(group, 'set_rules', { rules: more }),
+      await rejection(group, 'set_rules', { rules: more }),
       "Quota exceeded for resources: ['security_group_rule'].",
     );
     assert.equal((await staff.act(group, 'pull')).rules, rules);
@@ -74,7 +74,7 @@ export async function refuseBeyondLimits(
     const { quotas } = await staff.get(tenant.url);
     const { usage } = quotas.find((one: Json) => one.name === 'volumes');
     assert.is(
-      await refused(tenant, 'set_quotas', { volumes: 1 }),
+      await rejection(tenant, 'set_quotas', { volumes: 1 }),
       'Quota volumes limit must be equal or greater than existing resources. ' +
         `Current usage is ${usage} and the requested limit is 1.`,
     );

@@ -14,10 +14,13 @@ export async function makeConnections({ cloud, staff, steps }: Life, tenant: Jso
     staff.make(`${tenant.url}create_network/`, { name: 'backend', description: 'databases' }),
   );
   const subnet = await steps.step('subnet create, connected to the router', async () => {
-    const made = await staff.make(`${network.url}create_subnet/`, { name: 'backend-subnet', cidr: '192.168.51.0/24' });
-    const ports = await cloud.client(`port list --fixed-ip subnet=${made.backend_id} --long -f json`);
+    const created = await staff.make(`${network.url}create_subnet/`, {
+      name: 'backend-subnet',
+      cidr: '192.168.51.0/24',
+    });
+    const ports = await cloud.client(`port list --fixed-ip subnet=${created.backend_id} --long -f json`);
     assert.ok(ports.some((port: Json) => String(port['Device Owner']).startsWith('network:router_interface')));
-    return made;
+    return created;
   });
   await steps.step('network and subnet update, pull', async () => {
     for (const object of [network, subnet]) {

@@ -18,19 +18,19 @@ export async function connect({ cloud: { facts }, staff, steps }: Life): Promise
     dns_nameservers: '198.51.100.53',
   };
   await steps.step('ping: a wrong password is refused in the words of the cloud, without it', async () => {
-    const refused = await staff.send('POST', '/api/openstack/', { ...account, password: 'wrong-password' });
-    assert.is(refused.status, 400);
-    assert.match(JSON.stringify(refused.body), 'The request you have made requires authentication');
-    assert.not.match(JSON.stringify(refused.body), 'wrong-password');
+    const rejection = await staff.send('POST', '/api/openstack/', { ...account, password: 'wrong-password' });
+    assert.is(rejection.status, 400);
+    assert.match(JSON.stringify(rejection.body), 'The request you have made requires authentication');
+    assert.not.match(JSON.stringify(rejection.body), 'wrong-password');
   });
   const service = await steps.step('settings and ping', () =>
     staff.post('/api/openstack/', { ...account, password: facts.password }),
   );
   const settings = await steps.step('synchronisation', () =>
     until('synchronisation', async () => {
-      const found = await staff.get(service.settings);
-      if (found.state === 'Erred') throw new Error(found.error_message);
-      return found.state === 'In Sync' ? found : undefined;
+      const matches = await staff.get(service.settings);
+      if (matches.state === 'Erred') throw new Error(matches.error_message);
+      return matches.state === 'In Sync' ? matches : undefined;
     }),
   );
   const of = `?settings_uuid=${settings.uuid}`;

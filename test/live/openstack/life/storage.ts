@@ -40,9 +40,9 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
   );
   assert.equal([restored.size, restored.runtime_state], [2048, 'available']);
   await steps.step('what is made of a snapshot is listed by it', async () => {
-    const made = await staff.get(`${snapshot.url}restorations/`);
+    const created = await staff.get(`${snapshot.url}restorations/`);
     assert.equal(
-      made.map(({ name }: Json) => name),
+      created.map(({ name }: Json) => name),
       ['database restored'],
     );
   });

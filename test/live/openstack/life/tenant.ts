@@ -46,7 +46,7 @@ export async function makeTenant({ cloud, staff, steps, tag }: Life, { link }: A
   });
   await steps.step('tenant change_password', async () => {
     await staff.act(tenant, 'change_password', { user_password: 'another-password-1' });
-    const asked = await fetch(`${cloud.facts.auth_url}/auth/tokens`, {
+    const requests = await fetch(`${cloud.facts.auth_url}/auth/tokens`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
@@ -61,7 +61,7 @@ export async function makeTenant({ cloud, staff, steps, tag }: Life, { link }: A
         },
       }),
     });
-    assert.is(asked.status, 201);
+    assert.is(requests.status, 201);
   });
   await steps.step('tenant update', async () => {
     await staff.ask(200, 'PATCH', tenant.url, { name: `Live ${tag} 2`, description: 'renamed' });
