@@ -108,7 +108,10 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   requireFit(options);
-  const config = { ...loadConfig({ given }), ...(ephemeral && localDefaults((name) => given[name] !== undefined)) };
+  const config = {
+    ...loadConfig({ input: given }),
+    ...(ephemeral && localDefaults((name) => given[name] !== undefined)),
+  };
   if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -158,7 +161,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   shutdown.add(() => admin?.close());
   const listener = new HttpServer({
     admit: stage.admit,
-    answer: stage.answer,
+    respond: stage.respond,
     unsaved: stage.unsaved,
     elsewhere: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: stage.afterCommit,

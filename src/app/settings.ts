@@ -86,7 +86,7 @@ export const secretSettings: ReadonlySet<SettingName> = new Set(
 );
 
 /** Reads all settings. Throws ConfigError. */
-export const loadConfig = (sources: Omit<Sources, 'given'> & { readonly given?: GivenSettings } = {}): Config =>
+export const loadConfig = (sources: Omit<Sources, 'input'> & { readonly input?: GivenSettings } = {}): Config =>
   loadSettings(settings, [checkKernelSettings, checkSaml], sources);
 
 /** Returns the option, variable or line that sets a setting; undefined for a default. */

@@ -3,10 +3,10 @@ import { plainReason } from './plain-reason.ts';
 import { codeOf } from './present.ts';
 
 /** Characters of lines that are kept while nothing can be written; further ones are dropped. */
-const mostKept = 16 * 1024 * 1024;
+const maxStored = 16 * 1024 * 1024;
 /** Milliseconds until a pipe is tried again whose reader is slow, and for which the end of the process waits for it. */
 const pause = 20;
-const patience = 2000;
+const timeout = 2000;
 
 /**
  * Writes lines to the end of a file, or to stderr, without waiting for them. What cannot be written, on a full disk, is
@@ -28,7 +28,7 @@ export class LineFile {
   }
 
   write(lines: string): void {
-    if (this.#waiting.length + lines.length <= mostKept) this.#waiting += lines;
+    if (this.#waiting.length + lines.length <= maxStored) this.#waiting += lines;
     this.#begin();
   }
 
@@ -36,7 +36,7 @@ export class LineFile {
   writeNow(lines: string): void {
     let rest = Buffer.from(this.#waiting + lines);
     this.#waiting = '';
-    const until = performance.now() + patience;
+    const until = performance.now() + timeout;
     while (rest.length > 0) {
       try {
         rest = rest.subarray(writeSync(this.#descriptor, rest));

@@ -12,9 +12,9 @@ export function memoised<K extends object, V>(make: (key: K) => V): (key: K) => 
 
 /** A value that is worked out when it is first asked for. */
 export function once<V>(make: () => V): () => V {
-  let made: { readonly value: V } | undefined;
+  let created: { readonly value: V } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    created ??= { value: make() };
+    return created.value;
   };
 }

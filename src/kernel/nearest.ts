@@ -27,14 +27,14 @@ const maxLength = 64;
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > maxLength) return undefined;
   let max = Math.max(1, Math.floor(word.length / 4));
-  let found: string | undefined;
+  let result: string | undefined;
   for (const one of known) {
     const edits = distance(word.toLowerCase(), one.toLowerCase(), max);
     if (edits > max) continue;
-    found = one;
+    result = one;
     max = edits - 1;
   }
-  return found;
+  return result;
 }
 
 /** The end of a message about an unknown word: `; did you mean port?`, or nothing. */

@@ -12,26 +12,26 @@ interface Terminal {
   write(text: string): unknown;
 }
 
-let shown: { readonly terminal: Terminal; at: number } | undefined;
+let displayed: { readonly terminal: Terminal; at: number } | undefined;
 
 /** Shows on a terminal what the work tells of itself; on anything else nothing. */
 export async function showingProgress<T>(terminal: Terminal, work: () => Promise<T>): Promise<T> {
   if (!terminal.isTTY) return await work();
-  shown = { terminal, at: Number.NEGATIVE_INFINITY };
+  displayed = { terminal, at: Number.NEGATIVE_INFINITY };
   try {
     return await work();
   } finally {
-    shown = undefined;
+    displayed = undefined;
     terminal.write('\r\x1b[K');
   }
 }
 
 /** Tells that so much of a piece of work is done: a share of `whole`, or bytes where nobody knows of how many. */
-export function tellProgress(what: string, done: number, whole?: number): void {
-  if (shown === undefined || performance.now() - shown.at < between) return;
-  shown.at = performance.now();
+export function reportProgress(what: string, done: number, whole?: number): void {
+  if (displayed === undefined || performance.now() - displayed.at < between) return;
+  displayed.at = performance.now();
   const far = whole === undefined ? `${(done / 1e6).toFixed(1)} MB` : percentOf(done, whole);
-  shown.terminal.write(`\r\x1b[K${what}: ${far}`);
+  displayed.terminal.write(`\r\x1b[K${what}: ${far}`);
 }
 
 /** Work done is less than all of it until it ends. */
@@ -44,10 +44,10 @@ export async function measuringProgress<T>(
   measure: () => readonly [done: number, whole: number | undefined],
   work: () => Promise<T>,
 ): Promise<T> {
-  if (shown === undefined) return await work();
-  const tell = (): void => tellProgress(what, ...measure());
-  tell();
-  const timer = setInterval(tell, between);
+  if (displayed === undefined) return await work();
+  const report = (): void => reportProgress(what, ...measure());
+  report();
+  const timer = setInterval(report, between);
   try {
     return await work();
   } finally {

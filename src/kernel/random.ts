@@ -32,13 +32,13 @@ const blockBytes = 32;
 /** Bytes that follow from a text: SHA-256 of it and a counter, one after the other. For ids that are to be the same each time. */
 export function repeatableRandom(text: string): RepeatableRandom {
   const block = (number: number): Buffer => createHash('sha256').update(`${text} ${number}`).digest();
-  let [kept, keptNumber] = [block(0), 0];
+  let [stored, storedNumber] = [block(0), 0];
   const source = (bytes: number): Buffer => {
     const taken = Buffer.alloc(bytes);
     for (let filled = 0; filled < bytes; ) {
       const number = Math.floor(source.position / blockBytes);
-      if (number !== keptNumber) [kept, keptNumber] = [block(number), number];
-      const count = kept.copy(taken, filled, source.position % blockBytes);
+      if (number !== storedNumber) [stored, storedNumber] = [block(number), number];
+      const count = stored.copy(taken, filled, source.position % blockBytes);
       filled += count;
       source.position += count;
     }

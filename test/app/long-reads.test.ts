@@ -39,9 +39,9 @@ const isOfVendor = (target: string): boolean =>
 /** Calls `between` once, when the thread has answered and the request has not been looked at anew. */
 function afterReading(between: () => Promise<unknown>): void {
   const reading = thread();
-  const response = reading.answer.bind(reading);
-  reading.answer = async (...requests) => {
-    reading.answer = response;
+  const response = reading.result.bind(reading);
+  reading.result = async (...requests) => {
+    reading.result = response;
     await response(...requests);
     await between();
   };
@@ -62,8 +62,8 @@ test('every list, filter and order is answered the same by the thread as without
   );
   let requests = 0;
   const reading = thread();
-  const response = reading.answer.bind(reading);
-  reading.answer = (...queries) => {
+  const response = reading.result.bind(reading);
+  reading.result = (...queries) => {
     requests++;
     return response(...queries);
   };
@@ -87,7 +87,7 @@ test('every list, filter and order is answered the same by the thread as without
   assert.is(requests, 0);
   largeAbove(0);
   const read = await all();
-  reading.answer = response;
+  reading.result = response;
   assert.equal(
     read.filter((text, i) => text !== plain[i]),
     [],
@@ -159,15 +159,15 @@ test('a token that is revoked while the thread reads is not served', async () =>
 async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   const requests: string[][] = [];
   const reading = thread();
-  const response = reading.answer.bind(reading);
-  reading.answer = (reads, queries, isGone) => {
+  const response = reading.result.bind(reading);
+  reading.result = (reads, queries, isGone) => {
     requests.push(queries.map(({ text }) => text));
     return response(reads, queries, isGone);
   };
   try {
     await work();
   } finally {
-    reading.answer = response;
+    reading.result = response;
   }
   return requests;
 }
@@ -243,7 +243,7 @@ const never = (): boolean => false;
 test('more reads than may wait are refused, and nothing is read for clients that have gone', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
-  const working = thread().answer(new DeferredReads('somebody'), [busy], never);
+  const working = thread().result(new DeferredReads('somebody'), [busy], never);
   const leaving = new AbortController();
   const headers = { Authorization: `Token ${fixture.staff.token}` };
   const ask = (i: number): Promise<Response> =>
@@ -262,7 +262,7 @@ test('more reads than may wait are refused, and nothing is read for clients that
     took(...reports);
   };
   await Promise.all([working, ...waiting]);
-  await thread().answer(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
+  await thread().result(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
   db.tookInThread = took;
   assert.is(read, 2, 'the busy one, and the last one');
 });
@@ -270,7 +270,7 @@ test('more reads than may wait are refused, and nothing is read for clients that
 test('a read that takes too long is given up, and the next one has a thread again', async () => {
   const reading = thread();
   Object.assign(reading, { milliseconds: 20 });
-  const error: unknown = await reading.answer(new DeferredReads('somebody'), [busy], never).catch((thrown) => thrown);
+  const error: unknown = await reading.result(new DeferredReads('somebody'), [busy], never).catch((thrown) => thrown);
   Object.assign(reading, { milliseconds: 60_000 });
   assert.instance(error, HttpError);
   assert.equal((error as InstanceType<typeof HttpError>).status, 503);
@@ -296,7 +296,7 @@ test('what the thread cannot read is read without it', async () => {
     }
   })();
   assert.ok((deferred as DeferredRead).queries.length > 0);
-  await thread().answer(reads, (deferred as DeferredRead).queries, never);
+  await thread().result(reads, (deferred as DeferredRead).queries, never);
   assert.equal(read(), now);
 });
 

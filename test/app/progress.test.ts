@@ -2,7 +2,7 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { measuringProgress, showingProgress, tellProgress } from '../../src/kernel/progress.ts';
+import { measuringProgress, reportProgress, showingProgress } from '../../src/kernel/progress.ts';
 import { builtProgram, type Ended, nativeCache, Program } from '../support/program.ts';
 
 const progress = suite('progress of long work');
@@ -23,11 +23,11 @@ progress('one line is written over, ten times a second at most, and goes when th
   let written = '';
   const terminal = { isTTY: true, write: (text: string) => (written += text) };
   const outcome = await showingProgress(terminal, async () => {
-    for (const done of [1, 2, 3]) tellProgress('counting', done, 4);
+    for (const done of [1, 2, 3]) reportProgress('counting', done, 4);
     return 'done';
   });
   assert.equal([outcome, written], ['done', '\r\x1b[Kcounting: 25 %\r\x1b[K']);
-  tellProgress('counting', 4, 4);
+  reportProgress('counting', 4, 4);
   assert.is(written, '\r\x1b[Kcounting: 25 %\r\x1b[K');
 });
 
@@ -46,7 +46,7 @@ progress('work that tells nothing is measured, in bytes where nobody knows of ho
 
 progress('a pipe gets none of it', async () => {
   const written: string[] = [];
-  await showingProgress({ write: (text: string) => written.push(text) }, async () => tellProgress('counting', 1, 4));
+  await showingProgress({ write: (text: string) => written.push(text) }, async () => reportProgress('counting', 1, 4));
   assert.equal(written, []);
   const { code, stderr } = await program.run(['demo', '--data', data]);
   assert.equal([code, stderr], [0, '']);

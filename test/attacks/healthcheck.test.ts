@@ -39,7 +39,7 @@ async function listen(server: Server): Promise<string> {
 
 /** Why a server at this address is not healthy. */
 async function failureAt(address: string): Promise<string> {
-  const config = loadConfig({ given: { data, admin_listen: address } });
+  const config = loadConfig({ input: { data, admin_listen: address } });
   return checkHealth({ config, flags: {}, words: [], sources: { environment: {} } } as never).then(
     () => 'ready',
     (error: Error) => error.message.replaceAll(address, 'ADDRESS'),

@@ -8,7 +8,7 @@ import { addressesOf } from '../../src/accounts/session/saml/addresses.ts';
 import { samlCrowded } from '../../src/accounts/session/saml/ask.ts';
 import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/session/saml/identity-providers.ts';
 import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
-import { answeredRequest, checkResponse } from '../../src/accounts/session/saml/response.ts';
+import { checkResponse, matchingRequest } from '../../src/accounts/session/saml/response.ts';
 import { type TaskTerms, TaskThread } from '../../src/kernel/threads/task-thread.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
@@ -129,7 +129,7 @@ messages('nor of a response to a login', async () => {
       checkResponse({
         message,
         setup: { provider: provider(), entityId, assertionConsumer, privateKey: serviceKeys.key },
-        requestId: answeredRequest(message) ?? '',
+        requestId: matchingRequest(message) ?? '',
         now: saml.fixture.clock.now(),
       }),
     );

@@ -4,7 +4,7 @@ import type { Fixture } from './fixture.ts';
 /** The mails that a server in memory has not sent for want of a mail server, oldest first, once all that is due is done. */
 export async function sentMails(fixture: Fixture): Promise<Email[]> {
   await fixture.server.settled();
-  return Promise.all(fixture.server.app.keptMails.inMemory.map(({ message }) => PostalMime.parse(message)));
+  return Promise.all(fixture.server.app.mailStore.inMemory.map(({ message }) => PostalMime.parse(message)));
 }
 
 /** The secret in the link of a mail. Throws when there is none. */

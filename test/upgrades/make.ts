@@ -20,11 +20,11 @@ async function keep(): Promise<void> {
   if (existsSync(backup)) throw new Error(`${backup} is there already: a released version does not change`);
   const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
   const [created, restored] = [join(root, 'made'), join(root, 'restored')];
-  const config = loadConfig({ given: { data: created, log_level: 'silent' } });
+  const config = loadConfig({ input: { data: created, log_level: 'silent' } });
   await withDeployment(config, async ({ app }) => void (await demo(app)), 'serve');
   await backUp(created, join(root, 'backup'), undefined);
   writeFileSync(backup, gzipSync(gunzipSync(readFileSync(join(root, 'backup'))), { level: 9 }));
-  const { made: instant } = await restore(backup, restored, config);
+  const { creation: instant } = await restore(backup, restored, config);
   writeFileSync(responses, gzipSync(JSON.stringify(await responsesOf(restored, instant)), { level: 9 }));
   rmSync(root, { recursive: true });
 }

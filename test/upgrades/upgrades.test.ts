@@ -23,9 +23,9 @@ for (const version of versions)
   upgrades(`a database of ${version} opens, is whole, and answers the same`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
     const stored = storedOf(version);
-    const config = loadConfig({ given: { data: folder, log_level: 'silent' } });
+    const config = loadConfig({ input: { data: folder, log_level: 'silent' } });
     try {
-      const { made: created } = await restore(stored.backup, folder, config);
+      const { creation: created } = await restore(stored.backup, folder, config);
       const before: Replies = JSON.parse(gunzipSync(readFileSync(stored.responses)).toString());
       const now = await responsesOf(folder, created);
       assert.ok(Object.keys(before).length > 100);

@@ -204,7 +204,7 @@ export const customers = collection<CustomerRow>()({
   },
   delete: {
     right: managers,
-    refusalReason: ({ db }, row) =>
+    denialReason: ({ db }, row) =>
       db.value(sql`SELECT 1 FROM project WHERE customer_id = ${row.id}`) === undefined
         ? undefined
         : 'Cannot delete organization with existing projects',

@@ -92,7 +92,7 @@ function remove(request: Request): Reply {
 
 const { allowedFor } = changers;
 const types = ['multipart/form-data'];
-const answer = {
+const response = {
   status: 200,
   shape: { type: 'object', properties: { image: { type: ['string', 'null'], format: 'uri' } } },
 };
@@ -118,14 +118,14 @@ export const customerImage: Endpoint = {
       summary: 'Stores an image.',
       allowedFor,
       input: { fields: imageInput(true), purpose: 'replace', types },
-      output: answer,
+      output: response,
       handle: (request) => store(request, true),
     },
     PATCH: {
       summary: 'Stores an image if one is sent.',
       allowedFor,
       input: { fields: imageInput(false), purpose: 'change', types },
-      output: answer,
+      output: response,
       handle: (request) => store(request, false),
     },
     DELETE: { summary: 'Removes the image.', allowedFor, output: { status: 204 }, handle: remove },

@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody } from '../../kernel/access/right.ts';
+import { authenticated } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { boolean, orNull } from '../../kernel/collection/values.ts';
@@ -11,24 +11,24 @@ import { hasRole } from '../roles/roles.ts';
 import { isEmailTaken, replaceEmail, verifiedEmail } from '../users/email.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import { type UserRow, userOf } from '../users/users.ts';
-import { answer } from './actions.ts';
+import { response } from './actions.ts';
 import { grantInvited, presentInviter } from './grant.ts';
 import { type InvitationRow, invitations, targetOf } from './invitations.ts';
 import { invitationOfSecret, knowing, presentedInvitation } from './presented.ts';
 import { documentedFields, hashNewPassword, signsUp, signUp } from './sign-up.ts';
 
-const refusal = (detail: string): Error => invalid({ detail });
+const denial = (detail: string): Error => invalid({ detail });
 
 /** Throws what keeps the user from accepting, in the order of services.md 10.4. */
 function rejectUnfit(request: Request, row: InvitationRow, user: UserRow, replaces: boolean): void {
   const { scope, structure } = targetOf(row);
   if (row.civil_number !== '' && row.civil_number !== user.civil_number)
-    throw refusal('User has an invalid civil number.');
-  if (hasRole(request.db, structure, scope, user.id)) throw refusal(`User already has role within this ${structure}.`);
+    throw denial('User has an invalid civil number.');
+  if (hasRole(request.db, structure, scope, user.id)) throw denial(`User already has role within this ${structure}.`);
   if (request.config.validate_invitation_email && foldedEmail(row.email) !== foldedEmail(verifiedEmail(user) ?? ''))
-    throw refusal('Invitation and user emails mismatch.');
+    throw denial('Invitation and user emails mismatch.');
   if (replaces && isEmailTaken(request, user, row.email))
-    throw refusal(`User with email "${row.email}" already exists.`);
+    throw denial(`User with email "${row.email}" already exists.`);
 }
 
 const acceptFields = {
@@ -41,10 +41,10 @@ const accept = action({
   name: 'accept',
   summary: 'Accepts a pending invitation: the caller gets its role.',
   description: 'Accepts an invitation for the caller.',
-  right: everybody.as(`everybody ${knowing}`),
+  right: authenticated.as(`everybody ${knowing}`),
   fields: acceptFields,
-  output: answer,
-  refusalReason: (_, { state }) => (state === 'pending' ? undefined : 'Only pending invitation can be accepted.'),
+  output: response,
+  denialReason: (_, { state }) => (state === 'pending' ? undefined : 'Only pending invitation can be accepted.'),
   run: (request, row, { replace_email: replaces = false }) => {
     const inviter = presentInviter(request, row);
     const user = userOf(request, request.caller.id);
@@ -67,7 +67,7 @@ export const acceptEndpoint: Endpoint = {
       input: { fields: { ...acceptFields, ...documentedFields }, purpose: 'create', example: { replace_email: true } },
       allowedFor: `${byMember.allowedFor} Without a token whoever knows the secret, who gets an account, with the setting invitation_signup.`,
       also: [{ status: 201, shape: tokenShape }],
-      refusals: { 503: true },
+      rejections: { 503: true },
       prepare: async (request) => (request.actor ? undefined : hashNewPassword(request)),
       handle: (request, prepared) =>
         typeof prepared === 'string' ? signUp(request, prepared) : byMember.handle(request, prepared),

@@ -6,13 +6,13 @@ import { endInvitation, type InvitationRow, invitations, inviters, targetOf } fr
 import { isMailed, issueLink, queueMail } from './mails.ts';
 
 /** What an action answers. */
-export const answer = { status: 200, shape: messageShape };
+export const response = { status: 200, shape: messageShape };
 
 /** What both actions have in common. */
 const onPending = {
   on: invitations,
   right: rightVia(targetOf, inviters.as('whoever may invite there')),
-  output: answer,
+  output: response,
 };
 
 const isPending = ({ state }: InvitationRow): boolean => state === 'pending';
@@ -22,7 +22,7 @@ export const cancel = action({
   ...onPending,
   name: 'cancel',
   summary: 'Cancels a pending invitation.',
-  refusalReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be canceled.'),
+  denialReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be canceled.'),
   run: (request, row) => {
     endInvitation(request, row.id, 'canceled');
     return json({ detail: 'Invitation has been successfully canceled.' });
@@ -41,8 +41,8 @@ export const send = action({
   name: 'send',
   summary: 'Sends the mail of a pending invitation again, and makes another link to pass on.',
   output: { status: 200, shape: sentShape },
-  refusals: { 429: true },
-  refusalReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be resent.'),
+  rejections: { 429: true },
+  denialReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be resent.'),
   run: (request, row) => {
     queueMail(request, row.id);
     return json({

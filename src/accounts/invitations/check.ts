@@ -36,11 +36,11 @@ export const check: Endpoint = {
           required: ['email'],
         },
       },
-      refusals: { 429: true },
+      rejections: { 429: true },
       // The limit counts the calls.
       isHandledOnce: true,
       handle: (request) => {
-        const wait = request.app.limits.invitationChecks.refusal(prefixOf(request.address), request.now);
+        const wait = request.app.limits.invitationChecks.denial(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         const { civil_number: civilNumber, email, state } = presentedInvitation(request);
         if (state !== 'pending') throw notFound();

@@ -105,8 +105,8 @@ const toCustomers = (filter: Filter): Filter => ({
   condition: (request, name) => {
     const condition = filter.condition(request, name);
     if (!condition) return undefined;
-    const found = sql`SELECT c.id FROM customer c WHERE ${condition}`;
-    return sql`i.customer_id IN (${found}) OR i.project_id IN (${projectsOf(found)})`;
+    const result = sql`SELECT c.id FROM customer c WHERE ${condition}`;
+    return sql`i.customer_id IN (${result}) OR i.project_id IN (${projectsOf(result)})`;
   },
 });
 
@@ -160,7 +160,7 @@ export const invitations = collection<InvitationRow>()({
   orderings: { email: 'i.email COLLATE NOCASE', state: 'i.state', created: 'i.created' },
   order: '-i.created',
   create: {
-    refusals: { 429: true },
+    rejections: { 429: true },
     check: (request, values) => rejectWrong(request, values),
     rightWith: rightVia(placeOf, inviters),
     run: (request, _, columns) => {

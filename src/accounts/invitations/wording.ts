@@ -3,7 +3,7 @@ import { nameInMail } from '../../kernel/mail/names.ts';
 import type { RoleScope } from '../roles/roles.ts';
 
 /** What the mail of an invitation tells. */
-interface Told {
+interface LoggedFields {
   /** Who invites. */
   readonly sender: string;
   readonly structure: RoleScope;
@@ -22,7 +22,7 @@ const roleWords: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> =
 };
 
 /** Subject and both parts of the mail (services.md 10.6). */
-export function wordingOf({ link, name, role, sender, structure }: Told): Letter {
+export function wordingOf({ link, name, role, sender, structure }: LoggedFields): Letter {
   const target = `${nameInMail(name)} ${types[structure]}`;
   const sentences = [
     'Hello!',

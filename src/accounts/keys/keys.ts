@@ -3,7 +3,7 @@ import { record } from '../../activity/events/record.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, authenticated, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, messages, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
@@ -97,7 +97,7 @@ export const keys = collection<KeyRow>()({
   orderings: { name: 'k.name COLLATE NOCASE' },
   order: 'k.id',
   create: {
-    right: everybody.as('everybody, for themselves'),
+    right: authenticated.as('everybody, for themselves'),
     check: (request, { name = '' }) => {
       if (name !== '' && isTaken(request, name)) throw invalid({ name: ['This field must be unique.'] });
     },

@@ -259,8 +259,8 @@ const pastRoles = (structure: RoleScope) => ({
   key: 'pk' as const,
   visible: {
     ...sight[structure].past,
-    condition: (...asked: Parameters<Visibility['condition']>) =>
-      all([sql`r.ended IS NOT NULL`, sight[structure].past.condition(...asked)]),
+    condition: (...requested: Parameters<Visibility['condition']>) =>
+      all([sql`r.ended IS NOT NULL`, sight[structure].past.condition(...requested)]),
   },
   filters: filtersOf(structure),
   orderings: orderings('r.ended'),

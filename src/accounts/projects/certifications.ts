@@ -62,9 +62,9 @@ const item = v.object({ url: v.unknown() }, 'URL has to be defined for related o
 /** Ids of the certifications, each once. Throws FieldError with the messages of each item. */
 function idsOf(items: readonly unknown[], request: Request): readonly number[] {
   const ids: number[] = [];
-  const errors = items.map((given) => {
+  const errors = items.map((values) => {
     try {
-      ids.push(resolveLink(check(linkText, check(item, given).url), certifications, request));
+      ids.push(resolveLink(check(linkText, check(item, values).url), certifications, request));
       return {};
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;

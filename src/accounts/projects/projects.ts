@@ -181,7 +181,7 @@ export const projectsWith = (services: Json) =>
         request.app.reactions.projectDeleted(request, row.id);
         countQuotas(
           request,
-          contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
+          contribution(request, row).map((require) => ({ ...require, delta: -require.delta })),
         );
         countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
         const context = contextOf(request, row);
@@ -240,14 +240,14 @@ function move(request: Request, row: ProjectRow, target: number): void {
   guards.projectHasNoResources(request, row.id, 'Cannot move project');
   reactions.projectMoving(request, row.id);
   const leaving = contribution(request, row);
-  const joining = leaving.map((demand) => ({ ...demand, id: target }));
+  const joining = leaving.map((require) => ({ ...require, id: target }));
   const members = db.values<number>(sql`SELECT user_id FROM active_project_role WHERE project_id = ${row.id}`);
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
   requireQuotas(request, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
   countQuotas(
     request,
-    leaving.map((demand) => ({ ...demand, delta: -demand.delta })),
+    leaving.map((require) => ({ ...require, delta: -require.delta })),
   );
   countQuotas(request, joining);
   recountUsers(request, row.customer_id);

@@ -52,13 +52,13 @@ export const forgotPassword: Endpoint = {
       allowedFor: 'Anybody, with the setting password_reset_url.',
       input: { fields: address, purpose: 'create' },
       output: { status: 202, shape: messageShape },
-      refusals: { 404: true, 429: true },
+      rejections: { 404: true, 429: true },
       // The limit counts the calls.
       isHandledOnce: true,
       handle: (request) => {
         requireOffer(request);
         const { email: to } = validate(address, request, 'create');
-        const wait = request.app.limits.passwordResets.refusal(prefixOf(request.address), request.now);
+        const wait = request.app.limits.passwordResets.denial(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         queueResetLink(request, to);
         return json({ detail: 'If the address is known, a link has been sent.' }, 202);
@@ -124,7 +124,7 @@ export const resetPassword: Endpoint = {
       allowedFor: 'Anybody who knows the secret of the mail, with the setting password_reset_url.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
-      refusals: { 404: true, 503: true },
+      rejections: { 404: true, 503: true },
       prepare: async (request) => request.app.passwords.hash(acceptReset(request).password, request.address),
       handle: (request, hash) => reset(request, String(hash)),
     },

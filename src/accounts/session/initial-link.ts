@@ -74,7 +74,7 @@ export const initialPassword: Endpoint = {
       allowedFor: 'Anybody who knows the secret of the link that the start printed.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
-      refusals: { 503: true },
+      rejections: { 503: true },
       prepare: async (request) => request.app.passwords.hash(accept(request).password, request.address),
       handle: (request, hash) => begin(request, String(hash)),
     },

@@ -1,7 +1,7 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody } from '../../kernel/access/right.ts';
+import { authenticated } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -50,7 +50,7 @@ function readCredentials(request: Request): { username: string; password: string
 function rejectLocked({ address, app, db, now }: Request, username: string): void {
   const wait = lockOf(db, caseFold(username), address, now);
   if (wait === undefined) return;
-  app.metrics.refusedLogins.add('locked');
+  app.metrics.rejectedLogins.add('locked');
   throw unauthenticated({ detail: lockedText }, wait);
 }
 
@@ -73,7 +73,7 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
   if (!user) {
     countFailure(db, folded, request.address, request.now);
     recordFailedLogin(request, username);
-    request.app.metrics.refusedLogins.add('credentials');
+    request.app.metrics.rejectedLogins.add('credentials');
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
   forgetFailures(db, folded, request.address);
@@ -96,7 +96,7 @@ export const login: Endpoint = {
       allowedFor: 'Anybody.',
       input: { fields: credentials, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
-      refusals: { 401: true, 503: true },
+      rejections: { 401: true, 503: true },
       prepare: attempt,
       handle: logIn,
     },
@@ -112,7 +112,7 @@ export const logout: Endpoint = {
   operations: {
     POST: {
       summary: 'Revokes the token that the request presents.',
-      allowedFor: everybody.allowedFor,
+      allowedFor: authenticated.allowedFor,
       output: { status: 204 },
       handle: (request) => {
         revokeToken(request, request.caller.tokenId);

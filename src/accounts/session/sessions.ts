@@ -2,7 +2,7 @@
 import { userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, authenticated, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -95,7 +95,7 @@ export const endOtherSessions: Endpoint = {
   operations: {
     POST: {
       summary: 'Ends all sessions of the caller but the present one.',
-      allowedFor: everybody.allowedFor,
+      allowedFor: authenticated.allowedFor,
       output: { status: 204 },
       handle: (request) => {
         if (revokeTokensOf(request, request.caller.id, request.caller.tokenId) > 0)

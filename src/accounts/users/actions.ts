@@ -46,13 +46,13 @@ function setOrganization(
   organization: string,
   approved: boolean,
   event: EventTypeName,
-  told: string,
+  reports: string,
 ): void {
   if (row.organization !== organization || Boolean(row.organization_approved) !== approved) {
     request.db.update('user', row.id, { organization, organization_approved: Number(approved) });
     record(request, 'user_update_succeeded', affectedUser(row));
   }
-  record(request, event, { ...affectedUser(row), affected_organization: told });
+  record(request, event, { ...affectedUser(row), affected_organization: reports });
 }
 
 /** What all actions on a user have in common. */
@@ -64,13 +64,13 @@ const setPassword = action({
   summary: 'Sets a password.',
   right: selfOrStaff,
   fields: { password: passwordField, current_password: currentPasswordField },
-  refusals: { 503: true },
+  rejections: { 503: true },
   accept: (request, row, { current_password: current, password }) => {
-    const told = {
+    const reports = {
       password: weakness(request.config, password, row),
       current_password: missingCurrent(request, row, current),
     };
-    const errors = Object.entries(told).filter(([, messages]) => messages.length > 0);
+    const errors = Object.entries(reports).filter(([, messages]) => messages.length > 0);
     if (errors.length > 0) throw invalid(Object.fromEntries(errors));
     return { current, password };
   },
@@ -90,7 +90,7 @@ const claim = action({
   summary: 'Asks to join an organization. Deprecated.',
   right: selfOrStaff,
   fields: { organization: text({ max: 80, required: true, example: 'ALC' }) },
-  refusalReason: (_, row) =>
+  denialReason: (_, row) =>
     row.organization_approved ? 'User has approved organization. Remove it before claiming a new one.' : undefined,
   run: (request, row, { organization }) => {
     setOrganization(request, row, organization, false, 'user_organization_claimed', organization);

@@ -33,8 +33,8 @@ export async function requirePassword(
 ): Promise<void> {
   if (config.password_refuse_weak) await loadCommonPasswords();
   const broken = passwordMessages(config, password);
-  const told = broken.length > 0 ? broken : weakness(config, password, { email, username });
-  if (told.length > 0) throw new Error(`password: ${told.join(' ')}`);
+  const reports = broken.length > 0 ? broken : weakness(config, password, { email, username });
+  if (reports.length > 0) throw new Error(`password: ${reports.join(' ')}`);
 }
 
 /** The part of `addUser` inside a write, with the password hashed already. Throws with a sentence when a rule is broken. */

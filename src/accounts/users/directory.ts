@@ -48,9 +48,9 @@ const tellingFlags = ['organization_claimed', 'potential'];
 export function listedUsers(request: Request): Sql {
   const { caller, config, query } = request;
   const visible = visibleUsers(caller, config);
-  const tells =
+  const reports =
     tellingTexts.some((name) => query.one(name) !== undefined) || tellingFlags.some((name) => query.flag(name));
-  if (!isNarrow(caller, config) || tells) return visible;
+  if (!isNarrow(caller, config) || reports) return visible;
   const named = Object.entries(filtersByName).flatMap(([name, { condition }]) => condition(request, name) ?? []);
   return named.length === 0 ? visible : any([visible, all([active, ...named])]);
 }

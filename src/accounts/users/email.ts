@@ -3,7 +3,7 @@ import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { tellNewEmail } from './notices.ts';
+import { notifyNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
 
 /**
@@ -20,7 +20,7 @@ export function replaceEmail(request: Request, user: UserRow, address: string, i
     email_folded: foldedEmail(address),
     email_verified: Number(isVerified),
   });
-  tellNewEmail(request, user, address);
+  notifyNewEmail(request, user, address);
   record(request, 'user_update_succeeded', affectedUser(user));
 }
 

@@ -23,7 +23,7 @@ const atMost = 5;
 const span = hour;
 
 /** A user as before the change. */
-interface Told {
+interface LoggedFields {
   readonly id: number;
   readonly email: string;
   readonly email_verified: number;
@@ -31,16 +31,20 @@ interface Told {
 }
 
 /** Queues the mail about a new email, to the old one where that was verified. */
-export function tellNewEmail(context: Context, before: Told, email: string): void {
+export function notifyNewEmail(context: Context, before: LoggedFields, email: string): void {
   if (foldedEmail(before.email) !== foldedEmail(email)) queue(context, before, 'email');
 }
 
 /** Queues the mail about a new password, unless it is the first. */
-export function tellNewPassword(context: Context, before: Told): void {
+export function notifyNewPassword(context: Context, before: LoggedFields): void {
   if (before.password_hash !== null) queue(context, before, 'password');
 }
 
-function queue({ app, now }: Context, { email, email_verified: isVerified, id: user }: Told, what: DueNotice['what']) {
+function queue(
+  { app, now }: Context,
+  { email, email_verified: isVerified, id: user }: LoggedFields,
+  what: DueNotice['what'],
+) {
   const { db } = app;
   if (email === '' || !isVerified) return;
   const recent = db.scalar<number>(

@@ -2,7 +2,7 @@ import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { revokeTokensOf } from '../../kernel/security/tokens.ts';
-import { tellNewPassword } from './notices.ts';
+import { notifyNewPassword } from './notices.ts';
 import type { UserRow } from './users.ts';
 
 declare module '../../kernel/app.ts' {
@@ -16,11 +16,11 @@ declare module '../../kernel/app.ts' {
  * Stores a hashed password with all that follows from it: the mail, the event, and the end of every token but `kept`
  * (core.md 4.4, 4.6). `user` is the row as before, but for what this very change verifies.
  */
-export function changePassword(context: Context, user: UserRow, hash: string, kept?: number): void {
+export function changePassword(context: Context, user: UserRow, hash: string, stored?: number): void {
   const { app } = context;
   app.db.update('user', user.id, { password_hash: hash });
-  revokeTokensOf(context, user.id, kept);
-  tellNewPassword(context, user);
+  revokeTokensOf(context, user.id, stored);
+  notifyNewPassword(context, user);
   record(context, 'user_password_updated', affectedUser(user));
   app.passwordChanged(user.username);
 }

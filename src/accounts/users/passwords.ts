@@ -19,8 +19,8 @@ interface Holder {
 export const lockedText = 'Username is locked out. Try in 10 minutes.';
 
 /** A rule of passwords, which says nothing about an empty one. */
-const rule = (isKept: (password: string) => boolean, message: string) =>
-  v.check((password: string) => password === '' || isKept(password), message);
+const rule = (isIncluded: (password: string) => boolean, message: string) =>
+  v.check((password: string) => password === '' || isIncluded(password), message);
 
 /** What a new password keeps to; all broken rules are told, in this order (core.md 4.4). */
 const schemaOf = (least: number) =>
@@ -59,8 +59,8 @@ export const passwordField: WritableField<string, true> = {
       shape: { type: 'string', minLength: leastLength },
       coerce: numberAsText,
       resolve: (password, { config }) => {
-        const told = passwordMessages(config, password);
-        if (told.length > 0) throw new FieldError(told);
+        const reports = passwordMessages(config, password);
+        if (reports.length > 0) throw new FieldError(reports);
         return password;
       },
     },
@@ -99,11 +99,11 @@ const shortestKnown = 4;
 
 /** Messages about a password that is too easily guessed of this user, with the setting password_refuse_weak (core.md 4.4). */
 export function weakness(
-  { password_refuse_weak: isJudged }: Config,
+  { password_refuse_weak: isEvaluated }: Config,
   password: string,
   { email, username }: Pick<Holder, 'email' | 'username'>,
 ): readonly string[] {
-  if (!isJudged) return [];
+  if (!isEvaluated) return [];
   if (!common) throw new Error('The list of common passwords has not been loaded');
   const folded = caseFold(password);
   const known = [username, email.split('@')[0] ?? ''].map(caseFold);
@@ -116,8 +116,8 @@ export function weakness(
 
 /** Throws 400 about a password that is too easily guessed of this user. */
 export function rejectWeak(config: Config, password: string, holder: Pick<Holder, 'email' | 'username'>): void {
-  const told = weakness(config, password, holder);
-  if (told.length > 0) throw invalid({ password: told });
+  const reports = weakness(config, password, holder);
+  if (reports.length > 0) throw invalid({ password: reports });
 }
 
 /** `current_password`: read with the setting password_requires_current only, otherwise ignored whatever it holds. */
@@ -139,20 +139,20 @@ export const needsCurrentPassword = ({ caller, config }: Request, user: Holder):
   config.password_requires_current && caller.id === user.id && user.password_hash !== null;
 
 /** Messages about a present password that is needed and not there. */
-export const missingCurrent = (request: Request, user: Holder, given: string | undefined): readonly string[] =>
-  needsCurrentPassword(request, user) && given === undefined ? [messages.required] : [];
+export const missingCurrent = (request: Request, user: Holder, values: string | undefined): readonly string[] =>
+  needsCurrentPassword(request, user) && values === undefined ? [messages.required] : [];
 
 /**
  * Compares the present password, at the cost of a login and with its locks: a wrong one counts as a failed login. Rejects 400,
  * 503.
  */
-export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, given: string): Promise<void> {
+export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, values: string): Promise<void> {
   const username = caseFold(user.username);
   const rejectLocked = (): void => {
     if (lockOf(db, username, address, now) !== undefined) throw invalid({ current_password: [lockedText] });
   };
   rejectLocked();
-  const isRight = await app.passwords.matches(given, user.password_hash, address);
+  const isRight = await app.passwords.matches(values, user.password_hash, address);
   // Looked at again: other attempts may have failed while this one was being compared.
   rejectLocked();
   if (isRight) return;

@@ -17,7 +17,7 @@ export const userScope: Scope = {
   accepted: true,
   readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
   // In a narrow directory somebody who is not shown is nobody (core.md 4.3).
-  found: (user, { users_visible: visible }) =>
+  result: (user, { users_visible: visible }) =>
     visible === 'all'
       ? userScope.readable(user)
       : sql`

@@ -29,7 +29,7 @@ export function potential({ caller, query }: Request): Sql {
     customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
   const connected = sql`u.id IN (${usersOfCustomers(customers)})`;
   const among = sql`u.organization IN (SELECT value FROM json_each(${JSON.stringify(organizations)}))`;
-  const found =
+  const result =
     organizations.length === 0
       ? connected
       : any([
@@ -39,5 +39,5 @@ export function potential({ caller, query }: Request): Sql {
             AND NOT EXISTS (SELECT 1 FROM active_customer_role r WHERE r.user_id = u.id)
             AND NOT EXISTS (SELECT 1 FROM active_project_role r WHERE r.user_id = u.id)`,
         ]);
-  return sql`NOT u.is_staff AND (${found})`;
+  return sql`NOT u.is_staff AND (${result})`;
 }

@@ -20,7 +20,7 @@ import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
 import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
-import { tellNewEmail } from './notices.ts';
+import { notifyNewEmail } from './notices.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
 import { type UserRow, type UserValues, userFields } from './user-fields.ts';
 import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
@@ -124,7 +124,7 @@ export const users = collection<UserRow>()({
       const isNew = email !== undefined && email !== row.email;
       if (isNew && needsCurrentPassword(request, row)) await verifyCurrent(request, row, present(current));
     },
-    refusals: { 503: true },
+    rejections: { 503: true },
     run: (request, row, values) => updateUser(request, row, values, request.caller.isStaff),
   },
   delete: {
@@ -189,7 +189,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
   if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
   db.update('user', row.id, changes);
-  if (values.email !== undefined) tellNewEmail(context, row, values.email);
+  if (values.email !== undefined) notifyNewEmail(context, row, values.email);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
     const details = { ...affected, affected_user_token_lifetime: values.token_lifetime };

@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody, staff } from '../../kernel/access/right.ts';
+import { authenticated, staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
 import { type Fields, objectShape, optional } from '../../kernel/collection/field.ts';
@@ -73,7 +73,7 @@ const repost = (scopes: Scopes): Operation => ({
   },
 });
 
-const acknowledgers = everybody.as('everybody who sees the alert');
+const acknowledgers = authenticated.as('everybody who sees the alert');
 
 const acknowledge = (scopes: Scopes) =>
   action({
@@ -81,7 +81,7 @@ const acknowledge = (scopes: Scopes) =>
     name: 'acknowledge',
     summary: 'Acknowledges an alert.',
     right: acknowledgers,
-    refusalReason: (_, alert) => (alert.acknowledged ? 'Alert is already acknowledged.' : undefined),
+    denialReason: (_, alert) => (alert.acknowledged ? 'Alert is already acknowledged.' : undefined),
     output: { status: 200 },
     run: ({ db }, alert) => {
       db.update('alert', alert.id, { acknowledged: 1 });
@@ -96,7 +96,7 @@ const cancelAcknowledgment = (scopes: Scopes) =>
     title: 'Cancel acknowledgment',
     summary: 'Cancels an acknowledgment.',
     right: acknowledgers,
-    refusalReason: (_, alert) => (alert.acknowledged ? undefined : 'Alert is not acknowledged.'),
+    denialReason: (_, alert) => (alert.acknowledged ? undefined : 'Alert is not acknowledged.'),
     output: { status: 200 },
     run: ({ db }, alert) => {
       db.update('alert', alert.id, { acknowledged: 0 });
@@ -110,7 +110,7 @@ const close = (scopes: Scopes) =>
     name: 'close',
     summary: 'Closes an alert.',
     right: posters,
-    refusalReason: (_, alert) => (alert.closed === null ? undefined : 'Alert is already closed.'),
+    denialReason: (_, alert) => (alert.closed === null ? undefined : 'Alert is already closed.'),
     output: { status: 204 },
     run: ({ db, now }, alert) => {
       db.update('alert', alert.id, { closed: now });
@@ -155,7 +155,7 @@ export function alertEndpoints(scopes: Scopes): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Counts the visible alerts by severity.',
-          allowedFor: everybody.allowedFor,
+          allowedFor: authenticated.allowedFor,
           filters: alertFilters,
           output: {
             status: 200,
@@ -174,7 +174,7 @@ export function alertEndpoints(scopes: Scopes): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Lists the groups of alert types.',
-          allowedFor: everybody.allowedFor,
+          allowedFor: authenticated.allowedFor,
           output: {
             status: 200,
             shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },

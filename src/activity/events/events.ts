@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody, everybodyOver } from '../../kernel/access/right.ts';
+import { authenticated, authenticatedOver } from '../../kernel/access/right.ts';
 import { textsWithChosen } from '../../kernel/collection/chosen.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
 import { type Field, inputOf } from '../../kernel/collection/field.ts';
@@ -124,7 +124,7 @@ const histories: JsonSchema = {
   },
 };
 
-const counters = everybodyOver('events');
+const counters = authenticatedOver('events');
 
 const historyFilters = { ...eventParameters, ...historyParameters };
 
@@ -185,7 +185,7 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   path: `/api/events/${name}/`,
   name: title,
   description: operation.summary,
-  operations: { GET: { allowedFor: everybody.allowedFor, ...operation } },
+  operations: { GET: { allowedFor: authenticated.allowedFor, ...operation } },
 });
 
 /** Type names that the filter scope_type accepts and lists. It also accepts links and parts, which are not listed. */
@@ -211,7 +211,7 @@ export const eventEndpoints: readonly Endpoint[] = [
     operations: {
       GET: {
         summary: 'Lists every event the caller can see.',
-        allowedFor: everybody.allowedFor,
+        allowedFor: authenticated.allowedFor,
         handle: despiteDamage(list),
         filters: eventParameters,
         orderings: ['@timestamp'],

@@ -1,6 +1,6 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { demandWords, type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { type Filter, type Filters, parameter, requireWords } from '../../kernel/collection/filter.ts';
 import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { namesOf } from '../../kernel/names.ts';
@@ -61,8 +61,8 @@ function ofTypes(request: Request): Predicate[] {
   const named = query.all('event_type');
   const features = query.all('feature');
   const excluded = query.all('exclude_features');
-  demandWords(request, 'event_type', (type) => eventTypes.some((known) => known === type));
-  demandWords(request, 'feature', (feature) => Object.hasOwn(eventGroups, feature));
+  requireWords(request, 'event_type', (type) => eventTypes.some((known) => known === type));
+  requireWords(request, 'feature', (feature) => Object.hasOwn(eventGroups, feature));
   if (named.length + features.length + excluded.length === 0) return [];
   const included: readonly string[] =
     features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
@@ -164,7 +164,7 @@ const filters: Readonly<Record<string, EventFilter>> = {
   }),
   ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value, request) => {
     const types = request.app.scopes.typesOf('resource').map(({ type }) => type);
-    demandWords(request, 'resource_type', (type) => types.includes(type));
+    requireWords(request, 'resource_type', (type) => types.includes(type));
     return [ofResourceType(value)];
   }),
   resource_uuid: {

@@ -1,4 +1,4 @@
-import { everybody } from '../../kernel/access/right.ts';
+import { authenticated } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { streamed } from '../../kernel/http/reply.ts';
 import { eventParameters } from './filters.ts';
@@ -13,12 +13,12 @@ export const eventStream: Endpoint = {
     GET: {
       summary:
         'Sends the events that the list would return as they happen, until the client disconnects or its token expires.',
-      allowedFor: everybody.allowedFor,
+      allowedFor: authenticated.allowedFor,
       filters: eventParameters,
       headers: { 'Last-Event-ID': 'The uuid of an event: the stream starts after it. Default: from now.' },
       selectable: true,
       output: { status: 200, types: [eventStreamType] },
-      refusals: { 429: true, 503: true },
+      rejections: { 429: true, 503: true },
       handle: (request) => {
         const { eventStreams } = request.app;
         const stream = new EventStream(request);

@@ -1,7 +1,7 @@
 /** The stored details of an attempt to deliver to a web hook, for the delivery log (events.md 5.9). */
 import { withoutControls } from '../../kernel/control-characters.ts';
 import type { AddressRule } from '../../kernel/net/destination.ts';
-import type { HttpAnswer } from '../../kernel/net/http-client.ts';
+import type { HttpResponse } from '../../kernel/net/http-client.ts';
 
 /** The JSON in the column `attempt` of a delivery. Without a response it has only `sent`. */
 export interface Attempt {
@@ -24,7 +24,7 @@ export const maxExcerptLength = 1000;
 const maxExcerptBytes = 4 * maxExcerptLength;
 
 /** Builds the stored details of an attempt with a response. `mayReveal` decides by address whether the log may show identifying headers and the body. */
-export function attemptOf(sent: number, response: HttpAnswer, duration: number, mayReveal: AddressRule): Attempt {
+export function attemptOf(sent: number, response: HttpResponse, duration: number, mayReveal: AddressRule): Attempt {
   const isOpen = mayReveal(response.address);
   const headers: Record<string, string> = {};
   for (const name of isOpen ? identifyingHeaders : publicHeaders) {
@@ -35,7 +35,7 @@ export function attemptOf(sent: number, response: HttpAnswer, duration: number, 
 }
 
 /** Returns the start of the body of an unsuccessful response, if it is text. */
-function excerptOf({ body, headers, status }: HttpAnswer): string | null {
+function excerptOf({ body, headers, status }: HttpResponse): string | null {
   const isSuccess = status >= 200 && status < 300;
   const isText = /^(text\/|application\/([\w.-]+\+)?(json|xml)\b)/i.test(headers['content-type'] ?? '');
   const isEncoded = (headers['content-encoding'] ?? 'identity') !== 'identity';

@@ -103,7 +103,7 @@ const test = action({
   summary: 'Queues the delivery of a synthetic custom_notification.',
   description: 'Sends a synthetic event to a web hook.',
   right: hookManagers,
-  refusalReason: inactiveReason,
+  denialReason: inactiveReason,
   output: { status: 202, shape: log.shape },
   run: (request, hook) => {
     const { fullName, nativeName, username, uuid } = request.caller;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, authenticated, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
@@ -75,7 +75,7 @@ interface HookKindSpec {
   /** Runs after a body has been stored, even if it changed nothing. */
   readonly afterStore?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
   /** Error responses besides those of every kind of hook, for the documentation. */
-  readonly refusals?: Operation['refusals'];
+  readonly rejections?: Operation['rejections'];
   /** SQL parameters of the representation in every response except to the creation. */
   readonly parameters?: Parameters;
 }
@@ -123,8 +123,8 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     order: 'h.id',
     ...(parameters && { parameters: () => parameters }),
     create: {
-      right: everybody.as('everybody, for themselves'),
-      refusals: { 409: true, ...own.refusals },
+      right: authenticated.as('everybody, for themselves'),
+      rejections: { 409: true, ...own.rejections },
       check: (_, { event_groups: groups = [], event_types: types = [] }) => {
         if (groups.length + types.length === 0)
           throw invalidRequest('Please specify list of event_types or event_groups.');
@@ -133,7 +133,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     },
     update: {
       right: hookManagers,
-      refusals: own.refusals,
+      rejections: own.rejections,
       run: (request, row, values, columns) => update(request, own, row, values, columns),
     },
     delete: { right: hookManagers, run: ({ db }, row) => void db.run(sql`DELETE FROM hook WHERE id = ${row.id}`) },

@@ -28,7 +28,7 @@ export const emailHooks = hookCollection({
   },
   example: { email: 'alice@example.com', event_groups: ['customers', 'projects'] },
   filters: { email: exactEmail('h.email') },
-  refusals: { 429: true },
+  rejections: { 429: true },
   stored: (request, columns, { row, user_id: author }) => {
     const unconfirmed = unconfirmedEmail(columns, row);
     return unconfirmed === undefined

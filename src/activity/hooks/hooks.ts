@@ -50,10 +50,10 @@ function readPage(request: Request): HookPage {
 /** A page of hooks of every kind, each in the representation of its kind. */
 function listHooks(request: Request): Reply {
   const { headers, rows } = readPage(request);
-  const texts = textsOfKinds(request, memberNames, (asked) =>
+  const texts = textsOfKinds(request, memberNames, (requested) =>
     kinds.flatMap(({ listing }, kind) =>
       listing.represent(
-        asked,
+        requested,
         rows.filter((row) => row.rank === kind).map((row) => row.id),
       ),
     ),

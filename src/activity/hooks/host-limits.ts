@@ -1,7 +1,7 @@
 /** Limits deliveries to one host, across the hooks of all users (events.md 5.5 "Hosts"). */
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../kernel/config/config.ts';
-import { hostOf, judgedAddress } from '../../kernel/net/destination.ts';
+import { checkedAddress, hostOf } from '../../kernel/net/destination.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { type ConcurrencyLimit, concurrencyLimit } from '../../kernel/outbox/delivery-worker.ts';
@@ -34,7 +34,7 @@ export class HostLimits {
   of(url: string): ConcurrencyLimit | undefined {
     const named = hostOf(new URL(url));
     const isAddress = ipaddr.isValid(named);
-    const host = isAddress ? judgedAddress(named) : named;
+    const host = isAddress ? checkedAddress(named) : named;
     if (isAddress ? inNetworks(host, this.#allowed) : this.#allowedHosts.has(host)) return undefined;
     const known = this.#limits.get(host);
     if (known) return known;
@@ -49,7 +49,7 @@ export class HostLimits {
     const isAllowed =
       addresses !== false &&
       addresses.length > 0 &&
-      addresses.every((address) => inNetworks(judgedAddress(address), this.#allowed));
+      addresses.every((address) => inNetworks(checkedAddress(address), this.#allowed));
     if (isAllowed && this.#allowedHosts.size < maxHosts) this.#allowedHosts.add(host);
     else this.#allowedHosts.delete(host);
   }

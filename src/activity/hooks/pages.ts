@@ -31,7 +31,7 @@ function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
   const wanted = (incoming.headers['accept-language'] ?? '')
     .split(',')
     .map((part) => /^\s*(en|et)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(part))
-    .filter((found) => found !== null)
+    .filter((result) => result !== null)
     .map(([, name, weight]) => ({ name: name?.toLowerCase(), weight: Number(weight ?? 1) }))
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight);

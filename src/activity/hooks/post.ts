@@ -1,4 +1,4 @@
-import { type HttpAnswer, HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
+import { HttpClient, type HttpResponse, NoResponseError } from '../../kernel/net/http-client.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
 import type { Destinations } from './destinations.ts';
 
@@ -59,12 +59,12 @@ export class HookClient {
    * Rejects with a PostError when there is no response. A truncated body is no error: the status is known. Does not follow
    * redirects.
    */
-  async post({ body, headers, url }: Post): Promise<HttpAnswer> {
+  async post({ body, headers, url }: Post): Promise<HttpResponse> {
     try {
       return await this.#client.send({ method: 'POST', url: new URL(url), headers, body });
     } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error;
-      const isHidden = this.options.destinations && (error.isRefusedAddress || error.isUnresolved);
+      if (!(error instanceof NoResponseError)) throw error;
+      const isHidden = this.options.destinations && (error.isRejectedAddress || error.isUnresolved);
       throw new PostError(isHidden ? unreachable : error.message);
     }
   }

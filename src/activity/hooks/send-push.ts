@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
-import type { HttpAnswer } from '../../kernel/net/http-client.ts';
+import type { HttpResponse } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { errorOf } from '../../kernel/present.ts';
 import type { DueDelivery } from './due.ts';
@@ -90,7 +90,7 @@ const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
 });
 
 /** Maps a response of the gateway to an outcome. A 2xx response may also contain an error, such as an unregistered token. */
-function gatewayOutcome(response: HttpAnswer, now: number): Outcome {
+function gatewayOutcome(response: HttpResponse, now: number): Outcome {
   const error = gatewayError(response.body.toString());
   const outcome = outcomeOf(response, now);
   const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
@@ -203,7 +203,7 @@ function readKeyFile(file: string): Readonly<Record<string, string | undefined>>
   }
 }
 
-function parseTokenResponse({ body, status }: HttpAnswer): { access_token?: unknown; expires_in?: unknown } {
+function parseTokenResponse({ body, status }: HttpResponse): { access_token?: unknown; expires_in?: unknown } {
   if (status !== 200) return {};
   try {
     return JSON.parse(body.toString()) ?? {};

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/access/context.ts';
-import type { HttpAnswer } from '../../kernel/net/http-client.ts';
+import type { HttpResponse } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
@@ -14,7 +14,7 @@ export interface Sender {
 }
 
 /** Maps a status to an outcome: 2xx is delivered, any other status is a failed attempt. */
-export function outcomeOf({ headers, status }: Pick<HttpAnswer, 'headers' | 'status'>, now: number): Outcome {
+export function outcomeOf({ headers, status }: Pick<HttpResponse, 'headers' | 'status'>, now: number): Outcome {
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
   const error = `The receiver answered ${status}.${redirect}`;

@@ -1,4 +1,4 @@
-import { everybody } from '../../kernel/access/right.ts';
+import { authenticated } from '../../kernel/access/right.ts';
 import { second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { historyParameters } from '../../kernel/collection/filter.ts';
@@ -23,7 +23,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
   operations: {
     GET: {
       summary: 'Returns limit and usage of a quota at points in time.',
-      allowedFor: everybody.as('everybody who sees the quota').allowedFor,
+      allowedFor: authenticated.as('everybody who sees the quota').allowedFor,
       filters: historyParameters,
       output: {
         status: 200,

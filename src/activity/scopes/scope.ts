@@ -46,7 +46,7 @@ export interface Scope {
   /** Ids of the objects of this kind that a user without sight of everything reads (events.md 1.2). */
   readonly readable: (user: Sql) => Sql;
   /** Ids of those that a link leads such a user to, where settings leave fewer. */
-  readonly found?: (user: Sql, config: Config) => Sql;
+  readonly result?: (user: Sql, config: Config) => Sql;
   /** Ids of those of whose use a user reads, their quotas and the alerts about them, where these are fewer. */
   readonly usageReadable?: (user: Sql) => Sql;
   /** OWN keys: the object itself and what it belongs to. */

@@ -100,9 +100,9 @@ export const usageReadableAmong = (
 /** Condition: a link leads the caller to the object of this kind whose id stands in the column. */
 export const foundBy = (
   { caller, config }: { readonly caller: Caller; readonly config: Config },
-  { found, readable }: Scope,
+  { result, readable }: Scope,
   column: string,
-): Sql => (seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(found ?? readable)(callerId(caller), config)})`);
+): Sql => (seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(result ?? readable)(callerId(caller), config)})`);
 
 /** SQL of the link of an object of this kind. */
 function linkIn({ path, table, typed = [] }: Scope, id: string): string {

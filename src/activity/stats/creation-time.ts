@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybodyOver } from '../../kernel/access/right.ts';
+import { authenticatedOver } from '../../kernel/access/right.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -26,7 +26,7 @@ export const creationTime: Endpoint = {
   operations: {
     GET: {
       summary: 'Counts what was created in each part of a range.',
-      allowedFor: everybodyOver('objects').allowedFor,
+      allowedFor: authenticatedOver('objects').allowedFor,
       filters: {
         type: required(parameter('string', 'What is counted: customer or project.')),
         from: parameter('integer', 'Start, UNIX timestamp; default: 30 days ago.'),
@@ -44,7 +44,7 @@ export const creationTime: Endpoint = {
         },
       },
       handle: (request) => {
-        const { datapoints, from, to, type } = asked(request);
+        const { datapoints, from, to, type } = requested(request);
         const borders = Array.from(
           { length: datapoints + 1 },
           (_, i) => from + Math.floor((i * (to - from)) / datapoints),
@@ -87,7 +87,7 @@ interface Asked {
 }
 
 /** The parameters. Throws 400 with all that is wrong with them. */
-function asked({ now, query }: Request): Asked {
+function requested({ now, query }: Request): Asked {
   const present = Math.floor(now / second);
   const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = gather(
     () => askedType(query),

@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybodyOver } from '../../kernel/access/right.ts';
+import { authenticatedOver } from '../../kernel/access/right.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filters, oneOf, uuidOf } from '../../kernel/collection/filter.ts';
@@ -44,7 +44,7 @@ export const quotaStatistics: Endpoint = {
   operations: {
     GET: {
       summary: 'Sums limits and usages over projects.',
-      allowedFor: everybodyOver('projects').allowedFor,
+      allowedFor: authenticatedOver('projects').allowedFor,
       filters: { ...chosenLinksParameters, quota_name: oneOf('q.name', 'Name of a quota; default: all.') },
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
       handle: (request) => {

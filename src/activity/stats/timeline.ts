@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybodyOver } from '../../kernel/access/right.ts';
+import { authenticatedOver } from '../../kernel/access/right.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../../kernel/collection/filter.ts';
@@ -59,7 +59,7 @@ export const quotaTimeline: Endpoint = {
   operations: {
     GET: {
       summary: 'Averages limits and usages over time.',
-      allowedFor: everybodyOver('projects').allowedFor,
+      allowedFor: authenticatedOver('projects').allowedFor,
       filters: parameters,
       output: {
         status: 200,

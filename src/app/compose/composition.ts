@@ -28,7 +28,7 @@ import { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import type { Router } from '../../kernel/http/router.ts';
 import { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
 import { type Log, openLog } from '../../kernel/log.ts';
-import { KeptMails, mailFolder } from '../../kernel/mail/kept-mails.ts';
+import { MailStore, mailFolder } from '../../kernel/mail/kept-mails.ts';
 import { Metrics } from '../../kernel/metrics/metrics.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
@@ -147,7 +147,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets,
-    keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
+    mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     knownTokens: new VersionedCache(db.versions, tokenBytes),
     objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),

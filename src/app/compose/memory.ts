@@ -1,7 +1,7 @@
 import { newInvitationCheckLimit } from '../../accounts/invitations/check.ts';
 import { newPasswordResetLimit } from '../../accounts/session/forgotten-password.ts';
 import { newSamlLoginLimit } from '../../accounts/session/saml/login.ts';
-import { newSamlRefusalLimit } from '../../accounts/session/saml/outcome.ts';
+import { newSamlRejectionLimit } from '../../accounts/session/saml/outcome.ts';
 import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { newWebhookFailureLimit } from '../../cloud/providers/jira/webhook.ts';
 import type { App } from '../../kernel/app.ts';
@@ -12,7 +12,7 @@ export const rateLimits = (): RateLimits => ({
   invitationChecks: newInvitationCheckLimit(),
   passwordResets: newPasswordResetLimit(),
   samlLogins: newSamlLoginLimit(),
-  samlRefusals: newSamlRefusalLimit(),
+  samlRejections: newSamlRejectionLimit(),
   webhookFailures: newWebhookFailureLimit(),
 });
 
@@ -21,7 +21,7 @@ export const copyOf = (limits: RateLimits): RateLimits => ({
   invitationChecks: limits.invitationChecks.copy(),
   passwordResets: limits.passwordResets.copy(),
   samlLogins: limits.samlLogins.copy(),
-  samlRefusals: limits.samlRefusals.copy(),
+  samlRejections: limits.samlRejections.copy(),
   webhookFailures: limits.webhookFailures.copy(),
 });
 

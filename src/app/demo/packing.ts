@@ -22,7 +22,7 @@ const isInstant = (value: unknown): boolean => typeof value === 'number' && Math
 /** The text of the snapshot, the same at every build of the same program. Throws where something of it would not move along with now. */
 export async function packedDemo(): Promise<string> {
   const clock = settableClock(reference);
-  const config = loadConfig({ given: { log_level: 'silent' } });
+  const config = loadConfig({ input: { log_level: 'silent' } });
   const { app, close } = openDeployment(config, { clock, folder: undefined });
   try {
     // Its id stays free for the first user of the database that is filled.

@@ -1,5 +1,5 @@
 import { day, hour, second } from '../../kernel/clock.ts';
-import { tellProgress } from '../../kernel/progress.ts';
+import { reportProgress } from '../../kernel/progress.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
 
@@ -54,7 +54,7 @@ export class Plan {
   async run(past: TimeMachine): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
     for (const [done, { at, act }] of acts.entries()) {
-      tellProgress('letting two years pass', done, acts.length);
+      reportProgress('letting two years pass', done, acts.length);
       await past.passTo(at);
       past.app.db.write(() => act(past));
     }

@@ -1,4 +1,4 @@
-import type { Endpoint, Method, Operation, Refusal } from '../../kernel/collection/endpoint.ts';
+import type { Endpoint, Method, Operation, Rejection } from '../../kernel/collection/endpoint.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ interface Described {
 }
 
 /** Every refusal: its name among the components, when it comes, and a body (core.md 1.3). */
-const refusals: Readonly<Record<Refusal, Described>> = {
+const refusals: Readonly<Record<Rejection, Described>> = {
   400: {
     name: 'Invalid',
     description: 'A field, a parameter, or the request as a whole is not valid.',
@@ -132,7 +132,7 @@ export const isConditional = ({ open, path }: Endpoint, method: Method): boolean
 
 /** The refusals that an operation can answer, by status. */
 export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operation): Json {
-  const possible: Readonly<Record<Refusal, boolean>> = {
+  const possible: Readonly<Record<Rejection, boolean>> = {
     // Also a request whose Host is not valid.
     400: true,
     401: !endpoint.open,
@@ -144,7 +144,7 @@ export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operat
     415: operation.input !== undefined,
     429: false,
     503: operation.input !== undefined || operation.paginated === true,
-    ...operation.refusals,
+    ...operation.rejections,
   };
   const isPossible: Readonly<Record<string, boolean>> = possible;
   return {

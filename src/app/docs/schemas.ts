@@ -5,7 +5,7 @@ import { exampleLink, exampleOf } from '../../kernel/collection/example.ts';
 import type { Input, WritableField } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { orNullShape } from '../../kernel/collection/representation.ts';
-import { bareField, isDemanded, type Purpose } from '../../kernel/collection/validate.ts';
+import { bareField, isRequiredFor, type Purpose } from '../../kernel/collection/validate.ts';
 
 /** The schemas of a document: each with a title stands once among its components, and everything else refers to it. */
 export class Schemas {
@@ -81,7 +81,7 @@ const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'
 
 /** Those that the body must have. */
 const requiredOf = (accepted: readonly Accepted[], purpose: Purpose): readonly Accepted[] =>
-  accepted.filter(([, { input }]) => isDemanded(input, purpose));
+  accepted.filter(([, { input }]) => isRequiredFor(input, purpose));
 
 /** The JSON Schema of a valibot schema; one that may be null says so by its type. */
 function shapeOf(schema: Input<unknown>['schema']): JsonSchema {

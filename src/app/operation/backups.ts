@@ -76,7 +76,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         allowedFor: staff.allowedFor,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: shape } },
-        refusals: { 403: true },
+        rejections: { 403: true },
         handle: (request) => {
           requireStaff(request);
           const backups = request.app.deployment.backups?.list() ?? [];
@@ -87,7 +87,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         summary: 'Starts to write a backup in a separate process.',
         allowedFor: staff.allowedFor,
         output: { status: 202, shape },
-        refusals: { 409: true },
+        rejections: { 409: true },
         isHandledOnce: true,
         handle: (request) => {
           const { app } = request;
@@ -116,7 +116,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         summary: 'Deletes a backup.',
         allowedFor: staff.allowedFor,
         output: { status: 204 },
-        refusals: { 409: true },
+        rejections: { 409: true },
         isHandledOnce: true,
         handle: (request) => {
           const [folder, backup] = find(request);
@@ -137,7 +137,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         summary: 'Downloads a backup. It contains every secret and the keys; the log records who downloads it.',
         allowedFor: staff.allowedFor,
         output: { status: 200, types: ['application/gzip'] },
-        refusals: { 409: true },
+        rejections: { 409: true },
         handle: download,
       },
     },

@@ -105,7 +105,7 @@ export const doctorEndpoint: Endpoint = {
       summary: 'Returns the result of the last requested examination.',
       allowedFor: staff.allowedFor,
       output: { status: 200, shape: findingsShape },
-      refusals: { 403: true },
+      rejections: { 403: true },
       handle: (request) => {
         requireStaff(request);
         return json(request.app.deployment.examination.findings);
@@ -115,7 +115,7 @@ export const doctorEndpoint: Endpoint = {
       summary: 'Starts an examination of the data in a separate process, without repair.',
       allowedFor: staff.allowedFor,
       output: { status: 202, shape: findingsShape },
-      refusals: { 409: true },
+      rejections: { 409: true },
       isHandledOnce: true,
       handle: (request) => {
         requireStaff(request);

@@ -82,7 +82,7 @@ export const jobs = collection<WaitingJob>()({
   },
   visible: visibleToOperators,
   page: {
-    refusals: { 403: true },
+    rejections: { 403: true },
     run: (request, listing) => {
       operators.require(request, undefined);
       return listing.page(request, []);
@@ -103,7 +103,7 @@ const run = action({
   name: 'run',
   summary: 'Runs a waiting job now.',
   right: staff,
-  refusalReason: (_, { lease }) => ((lease ?? 0) > 0 ? 'Job is running.' : undefined),
+  denialReason: (_, { lease }) => ((lease ?? 0) > 0 ? 'Job is running.' : undefined),
   output: { status: 202, shape: jobs.shape },
   run: (request, { id }) => {
     const { db, now } = request;

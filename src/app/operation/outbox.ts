@@ -44,7 +44,7 @@ export const outbox = collection<Message>()({
   },
   visible: visibleToOperators,
   page: {
-    refusals: { 403: true },
+    rejections: { 403: true },
     run: (request, listing) => {
       operators.require(request, undefined);
       // The condition keeps the listing from using cached counts, which do not exist for a view.

@@ -39,7 +39,7 @@ export const overview: Endpoint = {
       summary: 'Returns the state of the service itself: pending and failing work, problems and the last backup.',
       allowedFor: operators.allowedFor,
       output: { status: 200, shape },
-      refusals: { 403: true },
+      rejections: { 403: true },
       handle: (request) => {
         operators.require(request, undefined);
         const { app, db } = request;

@@ -103,7 +103,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       labels: ['route', 'method', 'status'],
       read: () =>
         metrics.requests
-          .answers()
+          .responses()
           .map(({ count, method, route, status }) => [count, routeLabel(route), method, status]),
     },
     {
@@ -186,7 +186,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       help: 'Rejected logins: wrong credentials, locked usernames or networks, messages of single sign-on.',
       type: 'counter',
       labels: ['reason'],
-      read: () => labelled(metrics.refusedLogins.list()),
+      read: () => labelled(metrics.rejectedLogins.list()),
     },
     {
       name: 'tenantry_event_streams',

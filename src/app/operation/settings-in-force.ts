@@ -36,7 +36,7 @@ export const settingsInForce: Endpoint = {
         is_given: parameter('boolean', 'Whether the setting is set explicitly.'),
       },
       output: { status: 200, shape: { type: 'array', items: shape } },
-      refusals: { 403: true },
+      rejections: { 403: true },
       handle: (request) => {
         requireStaff(request);
         const { app, config, query } = request;

@@ -122,7 +122,7 @@ const control = (
       allowedFor: staff.allowedFor,
       input: { fields, purpose: 'create', ...(operation.example && { example: operation.example }) },
       output: { status: 200, shape },
-      refusals: { 409: true },
+      rejections: { 409: true },
       // The simulated providers are not part of the database.
       isHandledOnce: true,
       ...operation,
@@ -141,7 +141,7 @@ export const simulatorEndpoints: readonly Endpoint[] = [
         summary: 'Returns the state of the simulator.',
         allowedFor: staff.allowedFor,
         output: { status: 200, shape },
-        refusals: { 403: true },
+        rejections: { 403: true },
         handle: (request) => {
           requireStaff(request);
           return json(state(request));

@@ -2,7 +2,7 @@ import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Elsewhere } from '../../kernel/http/exchange.ts';
+import type { Forwarding } from '../../kernel/http/exchange.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { Epochs } from './epochs.ts';
 import { errorResponse, isWrite } from './requests.ts';
@@ -57,7 +57,7 @@ export class Fence {
     await this.#pausing;
   }
 
-  readonly elsewhere: Elsewhere = (exchange) => {
+  readonly elsewhere: Forwarding = (exchange) => {
     const { db } = this.#engine.app;
     const reported = this.#epochs.respond(this.#engine.app, exchange);
     if (reported?.isProven) this.#receive(reported.epoch);

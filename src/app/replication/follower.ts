@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts';
+import type { Exchange, Forwarding, Result } from '../../kernel/http/exchange.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
 import { invalidTarget } from '../../kernel/http/own-answers.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -144,7 +144,7 @@ export class Follower {
     return `is ${age}: ${this.#lastFailure ?? 'the current copy takes long'}`;
   }
 
-  readonly elsewhere: Elsewhere = (exchange, base) => {
+  readonly elsewhere: Forwarding = (exchange, base) => {
     const app = this.#server?.app;
     if (app) this.#epochs.respond(app, exchange);
     const { headers } = exchange.message;
@@ -179,7 +179,7 @@ export class Follower {
     });
   }
 
-  async #forward(exchange: Exchange, base: string): Promise<Answer | number> {
+  async #forward(exchange: Exchange, base: string): Promise<Result | number> {
     const { address, outgoing } = exchange;
     const app = this.#server?.app;
     const primary = this.#primary;

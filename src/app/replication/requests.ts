@@ -1,5 +1,5 @@
 import type { HttpError } from '../../kernel/http/error.ts';
-import type { Answer, Exchange } from '../../kernel/http/exchange.ts';
+import type { Exchange, Result } from '../../kernel/http/exchange.ts';
 import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
 import { json } from '../../kernel/http/reply.ts';
 
@@ -8,7 +8,7 @@ export const isWrite = ({ message: { method = 'GET' }, target }: Exchange): bool
   !isReading(method) || pathOf(target).startsWith('/api-auth/');
 
 /** Returns an error as the response to a request that has not been routed. */
-export const errorResponse = ({ body, headers, status }: HttpError): Answer => ({
+export const errorResponse = ({ body, headers, status }: HttpError): Result => ({
   reply: json(body, status, headers),
   allow: '',
   route: '',

@@ -7,7 +7,7 @@ import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { HttpError, invalid } from '../../kernel/http/error.ts';
-import type { Answer } from '../../kernel/http/exchange.ts';
+import type { Result } from '../../kernel/http/exchange.ts';
 import { type IncomingRequest, isReading } from '../../kernel/http/incoming-request.ts';
 import type { Admission } from '../../kernel/http/listener-options.ts';
 import { encoded, type Reply } from '../../kernel/http/reply.ts';
@@ -32,11 +32,11 @@ const maxOpenBodyBytes = 64 * 1024;
 /** The functions that handle a request. */
 export interface Dispatcher {
   /** Checks the headers of a request before its body is read. */
-  admit(incoming: IncomingRequest): Admission | Answer;
+  admit(incoming: IncomingRequest): Admission | Result;
   /** Handles a complete request. */
-  answer(incoming: IncomingRequest): Answer | Promise<Answer>;
+  respond(incoming: IncomingRequest): Result | Promise<Result>;
   /** Returns the response after a failed commit. Reads run again, without the lost changes. */
-  unsaved(incoming: IncomingRequest, error: unknown): Answer;
+  unsaved(incoming: IncomingRequest, error: unknown): Result;
 }
 
 const allowOf = memoised(allowed);
@@ -84,13 +84,13 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         return run.respondToError(error);
       }
     },
-    answer: (incoming) => {
+    respond: (incoming) => {
       const run = begin(incoming);
       return run.attempt(() => {
         const { endpoint, request } = run.resolve();
         if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
         const operation = run.operation();
-        const respond = (resolved: Request, prepared: unknown): Answer =>
+        const respond = (resolved: Request, prepared: unknown): Result =>
           run.respond(perform(operation, resolved, prepared, run), ignoredBy(operation, resolved));
         if (!operation.prepare && !incoming.isMultipart) return respond(withStrictInput(operation, request), undefined);
         // Resolve the request again: during the preparation, its token may have been revoked, or a role may have ended.

@@ -5,7 +5,7 @@ import { type Endpoint, isMethod, type Operation } from '../../kernel/collection
 import { DeferredRead, DeferredReads } from '../../kernel/db/deferred-reads.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { HttpError, notFound, outOfStorage, writerBusy } from '../../kernel/http/error.ts';
-import type { Answer } from '../../kernel/http/exchange.ts';
+import type { Result } from '../../kernel/http/exchange.ts';
 import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import type { Match } from '../../kernel/http/router.ts';
@@ -70,12 +70,12 @@ export class RequestRun {
     return operation;
   }
 
-  respond(reply: Reply, ignored?: string): Answer {
+  respond(reply: Reply, ignored?: string): Result {
     return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
   /** Runs work again after its deferred reads, and while another process writes, without blocking the event loop. */
-  attempt(work: () => Answer | Promise<Answer>, until = performance.now() + maxBusyMs): Answer | Promise<Answer> {
+  attempt(work: () => Result | Promise<Result>, until = performance.now() + maxBusyMs): Result | Promise<Result> {
     try {
       return work();
     } catch (error) {
@@ -94,11 +94,11 @@ export class RequestRun {
   async #read({ queries }: DeferredRead): Promise<void> {
     const { app, incoming, reads } = this;
     if (queries.length === 0) await nextTurn();
-    else if (reads) await app.readingThread?.answer(reads, queries, incoming.isGone);
+    else if (reads) await app.readingThread?.result(reads, queries, incoming.isGone);
   }
 
   /** Returns the response to an error. */
-  respondToError(error: unknown): Answer {
+  respondToError(error: unknown): Result {
     if (error instanceof StorageError && error.reason !== 'broken')
       return this.respondToError(error.reason === 'full' ? outOfStorage() : writerBusy());
     if (error instanceof HttpError) return this.respond(json(error.body, error.status, error.headers));

@@ -92,8 +92,8 @@ export const simulatorOptions: OptionFields = {
 
 /** A latitude or longitude in degrees. */
 export const degrees = (most: number): WritableField<number, false> => ({
-  ...refine(number({ min: -most }), (given) => {
-    if (given > most) throw new FieldError([messages.atMost(most)]);
+  ...refine(number({ min: -most }), (input) => {
+    if (input > most) throw new FieldError([messages.atMost(most)]);
   }),
   constraints: { min_value: -most, max_value: most },
 });

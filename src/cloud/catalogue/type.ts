@@ -48,7 +48,7 @@ export interface ProviderType {
   readonly secretOptions?: readonly string[];
   /** Missing credentials of the vendor's driver: messages by field; empty if complete. */
   readonly missingCredentials: (
-    given: Readonly<Record<string, unknown>>,
+    input: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, readonly string[]>>;
   /** Names of the quotas of services, links and settings; those of services with their default limits. */
   readonly quotas: {
@@ -268,7 +268,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   /** Who can run it; default: who can change the resource. */
   readonly right?: Right<ResourceRow>;
   /** Further conditions: the text of the 409, or undefined. */
-  readonly refusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
   accept?(request: Request, resource: ResourceRow, values: NewValues<F>): ActionPlan;
   /** Whether it only reads from the provider, which is no event. */

@@ -4,7 +4,7 @@ import { withoutControls } from '../../kernel/control-characters.ts';
 import type { Log } from '../../kernel/log.ts';
 import { once } from '../../kernel/memoised.ts';
 import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
-import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
+import { HttpClient, NoResponseError } from '../../kernel/net/http-client.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -169,7 +169,7 @@ export class VendorHttp {
   async #sendNow(call: VendorCall): Promise<VendorResponse> {
     try {
       const { ending, ...response } = await this.#client.send(call);
-      if (ending === 'cut short') throw new NoAnswerError('The answer was cut short.');
+      if (ending === 'cut short') throw new NoResponseError('The answer was cut short.');
       if (ending === 'too long' || (response.status >= 300 && response.status < 400)) throw malformed();
       return response;
     } catch (error) {
@@ -178,7 +178,7 @@ export class VendorHttp {
       const reason = 'code' in cause ? cause.code : cause.message;
       this.options.log.warn({ method, host: url.host, path: url.pathname, reason }, 'vendor call failed');
       if (error instanceof ProviderError) throw error;
-      throw error instanceof NoAnswerError && error.isRefusedAddress
+      throw error instanceof NoResponseError && error.isRejectedAddress
         ? forbiddenAddress()
         : unavailable(undefined, undefined, { cause: error });
     }

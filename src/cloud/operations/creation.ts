@@ -19,8 +19,8 @@ const memoSchema = v.object({ before: v.optional(v.array(v.string())), made: v.o
 
 /** Creates an object once: stores its id in the row and the memo before the next request (providers.md 2 "Memo"). */
 export async function createOnce(call: DriverCall, { before, find, follow, make }: Creation): Promise<Step> {
-  const { before: seen, made } = v.parse(memoSchema, call.memo);
-  if (made !== undefined) return follow(made);
+  const { before: seen, made: created } = v.parse(memoSchema, call.memo);
+  if (created !== undefined) return follow(created);
   if (seen === undefined) return { kind: 'wait', milliseconds: 0, memo: { ...call.memo, before: await before() } };
   const accepted = (id: string) => ({ memo: { made: id }, values: { backend_id: id } });
   return idempotentCall(call, {

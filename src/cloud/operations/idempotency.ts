@@ -51,9 +51,9 @@ export async function idempotentCall(
     ...(what.values && { values: what.values }),
     ...(what.changes && { changes: what.changes }),
   });
-  const doubt = (text: string, asked = 0): Step => ({
+  const doubt = (text: string, requested = 0): Step => ({
     kind: 'wait',
-    milliseconds: Math.max(settling, Math.min(asked, maxPauseMs)),
+    milliseconds: Math.max(settling, Math.min(requested, maxPauseMs)),
     memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
   });
   if (isInDoubt) {

@@ -43,8 +43,8 @@ export const linkedPages = <T>(
   query: Readonly<Record<string, string>>,
   page: (query: string) => Promise<ListPage<T>>,
 ): Promise<T[]> =>
-  allPages(async (asked = `?${new URLSearchParams(query)}`) => {
-    const { items, next } = await page(asked);
+  allPages(async (requested = `?${new URLSearchParams(query)}`) => {
+    const { items, next } = await page(requested);
     if (!next) return { items, next };
     const url = urlOf(next, 'http://backend/');
     if (!url || items.length === 0) throw malformed();

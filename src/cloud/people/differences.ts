@@ -23,7 +23,7 @@ export interface Differences {
   /** To be looked for at the provider, and added where they are none of its members. */
   readonly missing: readonly (Person & { readonly folded: string })[];
   /** To be added: nobody by that account was a member before. */
-  readonly asked: readonly MemberRow[];
+  readonly requested: readonly MemberRow[];
   /** To be taken away, if it was us who added them. */
   readonly surplus: readonly MemberRow[];
 }
@@ -114,12 +114,12 @@ export function differencesOf({ catalogue, db }: App, resource: number, now: num
   const missing = db.all<Differences['missing'][number]>(sql`
     ${of} SELECT u.email_folded AS folded, u.email, u.username, u.full_name FROM ${wanted} WHERE ${isMissing(now)}
     ORDER BY folded`);
-  const asked = db.all<MemberRow>(sql`
+  const requested = db.all<MemberRow>(sql`
     ${of} SELECT b.email, b.account, b.state FROM ${wanted} WHERE ${isAsked(now)} ORDER BY b.email`);
   const left = db.all<MemberRow>(sql`
     ${of} SELECT b.email, b.account, b.state FROM ${surplus(now)} ORDER BY b.email`);
-  if (missing.length + asked.length + left.length === 0) return undefined;
+  if (missing.length + requested.length + left.length === 0) return undefined;
   const { backend_id, id, kind, uuid } = managed;
   const object = { kind: catalogue.kind(kind).kind.name, backend_id };
-  return { resource: id, uuid, object, missing, asked, surplus: left };
+  return { resource: id, uuid, object, missing, requested, surplus: left };
 }

@@ -104,7 +104,10 @@ async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<O
 }
 
 /** Sets right what differs. Somebody who is to be added is remembered before the provider is asked, so that they are known to be ours. */
-async function follow(membership: Membership, { asked, missing, object, surplus }: Differences): Promise<Outcome[]> {
+async function follow(
+  membership: Membership,
+  { requested, missing, object, surplus }: Differences,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const { account, email, state } of surplus)
     outcomes.push(
@@ -113,7 +116,7 @@ async function follow(membership: Membership, { asked, missing, object, surplus 
         return { email, account, state: 'gone' };
       }),
     );
-  for (const { account, email } of asked)
+  for (const { account, email } of requested)
     outcomes.push(
       await attempt({ email, account, state: 'refused', pause: additionPause }, async () => ({
         email,
@@ -149,9 +152,9 @@ const forget = (db: Database, resource: number, email: string): void =>
   void db.run(sql`DELETE FROM backend_member WHERE resource_id = ${resource} AND email = ${email}`);
 
 /** Postpones all members of a job after a failure of the account or the provider. */
-const postponeAll = ({ asked, missing, surplus }: Differences): Outcome[] => [
+const postponeAll = ({ requested, missing, surplus }: Differences): Outcome[] => [
   ...missing.map(({ folded }): Outcome => ({ email: folded, account: '', state: 'refused', pause: removalPause })),
-  ...[...asked, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
+  ...[...requested, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
 ];
 
 /** Continues with the next request, and with changes made meanwhile. */

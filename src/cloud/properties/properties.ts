@@ -28,8 +28,8 @@ function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondi
     .values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`)
     .map((text) => JSON.parse(text));
   const names = db.values<string>(sql`SELECT DISTINCT d.name FROM property d WHERE d.kind = ${name} AND ${inSet}`);
-  const kept = names.filter((each) => options.some((one) => kind.isIncluded?.(each, one)));
-  return sql`${inSet} AND ${among('d.name', kept)}`;
+  const stored = names.filter((each) => options.some((one) => kind.isIncluded?.(each, one)));
+  return sql`${inSet} AND ${among('d.name', stored)}`;
 }
 
 /** The collection of each kind of property (providers.md 1.3). */

@@ -44,11 +44,11 @@ const pull: ResourceAction = {
 };
 
 /** The text of the 409 that an action of a kind would get now; undefined when nothing is in its way. */
-const refusalReason =
-  ({ refusalReason, runtimeStates, states = ['OK'] }: ResourceAction) =>
+const denialReason =
+  ({ denialReason, runtimeStates, states = ['OK'] }: ResourceAction) =>
   (request: Request, row: ResourceRow): string | undefined => {
     if (!states.includes(row.state)) return `Valid states for operation: ${states.join(', ')}.`;
-    const own = refusalReason?.(request, row);
+    const own = denialReason?.(request, row);
     if (own !== undefined) return own;
     return runtimeStates && !runtimeStates.includes(row.runtime_state)
       ? `Valid runtime states for operation: ${runtimeStates.join(', ')}.`
@@ -82,7 +82,7 @@ const fieldsOf = ({ example, fields }: ResourceAction) => ({ example, ...(fields
 
 /** An action that a job carries out. */
 function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<ResourceRow> {
-  const reasonOf = refusalReason(own);
+  const reasonOf = denialReason(own);
   return action({
     ...common(on, own.name),
     ...fieldsOf(own),
@@ -92,7 +92,7 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
       row.state === 'OK' || reasonOf(request, row) === undefined
         ? (own.accept?.(request, row, values) ?? { parameters: values })
         : {},
-    refusalReason: reasonOf,
+    denialReason: reasonOf,
     output: { status: 202, shape: responseShape(own.response) },
     run: (request, row, acceptance) => {
       schedule(request, own, row, acceptance);
@@ -104,10 +104,10 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
 /** Counts what an accepted action adds, and queues it. Throws 409. */
 function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, acceptance: ActionPlan): void {
   const { attached, together = [] } = acceptance;
-  const demands = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
+  const requirements = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
   const place = placeOf(request, row.link_id);
-  requireQuotas(request, [...demands, ...quotaDeltasOfAttached(request.app.catalogue, place, attached)]);
-  countQuotas(request, demands);
+  requireQuotas(request, [...requirements, ...quotaDeltasOfAttached(request.app.catalogue, place, attached)]);
+  countQuotas(request, requirements);
   acceptance.onAccepted?.();
   storeAttached(request, place, row, attached);
   changeTogether(request, together, { state: 'Update Scheduled' });
@@ -118,7 +118,7 @@ function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, 
     operation: name,
     parameters: {
       ...acceptance.parameters,
-      ...(demands.length > 0 && { demands }),
+      ...(requirements.length > 0 && { demands: requirements }),
       ...(together.length > 0 && { together }),
     },
     secrets: acceptance.secrets,
@@ -128,14 +128,14 @@ function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, 
 }
 
 /** An action that creates another resource and returns it. */
-const makingAction = (on: Parent<ResourceRow>, own: MakingAction, made: MadeObjects): Action<ResourceRow> =>
+const makingAction = (on: Parent<ResourceRow>, own: MakingAction, creation: MadeObjects): Action<ResourceRow> =>
   action({
     ...common(on, own.name),
     ...fieldsOf(own),
     right: rightOf(own),
-    refusalReason: refusalReason(own),
-    output: { status: 201, shape: made.shape },
-    run: (request, row, values) => made.created(request, own.make(request, row, values).id),
+    denialReason: denialReason(own),
+    output: { status: 201, shape: creation.shape },
+    run: (request, row, values) => creation.created(request, own.make(request, row, values).id),
   });
 
 /** POST …/unlink/: the row goes here only, whatever it is doing. */
@@ -144,7 +144,7 @@ const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> 
     ...common(on, 'unlink'),
     isDestructive: true,
     right: unlinkersOf(typed.kind),
-    refusalReason: (request, row) => unlinkingReason(request, typed, row),
+    denialReason: (request, row) => unlinkingReason(request, typed, row),
     output: { status: 204 },
     run: (request, row) => {
       removeResource(request, row);
@@ -156,10 +156,10 @@ const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> 
 export const kindActions = (
   typed: TypedKind,
   on: Parent<ResourceRow>,
-  made: (kind: string) => MadeObjects,
+  creation: (kind: string) => MadeObjects,
 ): readonly Action<ResourceRow>[] => [
   ...[...typed.kind.actions, pull].map((own) =>
-    isMaking(own) ? makingAction(on, own, made(own.makes)) : scheduledAction(on, own),
+    isMaking(own) ? makingAction(on, own, creation(own.makes)) : scheduledAction(on, own),
   ),
   unlink(typed, on),
 ];

@@ -18,7 +18,7 @@ import { replaceTags } from './tags.ts';
 /** Updates of a kind (services.md 8.2). */
 export const updateOf = (typed: TypedKind): NonNullable<KindSpec['update']> => ({
   right: resourceWriters,
-  refusalReason: (_, row) => (row.state === 'OK' ? undefined : 'Valid states for operation: OK.'),
+  denialReason: (_, row) => (row.state === 'OK' ? undefined : 'Valid states for operation: OK.'),
   run: (request, row, { tags }, columns) => updateResource(request, typed, row, columns, tags),
 });
 
@@ -27,10 +27,10 @@ function updateResource(
   request: Request,
   { kind }: TypedKind,
   row: ResourceRow,
-  given: Columns,
+  input: Columns,
   tags: readonly string[] | undefined,
 ): void {
-  const columns = changesOf(row, given);
+  const columns = changesOf(row, input);
   const tagged = tags !== undefined && replaceTags(request.db, row.id, tags);
   if (Object.keys(columns).length === 0 && !tagged) return;
   const { description, name }: { readonly description?: string; readonly name?: string } = columns;
@@ -83,7 +83,7 @@ export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
   const { deletionFlags = {}, deletionRight } = typed.kind;
   return {
     right: deletionRight ? narrowed(resourceWriters, deletionRight) : resourceWriters,
-    refusalReason: (request, row) => deletionReason(request, typed, row),
+    denialReason: (request, row) => deletionReason(request, typed, row),
     flags: deletionFlags,
     output: { status: 202, shape: messageShape },
     run: (request, row) => {

@@ -9,7 +9,7 @@ type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id
 /** What the parameters of a job say that it holds until its end. */
 export interface Reserved {
   /** Quotas that it has counted already. */
-  readonly demands?: readonly QuotaDelta[];
+  readonly requirements?: readonly QuotaDelta[];
   /** Ids of resources that are Updating as long as its own. */
   readonly together?: readonly number[];
 }
@@ -41,13 +41,13 @@ export const quotaDeltasOfKnown = (catalogue: Catalogue, resource: ResourceRow):
   quotaDeltasOf(catalogue, resource).filter(({ scope }) => scope !== 'resource');
 
 /** Demands of a kind or an action, on the objects that a resource belongs to. */
-export function placedDeltas(resource: Counted, demands: KindDeltas, sign: 1 | -1 = 1): QuotaDelta[] {
+export function placedDeltas(resource: Counted, requirements: KindDeltas, sign: 1 | -1 = 1): QuotaDelta[] {
   const places = [
-    ['project', resource.project_id, demands.project],
-    ['customer', resource.customer_id, demands.customer],
-    ['link', resource.link_id, demands.link],
-    ['service', resource.service_id, demands.service],
-    ['resource', resource.parent_id, demands.parent],
+    ['project', resource.project_id, requirements.project],
+    ['customer', resource.customer_id, requirements.customer],
+    ['link', resource.link_id, requirements.link],
+    ['service', resource.service_id, requirements.service],
+    ['resource', resource.parent_id, requirements.parent],
   ] as const;
   return places.flatMap(([scope, id, names]) =>
     id === null ? [] : Object.entries(names ?? {}).map(([name, delta]) => ({ scope, id, name, delta: sign * delta })),
@@ -63,11 +63,11 @@ export function recount(
 ): void {
   const { catalogue } = context.app;
   const sums = new Map<string, QuotaDelta>();
-  const taken = counted.map((demand) => ({ ...demand, delta: -demand.delta }));
-  for (const demand of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
-    const key = `${demand.scope} ${demand.id} ${demand.name}`;
+  const taken = counted.map((require) => ({ ...require, delta: -require.delta }));
+  for (const require of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
+    const key = `${require.scope} ${require.id} ${require.name}`;
     const present = sums.get(key);
-    sums.set(key, present ? { ...present, delta: present.delta + demand.delta } : demand);
+    sums.set(key, present ? { ...present, delta: present.delta + require.delta } : require);
   }
   countQuotas(context, [...sums.values()]);
 }

@@ -87,9 +87,9 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
         )
       : placeWriters,
     run: (request, { acceptance, place, values }, columns) => {
-      const told: PlainValues = values;
-      const key = injectedKey(request, told.ssh_public_key);
-      const row = { ...ownValues(told, key), ...acceptance.row };
+      const reports: PlainValues = values;
+      const key = injectedKey(request, reports.ssh_public_key);
+      const row = { ...ownValues(reports, key), ...acceptance.row };
       const parameters = { ...(key && { key }), ...acceptance.parameters };
       return storeResource(request, typed, place, { ...acceptance, row, parameters }, { columns, tags: values.tags })
         .id;

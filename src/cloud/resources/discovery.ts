@@ -23,7 +23,7 @@ export function importParts(
   atMost = -1,
 ): number {
   const { catalogue, db } = context.app;
-  let made = 0;
+  let creation = 0;
   const type = db.value<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`);
   for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart && typed.type.name === type)) {
     const belongsTo = kind.references?.parent_id;
@@ -42,11 +42,11 @@ export function importParts(
           SELECT 1 FROM resource r
           WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = ''
             AND r.parent_id = p.id AND r.state IN ('Creation Scheduled', 'Creating'))
-      LIMIT ${atMost < 0 ? -1 : atMost - made}`);
+      LIMIT ${atMost < 0 ? -1 : atMost - creation}`);
     for (const existing of unknown) importDiscovered(context, existing, existing.parent);
-    made += unknown.length;
+    creation += unknown.length;
   }
-  return made;
+  return creation;
 }
 
 function importDiscovered(context: Context, { backend_id, kind, name, values }: Found, parent: number): void {

@@ -37,9 +37,9 @@ export const itemList = <T>({ accepts, help, item, json }: Options<T>): Writable
   ),
 });
 
-function parseItems<T>(given: readonly unknown[], request: Request, parse: Options<T>['item']): readonly T[] {
+function parseItems<T>(values: readonly unknown[], request: Request, parse: Options<T>['item']): readonly T[] {
   const items: T[] = [];
-  const errors = given.map((item) => {
+  const errors = values.map((item) => {
     try {
       if (!isItem(item)) throw wholeError(`Invalid data. Expected a dictionary, but got ${kindName(item)}.`);
       items.push(parse(item, request));
@@ -50,7 +50,7 @@ function parseItems<T>(given: readonly unknown[], request: Request, parse: Optio
       return typeof error.messages[0] === 'object' ? error.messages[0] : error.messages;
     }
   });
-  if (items.length < given.length) throw new FieldError(errors);
+  if (items.length < values.length) throw new FieldError(errors);
   return items;
 }
 

@@ -35,12 +35,12 @@ const withSecrets =
   (secrets: readonly string[]) =>
   (request: Request, id: number, text: string): string => {
     if (secrets.length === 0) return text;
-    const shown: PlainValues = JSON.parse(text);
-    const names = secrets.filter((name) => name in shown);
+    const displayed: PlainValues = JSON.parse(text);
+    const names = secrets.filter((name) => name in displayed);
     if (names.length === 0) return text;
     const { secrets: sealed, uuid } = knownResource(request.db, id);
     const opened: PlainValues = sealed === null ? {} : JSON.parse(request.app.secrets.open(sealed, uuid));
-    return JSON.stringify({ ...shown, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
+    return JSON.stringify({ ...displayed, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
   };
 
 /** What links of forms about a resource are narrowed by: its settings, and the tenant that it is or that it is in. */
@@ -75,7 +75,7 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
   const filters = { ...resourceFilters, ...kind.filters };
   const visible: KindSpec['visible'] = {
     ...resourceReaders,
-    condition: (...asked) => sql`r.kind = ${name} AND ${resourceReaders.condition(...asked)}`,
+    condition: (...requested) => sql`r.kind = ${name} AND ${resourceReaders.condition(...requested)}`,
   };
   return new Collection<KindFields, ResourceRow, NewOfKind>({
     path: kind.path,
@@ -109,7 +109,7 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
 
 /** The actions of a kind, those that every kind has among them. */
 export const actionsOf = memoised((typed: TypedKind): readonly Action<ResourceRow>[] =>
-  kindActions(typed, collectionOf(typed), (made) => collectionOf(typed.catalogue.kind(made))),
+  kindActions(typed, collectionOf(typed), (created) => collectionOf(typed.catalogue.kind(created))),
 );
 
 /** The JSON texts of resources of whatever kinds, in the order of their ids. */
@@ -124,8 +124,8 @@ export function representResources(request: Request, ids: readonly number[]): st
   const texts = new Map<number, string>();
   for (const kind of new Set(kinds.values())) {
     const own = ids.filter((id) => kinds.get(id) === kind);
-    const shown = collectionOf(request.app.catalogue.kind(kind)).listing.representMany(request, own);
-    for (const [i, id] of own.entries()) texts.set(id, present(shown[i]));
+    const displayed = collectionOf(request.app.catalogue.kind(kind)).listing.representMany(request, own);
+    for (const [i, id] of own.entries()) texts.set(id, present(displayed[i]));
   }
   return ids.flatMap((id) => texts.get(id) ?? []);
 }

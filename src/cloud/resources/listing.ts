@@ -166,9 +166,9 @@ const maxJoins = 40;
 function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
   const terms: Sql[] = [];
   const joins: Sql[] = [];
-  for (const asked of new Set(request.query.list('o'))) {
-    const name = asked.replace(/^-/, '');
-    const direction = raw(asked.startsWith('-') ? 'DESC' : 'ASC');
+  for (const requested of new Set(request.query.list('o'))) {
+    const name = requested.replace(/^-/, '');
+    const direction = raw(requested.startsWith('-') ? 'DESC' : 'ASC');
     const joined = `ordered${joins.length}`;
     const values = valuesNamed(request, name);
     if (values) {
@@ -230,8 +230,8 @@ export const orderingNames = (kinds: readonly TypedKind[]): string[] => [
 
 /** The condition of a request on resources: these conditions, its filters, and those named after tags and items. */
 export function resourceCondition(request: Request, conditions: readonly Sql[], filters: Filters): Sql {
-  const asked = Object.entries(filters).flatMap(([name, filter]) => filter.condition(request, name) ?? []);
-  const real = [...conditions, ...asked, ...namedFilters(request)].filter(({ text }) => text !== 'TRUE');
+  const requested = Object.entries(filters).flatMap(([name, filter]) => filter.condition(request, name) ?? []);
+  const real = [...conditions, ...requested, ...namedFilters(request)].filter(({ text }) => text !== 'TRUE');
   periodOf(request);
   return all(real);
 }

@@ -21,9 +21,9 @@ export const backendNames = ({ description, name }: PlainValues): PlainValues =>
 /** Values that a provider told of a resource, without a name and description that it had told before. */
 export function withLocalNames(
   resource: Pick<ResourceRow, 'backend_name' | 'backend_description'>,
-  told: PlainValues,
+  reports: PlainValues,
 ): PlainValues {
-  const values = { ...told };
+  const values = { ...reports };
   for (const [own, theirs] of columns) {
     if (values[own] === undefined) continue;
     if (values[own] === resource[theirs]) delete values[own];

@@ -60,8 +60,8 @@ export const scopeField: WritableField<ResolvedScope, true> = {
 /** A percentage, or null. */
 const percentage = (): WritableField<number | null, false> => ({
   ...orNull(
-    refine(number({ min: 0 }), (given) => {
-      if (given > 100) throw new FieldError([messages.atMost(100)]);
+    refine(number({ min: 0 }), (passed) => {
+      if (passed > 100) throw new FieldError([messages.atMost(100)]);
     }),
   ),
   constraints: { min_value: 0, max_value: 100 },
@@ -167,7 +167,7 @@ function remove(request: Request, { key, table }: Measurement): Reply {
 }
 
 /** Condition on alias `m`: the caller sees the row, and the query asks for it. Throws 400. */
-function asked(request: Request, key: Measurement['key']): Sql {
+function parameters(request: Request, key: Measurement['key']): Sql {
   const conditions: Sql[] = [readers.condition(request.caller, request.config)];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
@@ -178,12 +178,12 @@ function asked(request: Request, key: Measurement['key']): Sql {
 }
 
 /** The same of monitoring items. */
-export const itemsAsked = (request: Request): Sql => asked(request, 'name');
+export const itemsAsked = (request: Request): Sql => parameters(request, 'name');
 
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
   const { key, order, table } = measurement;
-  const condition = asked(request, key);
+  const condition = parameters(request, key);
   const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
   const page = pageOf(query, total);
   const keys = db.deferrableAll<{ id: number; key: string }>(sql`
@@ -243,7 +243,7 @@ function endpoint(measurement: Measurement): Endpoint {
         allowedFor: writers.allowedFor,
         filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, required(filter)])),
         output: { status: 204 },
-        refusals: { 404: true },
+        rejections: { 404: true },
         handle: (request) => remove(request, measurement),
       },
     },

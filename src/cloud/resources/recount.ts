@@ -10,13 +10,13 @@ import { quotaDeltasOf, type Reserved } from './counting.ts';
 export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db'>): Drift[] {
   const key = ({ id, name, scope }: Pick<QuotaDelta, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
   const sums = new Map<string, number>();
-  const add = (demands: readonly QuotaDelta[]): void => {
-    for (const demand of demands) sums.set(key(demand), (sums.get(key(demand)) ?? 0) + demand.delta);
+  const add = (requirements: readonly QuotaDelta[]): void => {
+    for (const require of requirements) sums.set(key(require), (sums.get(key(require)) ?? 0) + require.delta);
   };
   for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(quotaDeltasOf(catalogue, resource));
   for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) {
-    const { demands = [] }: Reserved = JSON.parse(parameters);
-    add(demands);
+    const { requirements = [] }: Reserved = JSON.parse(parameters);
+    add(requirements);
   }
   const named = JSON.stringify(resourceQuotaNames(catalogue));
   return db

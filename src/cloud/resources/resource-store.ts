@@ -197,10 +197,10 @@ function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
   if (parameters === undefined) return;
-  const { demands = [], together = [] }: Reserved = JSON.parse(parameters);
+  const { requirements = [], together = [] }: Reserved = JSON.parse(parameters);
   countQuotas(
     context,
-    demands.map((demand) => ({ ...demand, delta: -demand.delta })),
+    requirements.map((require) => ({ ...require, delta: -require.delta })),
   );
   changeTogether(context, together, { state: 'OK' });
 }

@@ -1,8 +1,8 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { everybodyOver } from '../../kernel/access/right.ts';
+import { authenticatedOver } from '../../kernel/access/right.ts';
 import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { demandWords, type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { type Filter, type Filters, parameter, requireWords } from '../../kernel/collection/filter.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -24,9 +24,9 @@ const memberNames = memoised((catalogue: Catalogue): string[] =>
 function chosenKinds(request: Request): TypedKind[] {
   const { app, query } = request;
   const kinds = kindsOf(app.catalogue);
-  demandWords(request, 'resource_type', (type) => kinds.some(({ name }) => name === type));
+  requireWords(request, 'resource_type', (type) => kinds.some(({ name }) => name === type));
   for (const name of ['category', 'resource_category'])
-    demandWords(request, name, (category) => kinds.some(({ kind }) => kind.category === category));
+    requireWords(request, name, (category) => kinds.some(({ kind }) => kind.category === category));
   const types = query.all('resource_type');
   const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
   return kinds.filter(
@@ -91,7 +91,7 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Lists the resources of every type that the caller sees.',
-          allowedFor: everybodyOver('resources').allowedFor,
+          allowedFor: authenticatedOver('resources').allowedFor,
           filters: { ...own, ...summaryFilters },
           orderings: orderingNames(kinds),
           paginated: true,
@@ -111,7 +111,7 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
                 textsOfKinds(
                   request,
                   () => memberNames(catalogue),
-                  (asked) => representResources(asked, ids),
+                  (requested) => representResources(requested, ids),
                 ),
             }),
         },
@@ -124,7 +124,7 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Counts the resources the caller sees by type.',
-          allowedFor: everybodyOver('resources').allowedFor,
+          allowedFor: authenticatedOver('resources').allowedFor,
           filters: { ...own, ...summaryFilters },
           output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
           handle: (request) => {

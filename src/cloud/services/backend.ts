@@ -14,8 +14,8 @@ import type { SettingsRow, SettingsValues } from './settings-row.ts';
  * Where new settings of a type have their backend: as said, or null for the simulator. Where that is switched off, a public
  * vendor is meant.
  */
-export const backendOfNew = ({ app, config }: Request, type: string, given: string | null | undefined): string | null =>
-  given ?? (config.simulator_enabled ? null : (app.catalogue.type(type).publicUrl ?? null));
+export const backendOfNew = ({ app, config }: Request, type: string, input: string | null | undefined): string | null =>
+  input ?? (config.simulator_enabled ? null : (app.catalogue.type(type).publicUrl ?? null));
 
 /** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
 export function rejectMissingCredentials(
@@ -25,11 +25,11 @@ export function rejectMissingCredentials(
   row?: SettingsRow,
 ): void {
   const { app, config } = request;
-  const given = values.backend_url;
-  const backendUrl = row ? (given === undefined ? row.backend_url : given) : backendOfNew(request, typeName, given);
+  const input = values.backend_url;
+  const backendUrl = row ? (input === undefined ? row.backend_url : input) : backendOfNew(request, typeName, input);
   if (isSimulated(backendUrl)) {
     // Simulated settings from before are kept, but none are made.
-    if (!config.simulator_enabled && !(row && given === undefined)) throw invalid({ backend_url: [messages.url] });
+    if (!config.simulator_enabled && !(row && input === undefined)) throw invalid({ backend_url: [messages.url] });
     return;
   }
   const type = app.catalogue.type(typeName);
@@ -37,15 +37,15 @@ export function rejectMissingCredentials(
     const advice = config.simulator_enabled ? ' Leave backend_url empty to use the simulator.' : '';
     throw invalid({ backend_url: [`This version has no driver for ${type.name} backends.${advice}`] });
   }
-  const kept = (name: 'password' | 'token'): boolean => {
+  const saved = (name: 'password' | 'token'): boolean => {
     const change = secretChange(values[name]);
     return change.kind === 'replace' || (change.kind === 'keep' && row?.[name] != null);
   };
   const username = values.username === undefined ? row?.username : values.username;
   const missing = type.missingCredentials({
     username: username ?? null,
-    password: kept('password') || null,
-    token: kept('token') || null,
+    password: saved('password') || null,
+    token: saved('token') || null,
   });
   if (Object.keys(missing).length > 0) throw invalid(missing);
 }
@@ -65,14 +65,14 @@ export function rejectForeignSecrets({ app, caller }: Request, values: SettingsV
   const hasOtherAnchor =
     values.certificate instanceof UploadedFile || (values.certificate === null && row.certificate !== null);
   if (!isMoved && !(hasOtherAnchor && !caller.isStaff)) return;
-  const given: Readonly<Record<string, unknown>> = values;
+  const input: Readonly<Record<string, unknown>> = values;
   const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
   const stored = [
     ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
     ...(app.catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
   ];
   const names = stored.filter((name) => {
-    const value = given[name];
+    const value = input[name];
     return typeof value === 'string' ? secretChange(value).kind !== 'replace' : value === undefined;
   });
   if (names.length === 0) return;

@@ -3,7 +3,7 @@ import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.
 import { objectShape } from '../../kernel/collection/field.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { NoAnswerError } from '../../kernel/net/http-client.ts';
+import { NoResponseError } from '../../kernel/net/http-client.ts';
 import { present } from '../../kernel/present.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DriverSettings } from '../catalogue/driver.ts';
@@ -60,7 +60,7 @@ const certificateCode = /CERT|SIGNATURE|^ERR_TLS/;
 function failedPartOf(error: ProviderError): CheckName {
   // Some drivers explain a login that failed in their own words.
   const { cause, status, type } = error.cause instanceof ProviderError ? error.cause : error;
-  const origin = cause instanceof NoAnswerError ? cause.cause : undefined;
+  const origin = cause instanceof NoResponseError ? cause.cause : undefined;
   if (origin instanceof Error && 'code' in origin && certificateCode.test(String(origin.code))) return 'certificate';
   // A 404, a 5xx or a response in another format comes from something else than the API of the provider.
   const isOfApi = type === 'unauthorized' || (status !== undefined && status < 500 && type !== 'not_found');
@@ -68,7 +68,7 @@ function failedPartOf(error: ProviderError): CheckName {
 }
 
 function reasonOf({ cause, message, status }: ProviderError): string {
-  if (cause instanceof NoAnswerError) return cause.message;
+  if (cause instanceof NoResponseError) return cause.message;
   return status !== undefined && status >= 500 ? `Backend answered with status ${status}` : message;
 }
 

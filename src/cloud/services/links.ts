@@ -94,7 +94,7 @@ export const links = memoised(
           ({ project_id: project }: LinkRow, request) => ({ customer_id: customerOfProject(project, request) }),
           serviceWriters,
         ),
-        refusalReason: (request, row) =>
+        denialReason: (request, row) =>
           resourcesReason(request, 'link_id', row.id, 'Cannot delete service project link'),
         run: (request, row) => removeLink(request, row.id),
       },

@@ -1,11 +1,22 @@
-import { anyOf, everybody, ownersOf, type Right, right, rightUnlessDenied, staff } from '../../kernel/access/right.ts';
+import {
+  anyOf,
+  authenticated,
+  ownersOf,
+  type Right,
+  right,
+  rightUnlessDenied,
+  staff,
+} from '../../kernel/access/right.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
 /* Who writes settings, services and links (services.md 2.4, 4.2). */
 
 /** Whom the setting only_staff_manages_services leaves any writes; of what, is decided when the customer is known. */
-export const serviceManagers = anyOf(staff, everybody.as('owners of a customer').unless('only_staff_manages_services'));
+export const serviceManagers = anyOf(
+  staff,
+  authenticated.as('owners of a customer').unless('only_staff_manages_services'),
+);
 
 /** Who writes the services of the customer whose id the subject has. */
 export const serviceWriters = anyOf(staff, ownersOf('customer_id').unless('only_staff_manages_services'));

@@ -1,12 +1,12 @@
 import { projects } from '../../accounts/projects/projects.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybodyOver, rightVia, visibleTo } from '../../kernel/access/right.ts';
+import { authenticatedOver, rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import type { NewValues, Values } from '../../kernel/collection/field.ts';
-import { demandWords, oneOf } from '../../kernel/collection/filter.ts';
+import { oneOf, requireWords } from '../../kernel/collection/filter.ts';
 import { link } from '../../kernel/collection/links.ts';
 import type { ObjectAction } from '../../kernel/collection/object-options.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -86,7 +86,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
     update: { right: serviceWriters, run: update },
     delete: {
       right: serviceWriters,
-      refusalReason: (request, row) => resourcesReason(request, 'service_id', row.id, 'Cannot delete service'),
+      denialReason: (request, row) => resourcesReason(request, 'service_id', row.id, 'Cannot delete service'),
       run: (request, row) => removeService(request, row.id),
     },
   });
@@ -110,9 +110,9 @@ const credentialNames = (catalogue: Catalogue): string[] => [
  * Rejects a body that names neither settings nor an account. A body without any credential means the simulator, but not
  * where that is switched off, and not where placeholders of stored secrets are all that it has.
  */
-function rejectUnknownAccount({ app, config }: Request, given: Readonly<Record<string, unknown>>): void {
+function rejectUnknownAccount({ app, config }: Request, input: Readonly<Record<string, unknown>>): void {
   const values = credentialNames(app.catalogue)
-    .map((name) => given[name])
+    .map((name) => input[name])
     .filter((value) => value !== undefined && value !== null && value !== '');
   const isUnknown = values.length === 0 ? !config.simulator_enabled : values.every((value) => value === masked);
   if (isUnknown) throw invalidRequest('Either service settings or credentials must be supplied.');
@@ -198,14 +198,16 @@ function summary(anyServices: Services): Endpoint {
     operations: {
       GET: {
         summary: 'Lists the services of all types that the caller sees.',
-        allowedFor: everybodyOver('services').allowedFor,
+        allowedFor: authenticatedOver('services').allowedFor,
         filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
         orderings: Object.keys(orderings),
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
         handle: (request): Reply => {
           const types = request.query.all('service_type');
-          demandWords(request, 'service_type', (type) => request.app.catalogue.types.some(({ name }) => name === type));
+          requireWords(request, 'service_type', (type) =>
+            request.app.catalogue.types.some(({ name }) => name === type),
+          );
           const ofTypes =
             types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
           return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);

@@ -1,7 +1,7 @@
 import { certificationsField } from '../../accounts/projects/certifications.ts';
 import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody, type Right, right } from '../../kernel/access/right.ts';
+import { authenticated, type Right, right } from '../../kernel/access/right.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { action } from '../../kernel/collection/action.ts';
@@ -97,7 +97,7 @@ const stats = (catalogue: Catalogue): Endpoint => ({
       summary: 'Answers what a provider has and how much of it is used.',
       allowedFor: statisticsReaders.allowedFor,
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
-      refusals: { 403: true },
+      rejections: { 403: true },
       handle: (request) => {
         const row = settings(catalogue).find(request);
         statisticsReaders.require(request, row);
@@ -116,7 +116,7 @@ const pull = (catalogue: Catalogue): Endpoint =>
     name: 'pull',
     summary: 'Synchronises service settings with their provider.',
     right: settingsWriters,
-    refusalReason: (_, { state }) =>
+    denialReason: (_, { state }) =>
       restingStates.includes(state) ? undefined : `Valid states for operation: ${restingStates.join(', ')}.`,
     output: { status: 202, shape: objectShape({ status: { type: 'string', examples: [pulled.status] } }) },
     run: (request, row) => {
@@ -142,7 +142,7 @@ const sync = (catalogue: Catalogue): Endpoint => ({
   operations: {
     GET: {
       summary: 'Answers when service settings were synchronised last, and when they will be next.',
-      allowedFor: everybody.as('everybody who sees the settings').allowedFor,
+      allowedFor: authenticated.as('everybody who sees the settings').allowedFor,
       output: { status: 200, shape: objectShape({ last_sync: instant, next_sync: instant }) },
       handle: (request) => {
         const { config, db } = request.app;

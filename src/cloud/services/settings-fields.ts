@@ -76,18 +76,18 @@ const certificate: WritableField<UploadedFile | null | undefined, false> = {
     {
       schema: v.unknown(),
       nullable: true,
-      resolve: (given) => {
-        if (!(given instanceof UploadedFile)) return undefined;
-        const extension = /\.([^.]*)$/.exec(given.name)?.[1] ?? '';
+      resolve: (values) => {
+        if (!(values instanceof UploadedFile)) return undefined;
+        const extension = /\.([^.]*)$/.exec(values.name)?.[1] ?? '';
         if (extension.toLowerCase() !== 'pem')
           throw new FieldError([`File extension '${extension}' is not allowed. Allowed extensions are: 'pem'.`]);
-        if (!certificateTypes.includes(given.type))
+        if (!certificateTypes.includes(values.type))
           throw new FieldError([
-            `File type '${given.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`,
+            `File type '${values.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`,
           ]);
-        if (given.content.length > largestCertificate)
+        if (values.content.length > largestCertificate)
           throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
-        return new UploadedFile(given.name, given.type, Buffer.from(certificatesIn(given.content.toString('utf8'))));
+        return new UploadedFile(values.name, values.type, Buffer.from(certificatesIn(values.content.toString('utf8'))));
       },
     },
   ),

@@ -55,7 +55,7 @@ export function columnsOf(request: Request, values: SettingsValues, row: Stored)
 
 /** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
 function optionColumns({ app }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
-  const given: Readonly<Record<string, unknown>> = values;
+  const input: Readonly<Record<string, unknown>> = values;
   const options: Record<string, unknown> = JSON.parse(row.options);
   const secrets: Record<string, unknown> = row.secret_options
     ? JSON.parse(app.secrets.open(row.secret_options, row.uuid))
@@ -63,7 +63,7 @@ function optionColumns({ app }: Request, values: SettingsValues, row: Stored): R
   const sealed = new Set(app.catalogue.type(row.type).secretOptions);
   let hasNewSecrets = false;
   for (const name of optionNames(app.catalogue, row.type)) {
-    const value = given[name];
+    const value = input[name];
     if (value === undefined || (sealed.has(name) && value === masked)) continue;
     if (value === null) delete options[name];
     else options[name] = sealed.has(name) ? masked : value;

@@ -8,7 +8,7 @@ import { newUuid } from '../../kernel/app.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { printed } from '../../kernel/collection/field.ts';
-import { demandWords, exact, ofName, oneOf, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { exact, ofName, oneOf, requireWords, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -59,7 +59,7 @@ export const settings = memoised((catalogue: Catalogue) =>
         help: 'Type, in any case.',
         condition: (request, name) => {
           const types = catalogue.types.map((type) => type.name.toLowerCase());
-          demandWords(request, name, (word) => types.includes(word.toLowerCase()));
+          requireWords(request, name, (word) => types.includes(word.toLowerCase()));
           return exact('st.type COLLATE NOCASE').condition(request, name);
         },
       },
@@ -124,8 +124,7 @@ export const settings = memoised((catalogue: Catalogue) =>
     },
     delete: {
       right: settingsWriters,
-      refusalReason: (request, row) =>
-        resourcesReason(request, 'settings_id', row.id, 'Cannot delete service settings'),
+      denialReason: (request, row) => resourcesReason(request, 'settings_id', row.id, 'Cannot delete service settings'),
       run: (request, row) => removeSettings(request, row.id),
     },
   }),

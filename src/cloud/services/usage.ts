@@ -75,7 +75,7 @@ export const settingsUsage = (catalogue: Catalogue): Endpoint => ({
       orderings: Object.keys(listing.spec.orderings),
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: listing.shape } },
-      refusals: { 403: true },
+      rejections: { 403: true },
       handle: (request) => {
         const { id, type: name } = settings(catalogue).find(request);
         operators.require(request, undefined);

@@ -1,13 +1,13 @@
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody } from '../../kernel/access/right.ts';
+import { authenticated } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { withChosen } from '../../kernel/collection/chosen.ts';
 import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, objectShape, uuidShape } from '../../kernel/collection/field.ts';
-import { demandWords, parameter } from '../../kernel/collection/filter.ts';
+import { parameter, requireWords } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
@@ -81,12 +81,12 @@ interface InventoryRow {
 const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
   kinds.filter(({ kind, type }) => type === of && kind.isImportable);
 
-const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
+const reports = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
 /** Representation of an importable object; kinds add members. */
 const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
   const own = importableKinds(catalogue, type).flatMap((typed) =>
-    (typed.kind.importFields ?? []).map((name) => [name, told]),
+    (typed.kind.importFields ?? []).map((name) => [name, reports]),
   );
   const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
   return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
@@ -96,10 +96,10 @@ const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema =>
 function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
   const { db, app, query } = request;
   const { catalogue } = app;
-  const asked = query.all('resource_type');
+  const requested = query.all('resource_type');
   const importable = importableKinds(catalogue, type);
-  demandWords(request, 'resource_type', (word) => importable.some(({ name }) => name === word));
-  const kinds = importable.filter(({ name }) => asked.length === 0 || asked.includes(name));
+  requireWords(request, 'resource_type', (word) => importable.some(({ name }) => name === word));
+  const kinds = importable.filter(({ name }) => requested.length === 0 || requested.includes(name));
   const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
     AND ${isImportable(catalogue)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
@@ -221,7 +221,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     filters: { resource_type: parameter('string', 'Type of the resource.', true) },
     paginated: true,
     output: { status: 200, shape: { type: 'array', items: candidateShape(catalogue, type) } },
-    refusals: { 403: true },
+    rejections: { 403: true },
     handle: (request) => {
       const service = services.find(request);
       importAction.right.require(request, service);
@@ -246,7 +246,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
       operations: {
         GET: {
           summary: 'Lists resources of the service that its provider has.',
-          allowedFor: everybody.as('everybody who sees the service').allowedFor,
+          allowedFor: authenticated.as('everybody who sees the service').allowedFor,
           paginated: true,
           output: { status: 200, shape: { type: 'array', items: managedShape } },
           handle: (request) => managed(request, services.find(request)),

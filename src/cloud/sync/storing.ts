@@ -57,10 +57,10 @@ export function* storing(app: App, id: number, inventory: Inventory, meanwhile: 
   };
   const listed = new Map<string, BackendObject>();
   yield* storeInventory(app, settings, inventory.objects, listed, meanwhile);
-  let made = resourcesAStep;
-  while (made === resourcesAStep)
+  let creation = resourcesAStep;
+  while (creation === resourcesAStep)
     yield (context) => {
-      made = importParts(context, { settings: id }, resourcesAStep);
+      creation = importParts(context, { settings: id }, resourcesAStep);
     };
   const areAllPulled = yield* pullResources(app, settings, listed, meanwhile);
   return areAllPulled && meanwhile.gone().size === 0;
@@ -86,10 +86,10 @@ function* storeProperties(
   const place = isGlobal ? { settings_id: null, backend: '' } : { settings_id: settings.id, backend: null };
   const isOfSet = sql`kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`;
   const users = property?.isIncluded ? optionsOfUsers(db, settings, place.backend) : [];
-  const kept = set.filter(
+  const saved = set.filter(
     (item) => !property?.isIncluded || users.some((options) => property.isIncluded?.(item.name, options)),
   );
-  for (const items of pieces(kept, rowsAStep))
+  for (const items of pieces(saved, rowsAStep))
     yield (context) => {
       const rows = db.all<{ id: number; backend_id: string; name: string; details: string }>(
         sql`SELECT id, backend_id, name, details FROM property
@@ -107,7 +107,7 @@ function* storeProperties(
         else if (known.name !== name || known.details !== details) db.update('property', known.id, { name, details });
       }
     };
-  const presentIds = new Set(kept.map((item) => item.backend_id));
+  const presentIds = new Set(saved.map((item) => item.backend_id));
   const lost = db
     .values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`)
     .filter((id) => !presentIds.has(id));
@@ -215,8 +215,8 @@ function pullResource(
     return;
   }
   const { created: _, ...own } = object.values;
-  const told = withLocalNames(row, { name: object.name, ...own });
-  const values: PlainValues = { ...told, ...referredColumns(context.app, row, object.values, find) };
+  const reports = withLocalNames(row, { name: object.name, ...own });
+  const values: PlainValues = { ...reports, ...referredColumns(context.app, row, object.values, find) };
   const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
   const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
   changeResource(context, row, differing(row, { ...values, ...state }), { listing });

@@ -65,8 +65,8 @@ export const right = <S = unknown>(words: string, may: (request: Request, subjec
   new Right(words, (request, subject) => (may(request, subject) ? undefined : forbiddenText));
 
 /** Applies a right to a subject that is derived from another: `rightVia((link) => ({ customer_id: … }), ownersOf('customer_id'))`. */
-export const rightVia = <T, S>(subjectOf: (given: T, request: Request) => S, over: Right<S>): Right<T> =>
-  new Right(over.words, (request, given) => over.denialReason(request, subjectOf(given, request)));
+export const rightVia = <T, S>(subjectOf: (input: T, request: Request) => S, over: Right<S>): Right<T> =>
+  new Right(over.words, (request, input) => over.denialReason(request, subjectOf(input, request)));
 
 /** Restricts a right by a further check with its own message. */
 export const rightUnlessDenied = <G, S extends G>(granted: Right<G>, denial: Denial<S>): Right<S> =>
@@ -82,10 +82,11 @@ export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
     rights.some((one) => one.may(request, subject)),
   );
 
-export const everybody = right('everybody', () => true);
+export const authenticated = right('everybody', () => true);
 
 /** Any user, for a response that contains only objects that the caller can see. */
-export const everybodyOver = (objects: string): Right => everybody.as(`everybody, over the ${objects} they see`);
+export const authenticatedOver = (objects: string): Right =>
+  authenticated.as(`everybody, over the ${objects} they see`);
 
 export const staff = right('staff', ({ caller }) => caller.isStaff);
 

@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import type { Right } from '../access/right.ts';
-import { refuse } from '../http/error.ts';
+import { reject } from '../http/error.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Parent, Row } from './collection-spec.ts';
 import { describeFields, type Endpoint, type Operation, type Output } from './endpoint.ts';
@@ -28,14 +28,14 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   /** What the values come to, before the state is looked at; throws 400. Absent: the values themselves. */
   readonly accept?: (request: Request, row: R, values: NewValues<F>) => A;
   /** The text of the 409 it would get now; undefined when nothing is in its way. */
-  readonly refusalReason?: (request: Request, row: R) => string | undefined;
+  readonly denialReason?: (request: Request, row: R) => string | undefined;
   /** Slow work that must not happen inside the transaction. */
   readonly prepare?: (request: Request, row: R, accepted: NoInfer<A>) => Promise<P>;
   readonly run: (request: Request, row: R, accepted: NoInfer<A>, prepared: P) => Reply;
   /** What a success answers. */
   readonly output: Output;
   /** Refusals besides those that every action has, for the documentation. */
-  readonly refusals?: Operation['refusals'];
+  readonly rejections?: Operation['rejections'];
 }
 
 /** An action made from its declaration: the endpoint, and what OPTIONS of the object tells of it. */
@@ -47,7 +47,7 @@ export interface Action<R> extends ObjectAction<R> {
 export function action<R extends Row, F extends Fields = Record<never, never>, P = undefined, A = NewValues<F>>(
   spec: ActionSpec<F, R, P, A>,
 ): Action<R> {
-  const { example, fields, isDestructive, name, on, output, prepare, refusalReason, refusals, right, summary } = spec;
+  const { example, fields, isDestructive, name, on, output, prepare, denialReason, rejections, right, summary } = spec;
   const accepted = (request: Request): [R, A] => {
     const row = on.find(request);
     right.require(request, row);
@@ -61,12 +61,12 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     allowedFor: right.allowedFor,
     ...(fields && { input: { fields, purpose: 'create', ...(example && { example }) } }),
     output,
-    ...(refusals && { refusals }),
+    ...(rejections && { rejections }),
     ...(prepare && { prepare: async (request: Request) => prepare(request, ...accepted(request)) }),
     handle: (request: Request, prepared: P) => {
       const [row, values] = accepted(request);
       request.checkPreconditions();
-      refuse(refusalReason?.(request, row));
+      reject(denialReason?.(request, row));
       return spec.run(request, row, values, prepared);
     },
   };
@@ -78,13 +78,13 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     description: spec.description ?? summary,
     actions: (request) =>
       right.may(request, on.find(request)) ? { POST: describeFields(fields ?? {}, request, 'create') } : undefined,
-    ...(refusalReason && {
-      refusal: (request) => {
+    ...(denialReason && {
+      denial: (request) => {
         const row = on.find(request);
-        return right.may(request, row) ? refusalReason(request, row) : undefined;
+        return right.may(request, row) ? denialReason(request, row) : undefined;
       },
     }),
     operations: { POST: post },
   };
-  return { name, method: 'POST', isDestructive, tail: `${name}/`, fields, right, refusalReason, endpoint };
+  return { name, method: 'POST', isDestructive, tail: `${name}/`, fields, right, denialReason, endpoint };
 }

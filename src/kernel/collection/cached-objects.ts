@@ -48,7 +48,7 @@ export class CachedObjects {
       verify(
         () => request.incoming.path,
         () => [String(known.body)],
-        () => this.maker.represent(request, request.db.values<number>(this.#found(request, key))),
+        () => this.maker.represent(request, request.db.values<number>(this.#result(request, key))),
       );
     return known;
   }
@@ -77,11 +77,11 @@ export class CachedObjects {
     const known = ids.map((id) => cache?.byId(viewer, id));
     const missing = ids.filter((_, i) => known[i] === undefined);
     const make = (some: readonly number[]): Reply[] => this.#make(request, some, cache, viewer);
-    const made = missing.length === 0 ? [] : request.db.inSteps(this.query, missing, make);
+    const created = missing.length === 0 ? [] : request.db.inSteps(this.query, missing, make);
     let next = 0;
     return ids.map((id, i) => {
       const reply = known[i];
-      if (reply === undefined) return present(made[next++]);
+      if (reply === undefined) return present(created[next++]);
       verify(
         () => `${this.spec.table} ${id}`,
         () => [String(reply.body)],
@@ -106,15 +106,15 @@ export class CachedObjects {
   #describe(request: Request): CachedCollection {
     const { db } = request.app;
     const viewer = { ...request.caller, isStaff: false, isSupport: false };
-    const found = this.#found(request, '', viewer);
+    const result = this.#result(request, '', viewer);
     return {
       table: this.spec.table,
       invalidatedBy: this.spec.invalidatedBy,
-      reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(found.text)])],
+      reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(result.text)])],
     };
   }
 
-  #found({ caller, config }: Request, key: string, by = caller): Sql {
+  #result({ caller, config }: Request, key: string, by = caller): Sql {
     const { alias, table, visible } = this.spec;
     return sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
       WHERE ${raw(alias)}.uuid = ${key} AND (${visible.condition(by, config)})`;

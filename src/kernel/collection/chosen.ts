@@ -4,9 +4,9 @@ import type { Request } from '../access/request.ts';
 export function chosenNames(request: Request, names: readonly string[]): readonly string[] | undefined {
   const { incoming, query } = request;
   if (query.text === '' || (incoming.method !== 'GET' && incoming.method !== 'HEAD')) return undefined;
-  const asked = [...query.all('field'), ...query.all('fields')];
-  if (asked.length === 0) return undefined;
-  const chosen = names.filter((name) => asked.includes(name));
+  const requested = [...query.all('field'), ...query.all('fields')];
+  if (requested.length === 0) return undefined;
+  const chosen = names.filter((name) => requested.includes(name));
   return chosen.length > 0 ? chosen : undefined;
 }
 

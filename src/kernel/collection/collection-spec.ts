@@ -58,7 +58,7 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly orderings?: readonly string[];
     readonly run: (request: Request, listing: Listing) => Reply;
     /** Refusals besides those that every list has, for the documentation. */
-    readonly refusals?: Operation['refusals'];
+    readonly rejections?: Operation['rejections'];
   };
   /** What an answer about one object has beyond what its row and the fields make of it. */
   readonly detail?: {
@@ -91,12 +91,12 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     /** Slow work that may refuse a creation before its transaction begins. Throws 400. */
     readonly prepare?: (request: Request, accepted: A) => Promise<void>;
     /** Refusals besides those that every creation has, for the documentation. */
-    readonly refusals?: Operation['refusals'];
+    readonly rejections?: Operation['rejections'];
   };
   readonly update?: {
     readonly right: Right<R>;
     /** The text of the 409 that an update would get now; undefined when nothing is in its way. */
-    readonly refusalReason?: (request: Request, row: R) => string | undefined;
+    readonly denialReason?: (request: Request, row: R) => string | undefined;
     readonly check?: (request: Request, values: Values<F>, row: R) => void;
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
@@ -105,14 +105,14 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     /** Slow work that may refuse a change before its transaction begins. Throws 400. */
     readonly prepare?: (request: Request, row: R, values: Values<F>) => Promise<void>;
     /** Refusals besides those that every change has, for the documentation. */
-    readonly refusals?: Operation['refusals'];
+    readonly rejections?: Operation['rejections'];
   };
   readonly delete?: {
     /** One sentence for the documentation; default: one with the kind. */
     readonly summary?: string;
     readonly right: Right<R>;
     /** The text of the 409 that a deletion would get now; undefined when nothing is in its way. */
-    readonly refusalReason?: (request: Request, row: R) => string | undefined;
+    readonly denialReason?: (request: Request, row: R) => string | undefined;
     /** Booleans of the query, with their defaults. */
     readonly flags?: Readonly<Record<string, boolean>> | undefined;
     /** What it answers where that is not 204: deletions that go on after the answer. */

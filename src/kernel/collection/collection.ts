@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
-import { everybody } from '../access/right.ts';
+import { authenticated } from '../access/right.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { notFound, refuse } from '../http/error.ts';
+import { notFound, reject } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import { type Columns, storedColumns } from './changes.ts';
@@ -66,13 +66,15 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   retrieve(request: Request): Reply {
     const row = this.find(request);
-    return this.listing.tell(request, row, this.represent(request, row.id), this.spec.detail?.until(request));
+    return this.listing.respondWith(request, row, this.represent(request, row.id), this.spec.detail?.until(request));
   }
 
   create(request: Request): Reply {
     const { accepted, columns } = this.acceptNew(request);
-    const made = present(this.spec.create).run(request, accepted, columns);
-    return typeof made === 'number' ? this.created(request, made) : this.created(request, made.id, made.parameters);
+    const creation = present(this.spec.create).run(request, accepted, columns);
+    return typeof creation === 'number'
+      ? this.created(request, creation)
+      : this.created(request, creation.id, creation.parameters);
   }
 
   /** What a body of creation comes to, and the columns that it fills, for a caller who may create it. Throws 403, 400. */
@@ -103,7 +105,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const rule = present(this.spec.update);
     const { row, values } = this.#acceptChange(request, purpose);
     request.checkPreconditions();
-    refuse(rule.refusalReason?.(request, row));
+    reject(rule.denialReason?.(request, row));
     rule.run(request, row, values, storedColumns(this.spec.fields, values));
     return changed(this.represent(request, row.id));
   }
@@ -129,7 +131,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const row = this.#findToWrite(request);
     rule.right.require(request, row);
     request.checkPreconditions();
-    refuse(rule.refusalReason?.(request, row));
+    reject(rule.denialReason?.(request, row));
     return rule.run(request, row) ?? empty();
   }
 
@@ -193,7 +195,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       selectable: true,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: this.shape } },
-      refusals: page?.refusals,
+      rejections: page?.rejections,
       allowedFor: visible.allowedFor,
     };
     if (!create) return { GET: list };
@@ -204,8 +206,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       handle: (request) => this.create(request),
       input: create.input ?? bodyOf(this.listing.spec.title, this.spec, 'create'),
       output: { status: 201, shape: this.shape },
-      refusals: create.refusals,
-      allowedFor: (create.rightWith ?? create.right ?? everybody).allowedFor,
+      rejections: create.rejections,
+      allowedFor: (create.rightWith ?? create.right ?? authenticated).allowedFor,
     };
     return { GET: list, POST: post };
   }
@@ -227,7 +229,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       handle: (request) => this.update(request, purpose),
       input: bodyOf(this.listing.spec.title, this.spec, purpose),
       output: { status: 200, shape: this.shape },
-      ...(update && { refusals: update.refusals, allowedFor: (update.rightWith ?? update.right).allowedFor }),
+      ...(update && { rejections: update.rejections, allowedFor: (update.rightWith ?? update.right).allowedFor }),
     });
     return {
       GET: get,
@@ -250,16 +252,16 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   #listActions(request: Request): Record<string, unknown> | undefined {
     const { create, described, fields } = this.spec;
     if (!create) return undefined;
-    const shown = described ? described(request, undefined) : (create.right?.may(request, undefined) ?? true);
-    return shown ? { POST: describeFields(fields, request, 'create') } : undefined;
+    const displayed = described ? described(request, undefined) : (create.right?.may(request, undefined) ?? true);
+    return displayed ? { POST: describeFields(fields, request, 'create') } : undefined;
   }
 
   #detailActions(request: Request): Record<string, unknown> | undefined {
     const row = this.find(request);
     const { update, described, fields } = this.spec;
     if (!update) return undefined;
-    const shown = described ? described(request, row) : update.right.may(request, row);
-    return shown ? { PUT: describeFields(fields, request, 'replace') } : undefined;
+    const displayed = described ? described(request, row) : update.right.may(request, row);
+    return displayed ? { PUT: describeFields(fields, request, 'replace') } : undefined;
   }
 
   #describeList(request: Request): Reply {

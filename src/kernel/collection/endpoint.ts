@@ -4,7 +4,7 @@ import type { KeyKind } from '../http/router.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { isDemanded, isWritable, type Purpose } from './validate.ts';
+import { isRequiredFor, isWritable, type Purpose } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -31,7 +31,7 @@ export interface Output {
 }
 
 /** Statuses of refusals. */
-export type Refusal = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 429 | 503;
+export type Rejection = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 429 | 503;
 
 /** One method of a path. */
 export interface Operation {
@@ -61,7 +61,7 @@ export interface Operation {
   /** What further successes answer, each with a body of its own. */
   readonly also?: readonly Output[];
   /** Statuses of refusals that its kind of operation does not suggest by itself; a status that never comes is `false`. */
-  readonly refusals?: Readonly<Partial<Record<Refusal, boolean>>> | undefined;
+  readonly rejections?: Readonly<Partial<Record<Rejection, boolean>>> | undefined;
   readonly filters?: Filters | undefined;
   /** Headers that it reads besides those that all do, with what they ask for. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -104,7 +104,7 @@ export interface Endpoint {
   /** The methods besides GET that the caller's rights allow on the path, as far as they are known without a body (core.md 1.10). Throws 404. */
   readonly permits?: (request: Request) => readonly Method[];
   /** Why what a POST asks for would be refused now, whatever its body; undefined where it would not (core.md 1.10). Throws 404. */
-  readonly refusal?: (request: Request) => string | undefined;
+  readonly denial?: (request: Request) => string | undefined;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
   /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
@@ -134,10 +134,10 @@ export function metadata(endpoint: Endpoint, request: Request): Reply {
     ...(actions && Object.keys(actions).length > 0 ? { actions } : {}),
   };
   const permitted = endpoint.permits?.(request);
-  const refusal = endpoint.refusal?.(request);
+  const denial = endpoint.denial?.(request);
   return json(body, 200, {
     ...(permitted && { 'X-Permitted': permitted.join(', ') }),
-    ...(refusal !== undefined && { 'X-Refusal': refusal }),
+    ...(denial !== undefined && { 'X-Refusal': denial }),
   });
 }
 
@@ -153,7 +153,7 @@ function describeField(name: string, field: Field, request: Request, purpose: Pu
   return {
     type: field.type,
     required:
-      writable && field.input !== undefined && isDemanded(field.input, purpose === 'change' ? 'replace' : purpose),
+      writable && field.input !== undefined && isRequiredFor(field.input, purpose === 'change' ? 'replace' : purpose),
     read_only: !writable,
     label: field.label ?? labelOf(name),
     ...(field.help === undefined ? {} : { help_text: field.help }),

@@ -44,7 +44,7 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly nullable: boolean;
   readonly required: Required;
   /** Whether PUT does without it. */
-  readonly isKept?: boolean;
+  readonly isIncluded?: boolean;
   /** Whether a body may be this list alone, for bodies that have no other field. */
   readonly mayBeBare?: boolean;
   /** What is told when it is missing; default: the usual text. */
@@ -99,7 +99,9 @@ export interface WritableField<T = unknown, Required extends boolean = boolean> 
 type Writable<F extends Fields> = { [K in keyof F]: F[K] extends Field<never> ? never : K }[keyof F];
 
 /** The names of the fields that creation demands. */
-type Demanded<F extends Fields> = { [K in Writable<F>]: F[K] extends Field<unknown, true> ? K : never }[Writable<F>];
+type RequiredFields<F extends Fields> = {
+  [K in Writable<F>]: F[K] extends Field<unknown, true> ? K : never;
+}[Writable<F>];
 
 type ValueOf<T> = T extends Field<infer V> ? V : never;
 
@@ -107,7 +109,7 @@ type ValueOf<T> = T extends Field<infer V> ? V : never;
 export type Values<F extends Fields> = { -readonly [K in Writable<F>]?: ValueOf<F[K]> };
 
 /** The values a body brings for creation: what is required is there. */
-export type NewValues<F extends Fields> = Values<F> & { -readonly [K in Demanded<F>]: ValueOf<F[K]> };
+export type NewValues<F extends Fields> = Values<F> & { -readonly [K in RequiredFields<F>]: ValueOf<F[K]> };
 
 export interface Writing<T> {
   /** Must be present on creation and on PUT. */
@@ -169,7 +171,7 @@ export function check<T>(
 }
 
 /** Throws FieldError for a list of more items than any may have, before they are looked at (core.md 1.1 "Lists"). */
-export function demandFew(value: unknown): void {
+export function requireFew(value: unknown): void {
   if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
 }
 
@@ -207,15 +209,15 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
     column: typeof storedIn === 'string' ? () => storedIn : (storedIn ?? columnOf),
     unique: writing.unique,
     parse: (value, request, form) => {
-      const given = coerce ? coerce(value, form) : value;
-      demandFew(given);
-      const odd = oddTextIn(given);
+      const values = coerce ? coerce(value, form) : value;
+      requireFew(values);
+      const odd = oddTextIn(values);
       if (odd) throw new FieldError([messages[odd]]);
-      if (given === null) {
+      if (values === null) {
         if (nullable) return null;
         throw new FieldError([messages.null]);
       }
-      const accepted = check(schema, given, { abortPipeEarly: isTerse });
+      const accepted = check(schema, values, { abortPipeEarly: isTerse });
       return resolve ? resolve(accepted, request) : accepted;
     },
   };
@@ -250,7 +252,7 @@ export const wrapInput = <T, Q extends boolean>(
 /** The same field that PUT does without; `missing` is told when creation comes without it. */
 export const requiredOnCreation = <T>(field: WritableField<T, true>, missing: string): WritableField<T, true> => ({
   ...field,
-  input: { ...field.input, isKept: true, missing },
+  input: { ...field.input, isIncluded: true, missing },
 });
 
 /** The same field that bodies need not bring. */

@@ -139,7 +139,7 @@ export const linked = (column: string, table: string, target: () => Pick<LinkTar
 });
 
 /** Throws 400 for a word of a parameter outside of its fixed vocabulary, where strict_input is set (core.md 1.9). */
-export function demandWords({ config, query }: Request, name: string, isKnown: (word: string) => boolean): void {
+export function requireWords({ config, query }: Request, name: string, isKnown: (word: string) => boolean): void {
   if (!config.strict_input) return;
   const unknown = query.all(name).find((word) => !isKnown(word));
   if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
@@ -149,7 +149,7 @@ export function demandWords({ config, query }: Request, name: string, isKnown: (
 export const within = (words: readonly string[], filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => {
-    demandWords(request, name, (word) => words.includes(word));
+    requireWords(request, name, (word) => words.includes(word));
     return filter.condition(request, name);
   },
 });

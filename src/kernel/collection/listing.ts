@@ -94,12 +94,12 @@ export class Listing {
           return Number.isFinite(hoped.offset) ? [idsOf(hoped)] : [];
         });
     const page = pageOf(query, total);
-    const found = db.remembered(idsOf(page), isAll ? page.offset + page.size : undefined);
-    const ids = db.remaining(found, this.spec.table, this.spec.alias, condition);
+    const result = db.cached(idsOf(page), isAll ? page.offset + page.size : undefined);
+    const ids = db.remaining(result, this.spec.table, this.spec.alias, condition);
     const headers = pageHeaders(page, total, request.url, query);
     if (this.#cachedObjects && this.#isCached(request)) return this.#cachedObjects.page(request, ids, headers);
     const rows = this.representMany(request, ids, parameters);
-    return this.answer(request, `[${rows.join(',')}]`, { headers });
+    return this.respond(request, `[${rows.join(',')}]`, { headers });
   }
 
   /** The queries of a page: how many there are, and which are on it. */
@@ -126,13 +126,13 @@ export class Listing {
   }
 
   /** 200 with the text of an object that the caller sees, which is remembered where that is possible. */
-  tell(request: Request, row: Row, text: string, until: number | undefined): Reply {
+  respondWith(request: Request, row: Row, text: string, until: number | undefined): Reply {
     const reply = this.#isCached(request) ? this.#cachedObjects?.store(request, row, text) : undefined;
-    return reply ?? this.answer(request, text, { id: row.id, until });
+    return reply ?? this.respond(request, text, { id: row.id, until });
   }
 
   /** 200 with a page, or with the object of this id. */
-  answer(
+  respond(
     request: Request,
     text: string,
     {
@@ -196,12 +196,12 @@ export class Listing {
   }
 
   #makeShape(): JsonSchema {
-    const shown = Object.entries(this.spec.fields).filter(([, field]) => field.json);
+    const displayed = Object.entries(this.spec.fields).filter(([, field]) => field.json);
     return {
       title: this.spec.title,
       type: 'object',
-      properties: Object.fromEntries(shown.map(([name, field]) => [name, field.shape])),
-      required: shown.filter(([, field]) => field.shownIf === undefined).map(([name]) => name),
+      properties: Object.fromEntries(displayed.map(([name, field]) => [name, field.shape])),
+      required: displayed.filter(([, field]) => field.shownIf === undefined).map(([name]) => name),
     };
   }
 
@@ -256,8 +256,10 @@ export class Listing {
 
   /** The terms of the order that is asked for. Throws 400. */
   #order(request: Request): string {
-    const asked = Object.keys(this.spec.orderings).length > 0 ? request.query.list('o') : [];
-    return asked.length === 0 ? this.#ownOrder : this.#orderOf(asked.map((term) => this.#ordering(request, term)));
+    const requested = Object.keys(this.spec.orderings).length > 0 ? request.query.list('o') : [];
+    return requested.length === 0
+      ? this.#ownOrder
+      : this.#orderOf(requested.map((term) => this.#ordering(request, term)));
   }
 
   #orderOf(terms: readonly string[]): string {

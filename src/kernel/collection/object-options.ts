@@ -21,7 +21,7 @@ export interface ObjectAction<R> {
   readonly flags?: Readonly<Record<string, boolean>> | undefined;
   readonly right: Right<R>;
   /** The text of the 409 it would get now; undefined when nothing is in its way. */
-  readonly refusalReason?: ((request: Request, row: R) => string | undefined) | undefined;
+  readonly denialReason?: ((request: Request, row: R) => string | undefined) | undefined;
 }
 
 /** The uuids that links of a form are narrowed by, on the address of an object. */
@@ -58,7 +58,7 @@ export function describeObject<R>(
   narrowing: Narrowing = {},
 ): Reply {
   const described = sorted(actions).map((action) => {
-    const reason = action.right.denialReason(request, row) ?? action.refusalReason?.(request, row) ?? null;
+    const reason = action.right.denialReason(request, row) ?? action.denialReason?.(request, row) ?? null;
     return [
       action.name,
       {

@@ -9,8 +9,8 @@ export const keepingTo = <Q extends boolean>(
   rules: readonly TextRule[],
   field: WritableField<string, Q>,
 ): WritableField<string, Q> =>
-  refine(field, (given) => {
-    const broken = given === '' ? [] : rules.filter(([rule]) => !rule.test(given)).map(([, message]) => message);
+  refine(field, (input) => {
+    const broken = input === '' ? [] : rules.filter(([rule]) => !rule.test(input)).map(([, message]) => message);
     if (broken.length > 0) throw new FieldError(broken);
   });
 
@@ -20,8 +20,8 @@ export const parsedText = (
   rule: string,
   help: string,
 ): WritableField<string, false> =>
-  refine(text({ max: 1000, help }), (given) => {
-    if (parse(given) === undefined) throw new FieldError([rule]);
+  refine(text({ max: 1000, help }), (input) => {
+    if (parse(input) === undefined) throw new FieldError([rule]);
   });
 
 /** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach; `example` is one. */

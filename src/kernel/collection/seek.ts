@@ -26,8 +26,8 @@ export function seek<R extends Row>(
   const { uuid } = named;
   const known = ids.get(uuid);
   // Its id leads straight to the row; on the way through the index of uuids lie pages of a large table that nobody else has read lately.
-  const found = known === undefined ? undefined : row(sql`${alias}.id = ${known} AND +${alias}.uuid = ${uuid}`);
-  if (found) return found;
+  const result = known === undefined ? undefined : row(sql`${alias}.id = ${known} AND +${alias}.uuid = ${uuid}`);
+  if (result) return result;
   const searched = row(sql`${alias}.uuid = ${uuid}`);
   if (searched) ids.set(uuid, searched.id);
   return searched;

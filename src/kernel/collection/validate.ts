@@ -2,13 +2,13 @@ import type { Request } from '../access/request.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import {
-  demandFew,
   type Field,
   FieldError,
   type Fields,
   type Input,
   messages,
   type NewValues,
+  requireFew,
   type Values,
 } from './field.ts';
 
@@ -24,10 +24,10 @@ export function isWritable(field: Field, request: Request, purpose: Purpose): bo
 }
 
 /** Whether a body for this purpose must bring a field. */
-export const isDemanded = (
-  { isKept = false, required }: Pick<Input<unknown>, 'isKept' | 'required'>,
+export const isRequiredFor = (
+  { isIncluded = false, required }: Pick<Input<unknown>, 'isIncluded' | 'required'>,
   purpose: Purpose,
-): boolean => required && (purpose === 'create' || (purpose === 'replace' && !isKept));
+): boolean => required && (purpose === 'create' || (purpose === 'replace' && !isIncluded));
 
 /** The table in which unique values are, and the row that may keep its own. */
 interface Unique {
@@ -59,13 +59,13 @@ export function validate(
     const { input } = field;
     if (!input || !isWritable(field, request, purpose)) continue;
     try {
-      demandFew(values[name]);
-      const given = formValue(field, values[name], form);
-      if (given === undefined) {
-        if (isDemanded(input, purpose)) throw new FieldError([input.missing ?? messages.required]);
+      requireFew(values[name]);
+      const passed = formValue(field, values[name], form);
+      if (passed === undefined) {
+        if (isRequiredFor(input, purpose)) throw new FieldError([input.missing ?? messages.required]);
         continue;
       }
-      const value = input.parse(given, request, form);
+      const value = input.parse(passed, request, form);
       if (object) rejectTaken(input, value, request, object);
       accepted[name] = value;
     } catch (error) {
@@ -73,8 +73,8 @@ export function validate(
       errors[name] = error.messages;
     }
   }
-  const refused = { ...errors, ...request.unknownNames?.() };
-  if (Object.keys(refused).length > 0) throw invalid(refused);
+  const rejection = { ...errors, ...request.unknownNames?.() };
+  if (Object.keys(rejection).length > 0) throw invalid(rejection);
   return accepted;
 }
 

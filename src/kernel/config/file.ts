@@ -17,7 +17,7 @@ export function readSettingsFile(settings: Settings, path: string): ConfigFile {
   } catch (error) {
     throw new ConfigError(`the configuration file cannot be read: ${plainReason(error)}`);
   }
-  const found = new Map<string, { source: string; text: string }>();
+  const result = new Map<string, { source: string; text: string }>();
   for (const [i, line] of content
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
@@ -28,9 +28,9 @@ export function readSettingsFile(settings: Settings, path: string): ConfigFile {
     if (name === '') throw new ConfigError(`${source} must be a line such as port = 8080`);
     if (!Object.hasOwn(settings, name))
       throw new ConfigError(`${source}: there is no setting ${name}${suggestion(name, Object.keys(settings))}`);
-    const before = found.get(name);
+    const before = result.get(name);
     if (before) throw new ConfigError(`${source}: there is ${before.source} already`);
-    found.set(name, { source: `${name} in ${source}`, text });
+    result.set(name, { source: `${name} in ${source}`, text });
   }
-  return found;
+  return result;
 }

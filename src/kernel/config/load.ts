@@ -14,7 +14,7 @@ type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) =
 /** Where settings come from besides their defaults. */
 export interface Sources {
   /** Values of an embedding program: texts as on the command line, or what these are read as. */
-  readonly given?: Readonly<Record<string, unknown>>;
+  readonly input?: Readonly<Record<string, unknown>>;
   /** Texts of the command line, by the names of settings. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -28,13 +28,13 @@ export interface Sources {
  */
 export function loadSettings(settings: Settings, rules: readonly SettingsRule[], sources: Sources): Config {
   const settingNames = namesOf(settings);
-  const { given = {} } = sources;
-  for (const name of Object.keys(given))
+  const { input = {} } = sources;
+  for (const name of Object.keys(input))
     if (!Object.hasOwn(settings, name))
       throw new ConfigError(`there is no setting ${name}${suggestion(name, settingNames)}`);
   const config: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const value = given[name];
+    const value = input[name];
     const written = value === undefined ? writtenText(name, setting, sources) : undefined;
     if (value !== undefined) config[name] = named(name, () => readGiven(setting, value));
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));

@@ -32,7 +32,7 @@ export interface Database {
   /** Returns the number of a counting query; cached while its tables stay the same. `also` are deferred with it. Throws DeferredRead. */
   count(query: Sql, also?: () => readonly Sql[]): number;
   /** Returns the numbers of a query; cached like `count`. `visits` is how many rows it reads where it need not sort. */
-  remembered(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[];
+  cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[];
   /** Returns how many rows a table has. */
   rowsIn(table: string): number;
   /** Returns the ids that still fulfil a condition; it checks only when a deferred read is outdated. */

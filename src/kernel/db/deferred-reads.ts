@@ -35,7 +35,7 @@ export class DeferredRead extends Error {
 
 /** The objects of a long list that have been represented until now, by id, and the versions they were read at. */
 interface Progress<T> {
-  readonly made: Map<number, T>;
+  readonly created: Map<number, T>;
   readonly basis: Basis;
 }
 
@@ -94,7 +94,7 @@ export class DeferredReads {
     // A name stands for one type, so the cast is safe.
     const known = this.#progress?.get(name) as Progress<T> | undefined;
     if (known && !versions.isCurrent(known.basis)) this.isOutdated = true;
-    const progress = known ?? { made: new Map(), basis: basis() };
+    const progress = known ?? { created: new Map(), basis: basis() };
     this.#progress ??= new Map();
     this.#progress.set(name, progress);
     return progress;
@@ -126,11 +126,11 @@ export class Steps {
   run<T>(
     text: string,
     reads: DeferredReads,
-    { made }: Progress<T>,
+    { created }: Progress<T>,
     ids: readonly number[],
     make: (ids: readonly number[]) => readonly T[],
   ): T[] {
-    const missing = ids.filter((id) => !made.has(id));
+    const missing = ids.filter((id) => !created.has(id));
     for (let from = 0; from < missing.length; ) {
       reads.step();
       const msPerObject = this.#msPerObject.get(text);
@@ -138,11 +138,11 @@ export class Steps {
       const some = missing.slice(from, from + size);
       from += some.length;
       const started = performance.now();
-      for (const [i, one] of make(some).entries()) made.set(some[i] ?? 0, one);
+      for (const [i, one] of make(some).entries()) created.set(some[i] ?? 0, one);
       const measured = (performance.now() - started) / some.length;
       this.#msPerObject.set(text, msPerObject === undefined ? measured : (msPerObject + measured) / 2);
     }
-    return ids.flatMap((id) => made.get(id) ?? []);
+    return ids.flatMap((id) => created.get(id) ?? []);
   }
 }
 
@@ -172,28 +172,28 @@ export class LongReadDetector {
   ) {}
 
   /** Returns whether to defer a read; `visits` is the number of rows that it looks at where it does not sort. */
-  has(kept: Statement, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
-    const large = this.#largeWalks(kept, visits);
+  has(stored: Statement, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
+    const large = this.#largeWalks(stored, visits);
     if (large.length === 0) return false;
-    return large.some(({ isWhole }) => isWhole) || !this.#short.get(answerKey(kept, values));
+    return large.some(({ isWhole }) => isWhole) || !this.#short.get(responseKey(stored, values));
   }
 
   /** Returns whether to defer reads that follow each other: one takes long, or there are many short ones. */
   hasSome(reads: readonly (readonly [Statement, Sql['values']])[]): boolean {
-    if (reads.some(([kept, values]) => this.has(kept, values))) return true;
-    return reads.filter(([kept]) => this.#largeWalks(kept).length > 0).length > maxShortReads;
+    if (reads.some(([stored, values]) => this.has(stored, values))) return true;
+    return reads.filter(([stored]) => this.#largeWalks(stored).length > 0).length > maxShortReads;
   }
 
-  #largeWalks(kept: Statement, visits = Number.POSITIVE_INFINITY): readonly Walk[] {
-    const { sorts, walks } = this.statements.accessOf(kept);
+  #largeWalks(stored: Statement, visits = Number.POSITIVE_INFINITY): readonly Walk[] {
+    const { sorts, walks } = this.statements.accessOf(stored);
     if (walks.length === 0 || (visits <= this.manyRows && !sorts)) return [];
     return walks.filter(({ table }) => this.isLarge(table));
   }
 
   /** Records how long a read took, in the thread or on the event loop. */
-  took(kept: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
-    if (inThread && milliseconds < shortMs) this.#short.set(answerKey(kept, values), true);
-    else if (milliseconds > longMs) this.#short.delete(answerKey(kept, values));
+  took(stored: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
+    if (inThread && milliseconds < shortMs) this.#short.set(responseKey(stored, values), true);
+    else if (milliseconds > longMs) this.#short.delete(responseKey(stored, values));
   }
 
   /** Returns whether a table has more than `manyRows` rows. */
@@ -212,5 +212,5 @@ export class LongReadDetector {
 }
 
 /** The cache key of a query: the number of its statement and its values. */
-export const answerKey = ({ number }: Statement, values: Sql['values']): string =>
+export const responseKey = ({ number }: Statement, values: Sql['values']): string =>
   `${number} ${values.length === 0 ? '' : JSON.stringify(values)}`;

@@ -4,7 +4,7 @@ import { rejectNewer } from '../durability/schema-number.ts';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
-import { tellProgress } from '../progress.ts';
+import { reportProgress } from '../progress.ts';
 import { sql } from './sql.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 
@@ -23,7 +23,7 @@ export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length
   const applied: string[] = [];
   for (let number = version; number < newest; number = Number(db.pragma('user_version'))) {
     // Creating a new database is quick.
-    if (version > 0) tellProgress('bringing the database up to date', number - version, newest - version);
+    if (version > 0) reportProgress('bringing the database up to date', number - version, newest - version);
     applyNext(db, migrations, applied);
   }
   return applied;

@@ -71,7 +71,7 @@ function reject([first, ...others]: readonly string[]): void {
 }
 
 function differences(
-  found: readonly SchemaObject[],
+  result: readonly SchemaObject[],
   version: number,
   addon: Addon | undefined,
   further: readonly SchemaObject[] = [],
@@ -80,7 +80,7 @@ function differences(
   const wanted = new Map(expectedSchema(version, addon).map((object) => [keyOf(object), object]));
   const others = new Map([...tolerated, ...further].map((object) => [keyOf(object), object]));
   const lines: string[] = [];
-  for (const object of found) {
+  for (const object of result) {
     const key = keyOf(object);
     const own = wanted.get(key) ?? others.get(key);
     if (!own) lines.push(`${object.type} ${object.name} does not belong to it`);

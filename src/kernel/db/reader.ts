@@ -6,11 +6,11 @@ import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import {
-  answerKey,
   type DeferredQuery,
   DeferredRead,
   type DeferredReads,
   LongReadDetector,
+  responseKey,
   Steps,
 } from './deferred-reads.ts';
 import { RowCounts } from './row-counts.ts';
@@ -108,8 +108,8 @@ export class Reader {
   }
 
   /** Returns whether the result of a query is cached. */
-  isRemembered({ isPlucked, text, values }: DeferredQuery): boolean {
-    return isPlucked && this.#queries.get(answerKey(this.statements.values(text), values)) !== undefined;
+  isCached({ isPlucked, text, values }: DeferredQuery): boolean {
+    return isPlucked && this.#queries.get(responseKey(this.statements.values(text), values)) !== undefined;
   }
 
   /** Returns the versions that a query would read now; its result is valid while they are current. */
@@ -151,9 +151,9 @@ export class Reader {
 
   /** The first column of the row that a query must find. Throws when there is none. */
   scalar<T = Value>(query: Sql): T {
-    const found = this.value<T>(query);
-    if (found === undefined) throw new Error(`No row: ${query.text}`);
-    return found;
+    const result = this.value<T>(query);
+    if (result === undefined) throw new Error(`No row: ${query.text}`);
+    return result;
   }
 
   /** The first column of the first row, or undefined. */
@@ -198,16 +198,16 @@ export class Reader {
    * state. See src/decisions/caching.md. Throws DeferredRead.
    */
   count(query: Sql, also?: () => readonly Sql[]): number {
-    return present(this.remembered(query, undefined, also)[0]);
+    return present(this.cached(query, undefined, also)[0]);
   }
 
   /**
    * The numbers that a query answers, remembered while what it reads stays the same; `visits` is how many rows it looks at
    * where it need not sort.
    */
-  remembered(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
+  cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
     const statement = this.statements.values<number>(query.text);
-    const key = answerKey(statement, query.values);
+    const key = responseKey(statement, query.values);
     const known = this.#queries.get(key);
     if (known)
       verify(
@@ -234,10 +234,10 @@ export class Reader {
   }
 
   /** A statement has changed this many rows. */
-  protected changed(kept: Statement, count: number): void {
+  protected changed(stored: Statement, count: number): void {
     // A handler that has written must not run again.
     this.#deferredReads = undefined;
-    const access = this.statements.accessOf(kept);
+    const access = this.statements.accessOf(stored);
     this.#rowCounts.changed(access, count);
     this.versions.changed(access.changes);
   }
@@ -250,25 +250,25 @@ export class Reader {
     also: (() => readonly Sql[]) | undefined,
   ): readonly number[] {
     const { reads } = this.#accessOf(statement);
-    const found = this.#read(statement, values, visits, also);
-    if (this.isOutdated) return found;
-    return this.#queries.set(key, found, [reads], 2 * key.length + 8 * found.length);
+    const result = this.#read(statement, values, visits, also);
+    if (this.isOutdated) return result;
+    return this.#queries.set(key, result, [reads], 2 * key.length + 8 * result.length);
   }
 
   /** Returns the rows of a statement, from the reader thread where it takes long. Throws DeferredRead. */
-  #read<T>(kept: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
+  #read<T>(stored: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const reads = this.#deferredReads;
-    if (!reads) return this.#noted(kept).all(values);
-    const question = asked(kept, values);
-    const found = reads.take(question, this.versions);
-    this.#noted(kept);
+    if (!reads) return this.#noted(stored).all(values);
+    const question = requested(stored, values);
+    const result = reads.take(question, this.versions);
+    this.#noted(stored);
     // The caller gave the type of the rows for this text; the thread ran the same text.
-    if (found) return found as T[];
-    if (reads.isOpen && this.long.has(kept, values, visits) && !reads.has(question))
+    if (result) return result as T[];
+    if (reads.isOpen && this.long.has(stored, values, visits) && !reads.has(question))
       throw new DeferredRead([question, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
-    const rows = kept.all(values);
-    this.long.took(kept, values, performance.now() - started, false);
+    const rows = stored.all(values);
+    this.long.took(stored, values, performance.now() - started, false);
     return rows;
   }
 
@@ -276,7 +276,7 @@ export class Reader {
   #unknown(queries: readonly Sql[], reads: DeferredReads): DeferredQuery[] {
     return queries
       .map(({ text, values }) => ({ text, values, isPlucked: true }))
-      .filter((question) => !this.isRemembered(question) && !reads.has(question));
+      .filter((question) => !this.isCached(question) && !reads.has(question));
   }
 
   #statementOf({ isPlucked, text }: DeferredQuery): Statement {
@@ -284,16 +284,20 @@ export class Reader {
   }
 
   /** Returns what a statement accesses. Planning takes as long as many reads, so it may yield first. Throws DeferredRead. */
-  #accessOf(kept: Statement): Access {
-    if (kept.access === undefined) this.#deferredReads?.step();
-    return this.statements.accessOf(kept);
+  #accessOf(stored: Statement): Access {
+    if (stored.access === undefined) this.#deferredReads?.step();
+    return this.statements.accessOf(stored);
   }
 
   /** The statement, of which is noted what it reads. */
-  #noted<T>(kept: Statement<T>): Statement<T> {
-    if (this.versions.isObserved) this.versions.note(this.#accessOf(kept).reads);
-    return kept;
+  #noted<T>(stored: Statement<T>): Statement<T> {
+    if (this.versions.isObserved) this.versions.note(this.#accessOf(stored).reads);
+    return stored;
   }
 }
 
-const asked = ({ isPlucked, text }: Statement, values: Sql['values']): DeferredQuery => ({ text, values, isPlucked });
+const requested = ({ isPlucked, text }: Statement, values: Sql['values']): DeferredQuery => ({
+  text,
+  values,
+  isPlucked,
+});

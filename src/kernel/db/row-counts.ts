@@ -57,9 +57,9 @@ export class RowCounts {
     this.#counting.set(part, deleted);
     const text = `SELECT json_array((SELECT count(*) FROM ${table}), (SELECT max(id) FROM ${table}))`;
     const query = { text, values: [], isPlucked: true, reads: [deleted] };
-    const [found] = reads.take(query, this.versions) ?? [];
-    if (found === undefined && !reads.has(query)) throw new DeferredRead([query]);
-    const [counted = 0, upTo = 0]: number[] = JSON.parse(String(found ?? this.#text(text)));
+    const [result] = reads.take(query, this.versions) ?? [];
+    if (result === undefined && !reads.has(query)) throw new DeferredRead([query]);
+    const [counted = 0, upTo = 0]: number[] = JSON.parse(String(result ?? this.#text(text)));
     return counted + this.#value(`SELECT count(*) FROM ${table} WHERE id > ?`, upTo);
   }
 

@@ -52,12 +52,12 @@ export abstract class Writer extends Rows {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     const batch = this.#begin();
     if (batch.failure !== undefined) throw batch.failure;
-    const kept = this.statements.rows(change.text);
+    const stored = this.statements.rows(change.text);
     const wasTorn = batch.isTorn;
     batch.isTorn = true;
-    const { changes, lastInsertRowid } = kept.run(change.values);
+    const { changes, lastInsertRowid } = stored.run(change.values);
     batch.isTorn = wasTorn;
-    if (changes > 0) this.changed(kept, changes);
+    if (changes > 0) this.changed(stored, changes);
     return { id: Number(lastInsertRowid), changes };
   }
 

@@ -9,7 +9,7 @@ import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { openHandle } from './handle.ts';
 
 /** Milliseconds without work after which the thread ends. */
-const patience = 10_000;
+const timeout = 10_000;
 
 const port = present(parentPort);
 const { addon, file }: CheckpointOrder = workerData;
@@ -23,7 +23,7 @@ try {
   // The checkpoint reports it.
 }
 port.postMessage('ready');
-const ending = setTimeout(end, patience);
+const ending = setTimeout(end, timeout);
 
 port.on('message', (message: 'checkpoint' | 'end') => {
   if (message === 'end') return end();

@@ -53,7 +53,7 @@ export class Checkpoints {
   #isBusy = false;
   #waiting: (() => void)[] = [];
   /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
-  #asked = { log: 0, lag: Number.POSITIVE_INFINITY };
+  #requested = { log: 0, lag: Number.POSITIVE_INFINITY };
   /** Whether somebody was reading what was to be moved. */
   #isHeld = false;
 
@@ -108,12 +108,12 @@ export class Checkpoints {
 
   #moveLog(log: number, lag: number, order: CheckpointOrder): void {
     // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
-    if (log >= longestLog && !this.#isHeld && lag >= this.#asked.lag / 2) {
-      this.#asked.lag = Number.POSITIVE_INFINITY;
+    if (log >= longestLog && !this.#isHeld && lag >= this.#requested.lag / 2) {
+      this.#requested.lag = Number.POSITIVE_INFINITY;
       this.#move.get();
       return;
     }
-    this.#asked = { log, lag };
+    this.#requested = { log, lag };
     this.#isBusy = true;
     if (this.#thread) this.#thread.postMessage('checkpoint');
     else this.#thread = this.#start(order);
@@ -126,13 +126,13 @@ export class Checkpoints {
         execArgv: [],
         workerData: order,
       });
-      thread.on('message', (told: 'ready' | (LogState & { readonly code?: string })) => {
+      thread.on('message', (reports: 'ready' | (LogState & { readonly code?: string })) => {
         // The kernel reports a sync that fails from now on to the thread as well, but not one that failed before.
-        if (told === 'ready') return this.log.failure ? this.#rest() : thread.postMessage('checkpoint');
-        const { checkpointed, code, log } = told;
+        if (reports === 'ready') return this.log.failure ? this.#rest() : thread.postMessage('checkpoint');
+        const { checkpointed, code, log } = reports;
         if (code !== undefined) this.#stopAfter(Object.assign(new Error('A checkpoint failed'), { code }));
         // A failed checkpoint does not report how long the log is.
-        this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
+        this.#isHeld = log >= this.#requested.log && checkpointed < this.#requested.log;
         this.#rest();
       });
       thread.on('error', (error) => this.#giveUp(error));

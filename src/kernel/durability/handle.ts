@@ -8,7 +8,7 @@ import { codeOf } from '../present.ts';
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
 /** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
-const keptLog = 80_000_000;
+const maxLogBytes = 80_000_000;
 
 /** Milliseconds for which a command waits for another process that writes. */
 export const busyTimeout = 5000;
@@ -58,7 +58,7 @@ function setUp(handle: SQLite.Database): void {
   for (const pragma of [
     // SQLite would not report that the disk has failed: see checkpoints.ts.
     'wal_autocheckpoint = 0',
-    `journal_size_limit = ${keptLog}`,
+    `journal_size_limit = ${maxLogBytes}`,
     'synchronous = FULL',
     'foreign_keys = ON',
     `busy_timeout = ${busyTimeout}`,

@@ -35,7 +35,7 @@ export function sizeOfBackup(header: Buffer): number {
 /** What a backup holds besides the database. */
 export interface Carried {
   /** Instant at which it was made. */
-  readonly made: number;
+  readonly creation: number;
   /** Text of the key file; null where the keys stand in the settings. */
   readonly keys: string | null;
 }
@@ -63,10 +63,10 @@ export function takeSnapshot(file: string, copy: string, addon: Addon | undefine
 }
 
 /** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
-export function packBackup(copy: string, { keys, made }: Carried, addon: Addon | undefined): void {
+export function packBackup(copy: string, { keys, creation: created }: Carried, addon: Addon | undefined): void {
   using(copy, addon, (handle) => {
     handle.exec(backupTable.sql);
-    handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
+    handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(created, keys);
     handle.pragma(`application_id = ${backupId}`);
     rejectDamaged(handle, 'The database');
   });
@@ -111,16 +111,16 @@ function idOf(handle: SQLite.Database): unknown {
 }
 
 function rejectDamaged(handle: SQLite.Database, what: string): void {
-  const found = damage(handle);
-  if (found !== undefined) throw new Error(`${what} is damaged (${found})`);
+  const result = damage(handle);
+  if (result !== undefined) throw new Error(`${what} is damaged (${result})`);
 }
 
 /** The first thing that SQLite finds wrong, in a line; undefined when all is well. */
 function damage(handle: SQLite.Database): string | undefined {
   try {
-    const told = String(handle.pragma('integrity_check(1)', { simple: true }));
+    const reports = String(handle.pragma('integrity_check(1)', { simple: true }));
     // The tree it speaks of is on a line of its own, above.
-    return told === 'ok' ? undefined : told.split('\n').at(-1);
+    return reports === 'ok' ? undefined : reports.split('\n').at(-1);
   } catch (error) {
     return errorOf(error).message;
   }

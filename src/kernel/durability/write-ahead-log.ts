@@ -55,10 +55,10 @@ interface Break {
  * waited for, and so nobody was told of, is written in any order.
  */
 export function breakOf(file: string): Break | undefined {
-  const found = readBreak(file);
+  const result = readBreak(file);
   // A log that is written to meanwhile is read in pieces of several moments.
-  const again = found && readBreak(file);
-  return again?.pages === found?.pages ? again : undefined;
+  const again = result && readBreak(file);
+  return again?.pages === result?.pages ? again : undefined;
 }
 
 function readBreak(file: string): Break | undefined {

@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** What the line says of the answer. */
-interface Told {
+interface LoggedFields {
   readonly route: string;
   readonly caller: string | undefined;
   readonly hidesPath?: boolean;
@@ -53,7 +53,11 @@ export class AccessLog {
   }
 
   /** The line of an answered request. */
-  answered({ address, id, message, started, target }: Asked, { caller, hidesPath, route }: Told, status: number): void {
+  answered(
+    { address, id, message, started, target }: Asked,
+    { caller, hidesPath, route }: LoggedFields,
+    status: number,
+  ): void {
     const { method = '' } = message;
     const path = loggedPath(target, route, hidesPath === true);
     const ms = Math.round((performance.now() - started) * 1000) / 1000;

@@ -38,7 +38,7 @@ export class Connections {
   }
 
   /** A connection has asked something. */
-  asked(socket: Socket): void {
+  requested(socket: Socket): void {
     this.#silent.delete(socket);
   }
 

@@ -33,13 +33,13 @@ export class Cors {
   /** Warns about an origin whose pages cannot read answers: once about each, and not about the host of the server's own pages. */
   reportRejected({ origin }: IncomingHttpHeaders, bases: readonly string[]): void {
     if (origin === undefined || this.#reported.size >= maxReportedOrigins) return;
-    const shown = origin.slice(0, maxReportedLength);
+    const displayed = origin.slice(0, maxReportedLength);
     // Not by the scheme: TLS may end at a proxy that is not trusted.
     const host = urlOf(origin)?.host;
-    if (this.#reported.has(shown) || bases.some((base) => urlOf(base)?.host === host)) return;
-    this.#reported.add(shown);
+    if (this.#reported.has(displayed) || bases.some((base) => urlOf(base)?.host === host)) return;
+    this.#reported.add(displayed);
     this.log.warn(
-      { origin: shown },
+      { origin: displayed },
       'web pages of this origin cannot read answers: allowed_origins does not list it (see the manual, clients)',
     );
   }

@@ -44,21 +44,21 @@ export function compress(
 
 /** The compressed forms of a body that is sent more than once: each is made when it is first asked for, and kept. */
 export class CompressedForms {
-  readonly #made = new Map<Encoding, Uint8Array>();
+  readonly #created = new Map<Encoding, Uint8Array>();
   /** Who waits for a form that is being made. */
   readonly #waiting = new Map<Encoding, ((compressed: Uint8Array) => void)[]>();
 
   /** `kept` is told how many bytes a new form has. */
   constructor(
     private readonly effort: Effort,
-    private readonly kept: (bytes: number) => void = () => undefined,
+    private readonly stored: (bytes: number) => void = () => undefined,
   ) {}
 
   /** Hands over the form of this body in an encoding. */
   get(encoding: Encoding, body: string | Uint8Array, use: (compressed: Uint8Array) => void): void {
-    const made = this.#made.get(encoding);
-    if (made) {
-      use(made);
+    const created = this.#created.get(encoding);
+    if (created) {
+      use(created);
       return;
     }
     const waiting = this.#waiting.get(encoding);
@@ -69,9 +69,9 @@ export class CompressedForms {
     const users = [use];
     this.#waiting.set(encoding, users);
     const finish = (compressed: Uint8Array): void => {
-      this.#made.set(encoding, compressed);
+      this.#created.set(encoding, compressed);
       this.#waiting.delete(encoding);
-      this.kept(compressed.length);
+      this.stored(compressed.length);
       for (const user of users) user(compressed);
     };
     compress(encoding, body, finish, this.effort);

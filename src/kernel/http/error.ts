@@ -28,16 +28,16 @@ type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts
  */
 export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
 export function gather(...parts: readonly (() => unknown)[]): readonly unknown[] {
-  const found: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   const results = parts.map((part) => {
     try {
       return part();
     } catch (error) {
       if (!(error instanceof HttpError) || error.status !== 400) throw error;
-      return void Object.assign(found, error.body);
+      return void Object.assign(result, error.body);
     }
   });
-  const { non_field_errors: general, ...messages } = found;
+  const { non_field_errors: general, ...messages } = result;
   if (Object.keys(messages).length > 0) throw invalid(messages);
   if (general !== undefined) throw invalid({ non_field_errors: general });
   return results;
@@ -84,6 +84,6 @@ const retryAfter = (wait: number): Readonly<Record<string, string>> => ({
 export const conflict = (detail: string): HttpError => new HttpError(409, { detail });
 
 /** Throws 409 with the reason, if there is one. */
-export function refuse(reason: string | undefined): void {
+export function reject(reason: string | undefined): void {
   if (reason !== undefined) throw conflict(reason);
 }

@@ -9,13 +9,13 @@ export function etagOf(reply: Reply): string {
   let etag = reply.etag ?? known.get(reply);
   if (etag === undefined) {
     const { body, headers } = reply;
-    etag = headers['X-Result-Count'] === undefined ? tagOf(body) : tagOf(body, pageTold(headers));
+    etag = headers['X-Result-Count'] === undefined ? tagOf(body) : tagOf(body, pageHeadersOf(headers));
     known.set(reply, etag);
   }
   return etag;
 }
 
-const pageTold = (headers: Reply['headers']): string => ` ${headers['X-Result-Count']} ${headers.Link ?? ''}`;
+const pageHeadersOf = (headers: Reply['headers']): string => ` ${headers['X-Result-Count']} ${headers.Link ?? ''}`;
 
 /** The strong ETag of something that consists of these. */
 export function tagOf(...parts: readonly (string | Uint8Array)[]): string {

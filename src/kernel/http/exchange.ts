@@ -6,7 +6,7 @@ import type { Expectation } from './expectation.ts';
 import type { Reply } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
-export interface Answer {
+export interface Result {
   readonly reply: Reply;
   /** The Allow header of an existing path; empty otherwise. */
   readonly allow: string;
@@ -32,18 +32,18 @@ export interface Exchange extends Asked {
  * Looks whether a request is answered elsewhere: resolves with the status that was sent, with an answer to send, or with
  * undefined, as it is at once for most, for what is answered here.
  */
-export type Elsewhere = (exchange: Exchange, base: string) => Promise<Answer | number | undefined> | undefined;
+export type Forwarding = (exchange: Exchange, base: string) => Promise<Result | number | undefined> | undefined;
 
 /** Sends an answer, with the headers that every answer has, and writes its line into the log. */
-export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
+export function send(exchange: Exchange, response: Result, log: AccessLog): void {
   const { cors, message } = exchange;
-  const { reply } = answer;
+  const { reply } = response;
   const { body } = reply;
   let { status } = reply;
   const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
-  if (answer.allow !== '') headers.push('Allow', answer.allow);
+  if (response.allow !== '') headers.push('Allow', response.allow);
   pushAll(headers, reply.headers);
-  if (answer.ignored !== undefined && status < 400) headers.push('X-Ignored', answer.ignored);
+  if (response.ignored !== undefined && status < 400) headers.push('X-Ignored', response.ignored);
   const vary = cors?.Vary ? [cors.Vary] : [];
   if (cors) pushAll(headers, cors, 'Vary');
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
@@ -62,7 +62,7 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   if (reply.stream) {
     headers.push('Content-Type', reply.type);
     exchange.outgoing.writeHead(status, headers);
-    log.answered(exchange, answer, status);
+    log.answered(exchange, response, status);
     if (message.method === 'HEAD') exchange.outgoing.end();
     else reply.stream(exchange.outgoing);
     return;
@@ -71,7 +71,7 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
     exchange.outgoing.writeHead(status, headers);
     if (message.method === 'HEAD') exchange.outgoing.end();
     else exchange.outgoing.end(content);
-    log.answered(exchange, answer, status);
+    log.answered(exchange, response, status);
   };
   if (status === 204 || status === 304) {
     write('');

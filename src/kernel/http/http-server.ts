@@ -10,7 +10,7 @@ import type { Certificate } from './certificate.ts';
 import { Connections } from './connections.ts';
 import { Cors, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
-import { type Answer, type Exchange, send } from './exchange.ts';
+import { type Exchange, type Result, send } from './exchange.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
@@ -20,18 +20,18 @@ import {
   internalError,
   invalidHost,
   invalidTarget,
-  noRoom,
+  noSpace,
   preflight,
   rejectedPreflight,
   unrouted,
 } from './own-answers.ts';
-import { refusalOf, writeRefusal } from './refusal.ts';
+import { denialOf, writeRejection } from './refusal.ts';
 import { Upload, UploadBudget } from './uploads.ts';
 
 const headerBytes = 16 * 1024;
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-const shutdownPatience = 8_000;
+const shutdownTimeoutMs = 8_000;
 
 /** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
 export class HttpServer {
@@ -80,7 +80,7 @@ export class HttpServer {
     // RFC 9110 10.1.1 lets a server ignore an expectation it does not know.
     this.#server.on('checkExpectation', receive);
     this.#server.on('clientError', (error, socket) => {
-      if (socket instanceof Socket) this.#refuse(error, socket);
+      if (socket instanceof Socket) this.#reject(error, socket);
     });
   }
 
@@ -95,13 +95,13 @@ export class HttpServer {
   }
 
   /** Stops accepting connections, waits `graceMs` for running requests, then closes every connection. */
-  close(graceMs = shutdownPatience): Promise<void> {
+  close(graceMs = shutdownTimeoutMs): Promise<void> {
     this.#stopping = true;
     return new Promise((resolve) => {
       if (!this.#server.listening) return resolve();
-      const patience = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+      const timeout = setTimeout(() => this.#server.closeAllConnections(), graceMs);
       this.#server.close(() => {
-        clearTimeout(patience);
+        clearTimeout(timeout);
         resolve();
       });
       this.#server.closeIdleConnections();
@@ -126,75 +126,75 @@ export class HttpServer {
       address,
     };
     this.#latest.set(message.socket, exchange);
-    this.#connections.asked(message.socket);
+    this.#connections.requested(message.socket);
     const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
-    const refuse = (answer: Answer): void => {
+    const sendRejection = (response: Result): void => {
       exchange.expectation.reject();
-      this.#send(exchange, answer);
+      this.#send(exchange, response);
     };
     if (named === null || !target.startsWith('/')) {
-      refuse(named === null ? invalidHost : invalidTarget);
+      sendRejection(named === null ? invalidHost : invalidTarget);
       return;
     }
     const base = this.#options.baseUrl ?? named;
     if (!cors) this.#cors.reportRejected(message.headers, [named, base]);
     if (isPreflight(message)) {
-      refuse(cors ? preflight : rejectedPreflight);
+      sendRejection(cors ? preflight : rejectedPreflight);
       return;
     }
     const incoming = new IncomingRequest(exchange.id, message.method ?? 'GET', target, message.headers, address, base);
     const elsewhere = this.#options.elsewhere?.(exchange, named);
-    if (!elsewhere) this.#take(exchange, incoming, refuse);
+    if (!elsewhere) this.#take(exchange, incoming, sendRejection);
     else
-      void elsewhere.then((answer) => {
-        if (answer === undefined) this.#take(exchange, incoming, refuse);
-        else if (typeof answer === 'number') this.#log.answered(exchange, unrouted, answer);
-        else refuse(answer);
+      void elsewhere.then((response) => {
+        if (response === undefined) this.#take(exchange, incoming, sendRejection);
+        else if (typeof response === 'number') this.#log.answered(exchange, unrouted, response);
+        else sendRejection(response);
       });
   }
 
   /** Answers a request here. */
-  #take(exchange: Exchange, incoming: IncomingRequest, refuse: (answer: Answer) => void): void {
+  #take(exchange: Exchange, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
     const { expectation, message } = exchange;
     const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || isReading(method)) {
       if (hasBody) message.resume();
-      this.#answer(exchange, incoming);
+      this.#respond(exchange, incoming);
       return;
     }
     this.#guard(exchange, () => {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
         this.#options.afterCommit((error) => {
-          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, refuse));
-          else refuse(this.#told(incoming, admission, error));
+          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, sendRejection));
+          else sendRejection(this.#afterCommit(incoming, admission, error));
         });
         return;
       }
       if (expectation.exceeds(admission.bodyLimit)) {
         expectation.reject();
-        this.#answer(exchange, incoming.receive(null));
+        this.#respond(exchange, incoming.receive(null));
         return;
       }
       expectation.meet();
       const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
       upload.collect(exchange, (content) =>
         content === undefined
-          ? this.#send(exchange, { ...admission.route, reply: noRoom })
-          : this.#answer(exchange, incoming.receive(content)),
+          ? this.#send(exchange, { ...admission.route, reply: noSpace })
+          : this.#respond(exchange, incoming.receive(content)),
       );
     });
   }
 
-  #answer(exchange: Exchange, incoming: IncomingRequest): void {
-    const finish = (answer: Answer): void => {
+  #respond(exchange: Exchange, incoming: IncomingRequest): void {
+    const finish = (response: Result): void => {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
-        const send = (): void => this.#send(exchange, this.#told(incoming, answer, error));
+        const send = (): void => this.#send(exchange, this.#afterCommit(incoming, response, error));
         if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming.method)))
-          this.#ready.add(() => this.#answer(exchange, incoming));
+          this.#ready.add(() => this.#respond(exchange, incoming));
         else if (isWaiting) send();
         else this.#ready.add(() => this.#guard(exchange, send));
       });
@@ -203,12 +203,12 @@ export class HttpServer {
     incoming.isGone = () => exchange.outgoing.destroyed;
     incoming.isRepeatable = true;
     this.#guard(exchange, () => {
-      const answer = this.#options.answer(incoming);
-      if (answer instanceof Promise) {
+      const response = this.#options.respond(incoming);
+      if (response instanceof Promise) {
         // What it changes may be committed before it is answered.
         incoming.isRepeatable = false;
-        answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
-      } else finish(answer);
+        response.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
+      } else finish(response);
     });
   }
 
@@ -217,30 +217,30 @@ export class HttpServer {
     try {
       work();
     } catch (error) {
-      const answer = this.#failed(exchange, unrouted, error);
-      this.#options.afterCommit(() => this.#send(exchange, answer));
+      const response = this.#failed(exchange, unrouted, error);
+      this.#options.afterCommit(() => this.#send(exchange, response));
     }
   }
 
   /** An answer, or what is said in its place when what it tells could not be saved; only changes of others are taken back. */
-  #told(incoming: IncomingRequest, answer: Answer, error: unknown): Answer {
-    return error === undefined || error instanceof TakenBack ? answer : this.#options.unsaved(incoming, error);
+  #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
+    return error === undefined || error instanceof TakenBack ? response : this.#options.unsaved(incoming, error);
   }
 
-  #failed(exchange: Exchange, answer: Omit<Answer, 'reply'>, error: unknown): Answer {
-    this.#options.log.error({ request: exchange.id, route: answer.route, err: error }, 'internal error');
-    return { ...answer, reply: internalError(exchange.id) };
+  #failed(exchange: Exchange, response: Omit<Result, 'reply'>, error: unknown): Result {
+    this.#options.log.error({ request: exchange.id, route: response.route, err: error }, 'internal error');
+    return { ...response, reply: internalError(exchange.id) };
   }
 
-  #send(exchange: Exchange, answer: Answer): void {
+  #send(exchange: Exchange, response: Result): void {
     if (this.#stopping) exchange.outgoing.shouldKeepAlive = false;
-    send(exchange, answer, this.#log);
+    send(exchange, response, this.#log);
   }
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
-  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  #reject(error: NodeJS.ErrnoException, socket: Socket): void {
     if (/^ERR_(SSL|TLS)_/.test(error.code ?? '')) {
-      this.#refuseUnencrypted(error, socket);
+      this.#rejectUnencrypted(error, socket);
       return;
     }
     const before = this.#latest.get(socket);
@@ -250,23 +250,23 @@ export class HttpServer {
       return;
     }
     if (before?.message.complete && !before.outgoing.writableFinished && !socket.destroyed) {
-      before.outgoing.once('close', () => this.#refuse(error, socket));
+      before.outgoing.once('close', () => this.#reject(error, socket));
       return;
     }
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    const refusal = refusalOf(error);
+    const denial = denialOf(error);
     const id = this.#nextId();
-    writeRefusal(socket, refusal, id);
-    this.#log.refused(id, socket, refusal.status);
+    writeRejection(socket, denial, id);
+    this.#log.refused(id, socket, denial.status);
   }
 
   /** Answers who speaks plain HTTP where TLS is spoken; whoever speaks neither is not answered. */
-  #refuseUnencrypted(error: NodeJS.ErrnoException, socket: Socket): void {
+  #rejectUnencrypted(error: NodeJS.ErrnoException, socket: Socket): void {
     const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.below(socket) : undefined;
-    if (below?.writable) writeRefusal(below, refusalOf(error), this.#nextId());
+    if (below?.writable) writeRejection(below, denialOf(error), this.#nextId());
     else socket.destroy();
   }
 

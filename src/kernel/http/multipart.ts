@@ -82,12 +82,12 @@ function readPart(part: Buffer): Pair {
   const name = parameters.get('name');
   if (name === undefined || !/^form-data\s*(;|$)/i.test(disposition))
     throw new Error('a part without "Content-Disposition: form-data" and a name');
-  const given = headers.get('content-type') ?? 'text/plain';
-  const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const input = headers.get('content-type') ?? 'text/plain';
+  const type = (input.split(';', 1)[0] ?? '').trim().toLowerCase();
   const fileName = parameters.get('filename');
   if (fileName !== undefined || type === 'application/octet-stream')
     return [name, new UploadedFile(fileName?.replace(/^.*[/\\]/s, '') ?? '', type, content)];
-  return [name, decoded(content, given.includes(';') ? parametersOf(given).get('charset') : undefined)];
+  return [name, decoded(content, input.includes(';') ? parametersOf(input).get('charset') : undefined)];
 }
 
 /** The headers of a part by their names in lower case. */

@@ -86,15 +86,15 @@ export function requestBase(
   const [protocol, host, port] = (['proto', 'host', 'port'] as const).map((name) =>
     entriesOf(headers[`x-forwarded-${name}`]).at(-1),
   );
-  const told = protocol?.toLowerCase() === 'https' ? 'https' : 'http';
-  const scheme = protocol ? told : ownScheme;
-  const shown = host || named;
-  return baseOf(scheme, port && !/:\d+$/.test(shown) ? `${shown}:${port}` : shown);
+  const reports = protocol?.toLowerCase() === 'https' ? 'https' : 'http';
+  const scheme = protocol ? reports : ownScheme;
+  const displayed = host || named;
+  return baseOf(scheme, port && !/:\d+$/.test(displayed) ? `${displayed}:${port}` : displayed);
 }
 
 /** Hosts are few: each is parsed once. */
 const bases = { http: new Map<string, string | null>(), https: new Map<string, string | null>() } as const;
-const keptBases = 1000;
+const maxCachedBases = 1000;
 const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
 
 /** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
@@ -105,7 +105,7 @@ function baseOf(scheme: Scheme, host: string): string | null {
   if (base === undefined) {
     const text = `${scheme}://${host}`;
     base = hostPattern.test(host) && urlOf(text) ? text.replace(defaultPorts[scheme], '') : null;
-    if (known.size >= keptBases) known.clear();
+    if (known.size >= maxCachedBases) known.clear();
     known.set(host, base);
   }
   return base;

@@ -50,19 +50,19 @@ export class Query {
 
   /** The last value of a parameter, unless it is empty. Throws 400 for too many, as whatever reads values does. */
   one(name: string): string | undefined {
-    return this.#given(name)?.at(-1) || undefined;
+    return this.#input(name)?.at(-1) || undefined;
   }
 
   /** The values between the commas of a parameter, trimmed; empty when it is not given. Throws 400 for too many. */
   list(name: string): string[] {
     const values = this.one(name)?.split(',') ?? [];
-    this.#demandFew(name, values);
+    this.#requireFew(name, values);
     return values.map((value) => value.trim());
   }
 
   /** Every non-empty value of a parameter, in order. */
   all(name: string): string[] {
-    return this.#given(name)?.filter((value) => value !== '') ?? [];
+    return this.#input(name)?.filter((value) => value !== '') ?? [];
   }
 
   /** Whether a parameter is given, whatever its values. */
@@ -72,7 +72,7 @@ export class Query {
 
   /** A presence flag: set by any value, also an empty one, except an explicit false. */
   flag(name: string): boolean {
-    const value = this.#given(name)?.at(-1);
+    const value = this.#input(name)?.at(-1);
     return value !== undefined && booleanWord(value) !== false;
   }
 
@@ -89,9 +89,9 @@ export class Query {
   boolean(name: string): boolean | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
-    const answer = booleanWord(value);
-    if (answer === undefined) throw invalid({ [name]: [`"${value}" is not a valid boolean.`] });
-    return answer;
+    const response = booleanWord(value);
+    if (response === undefined) throw invalid({ [name]: [`"${value}" is not a valid boolean.`] });
+    return response;
   }
 
   /** An integer within these bounds; undefined when not given. Throws 400. */
@@ -134,13 +134,13 @@ export class Query {
   }
 
   /** The values of a parameter. Throws 400 for too many. */
-  #given(name: string): readonly string[] | undefined {
+  #input(name: string): readonly string[] | undefined {
     const values = this.#values.get(name);
-    if (values !== undefined && values.length > 1) this.#demandFew(name, values);
+    if (values !== undefined && values.length > 1) this.#requireFew(name, values);
     return values;
   }
 
-  #demandFew(name: string, values: readonly string[]): void {
+  #requireFew(name: string, values: readonly string[]): void {
     const { most, message } = name === 'point' ? ofBodies : this.listRule;
     if (values.length > most) throw invalid({ [name]: [message] });
   }

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 
 /** What a connection is told that the HTTP parser gave up on: too large, too slow, or no HTTP at all. */
-interface Refusal {
+interface Rejection {
   readonly status: number;
   readonly reason: string;
   readonly detail: string;
 }
 
 /** The answer to an error of the HTTP parser. */
-export function refusalOf(error: NodeJS.ErrnoException): Refusal {
+export function denialOf(error: NodeJS.ErrnoException): Rejection {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, reason: 'Request Header Fields Too Large', detail: 'Request headers are too large.' };
@@ -22,7 +22,7 @@ export function refusalOf(error: NodeJS.ErrnoException): Refusal {
 }
 
 /** Writes the answer, since there is no request that could be replied to, and ends the connection. */
-export function writeRefusal(socket: Socket, { status, reason, detail }: Refusal, id: string): void {
+export function writeRejection(socket: Socket, { status, reason, detail }: Rejection, id: string): void {
   const body = JSON.stringify({ detail });
   const headers = [
     `HTTP/1.1 ${status} ${reason}`,

@@ -54,10 +54,10 @@ export class Upload {
   /** Keeps a chunk. What is too large or finds no room is dropped, with all that came before it. */
   add(chunk: Buffer): Arrival {
     const length = this.#length + chunk.length;
-    if (length > this.limit) return this.#refuse('too large');
+    if (length > this.limit) return this.#reject('too large');
     const counted = Math.max(0, length - freeBytes) - this.#taken;
     if (counted > 0) {
-      if (!this.budget.take(this.holder, counted)) return this.#refuse('no room');
+      if (!this.budget.take(this.holder, counted)) return this.#reject('no room');
       this.#taken += counted;
     }
     if (this.#length === 0) this.#content = chunk;
@@ -106,7 +106,7 @@ export class Upload {
     this.#content = nothing;
   }
 
-  #refuse(reason: Arrival): Arrival {
+  #reject(reason: Arrival): Arrival {
     this.release();
     return reason;
   }

@@ -27,10 +27,10 @@ const slack = 10 * second;
 /** A jump that may be a mistake, so that removals wait, is longer than this. */
 const notable = hour;
 const waitFor = day;
-const keptEvery = minute;
+const storeInterval = minute;
 
 /** What is stored about the clock. */
-interface Kept {
+interface StoredClock {
   /** The clock's instant when a server last ran; null: none ever did. */
   readonly clock_seen: number | null;
   /** Microseconds that it jumped by, and that a server has yet to run until removals go on; null: they do. */
@@ -38,7 +38,8 @@ interface Kept {
   readonly clock_wait: number | null;
 }
 
-const keptOf = (db: Database): Kept => db.one<Kept>(sql`SELECT clock_seen, clock_jump, clock_wait FROM deployment`);
+const readStored = (db: Database): StoredClock =>
+  db.one<StoredClock>(sql`SELECT clock_seen, clock_jump, clock_wait FROM deployment`);
 
 /** How long the clock and one that nobody sets were apart at an instant of both. */
 interface Reading {
@@ -54,7 +55,7 @@ export class ClockWatch {
   /** As of the last look that moved it; undefined while nothing is watched. */
   #base: Reading | undefined;
   /** When the instant was stored last, by the clock that nobody sets. */
-  #keptAt = 0;
+  #storedAt = 0;
   #isWaiting = false;
 
   constructor(
@@ -69,7 +70,7 @@ export class ClockWatch {
     const jump = this.#sinceSeen(reading.now);
     // A server starts on a full disk, too: then the jump stands until it can be settled, with the next look.
     this.#base = { now: reading.now - jump, elapsed: reading.elapsed };
-    this.#keptAt = reading.elapsed;
+    this.#storedAt = reading.elapsed;
     try {
       this.#settle(reading, jump, 'since it was last seen');
     } catch (error) {
@@ -84,7 +85,7 @@ export class ClockWatch {
     if (!reading) return;
     const jump = this.#jumpAt(reading);
     if (Math.abs(jump) >= slack) this.#settle(reading, jump, 'while the server was running');
-    else if (reading.elapsed - this.#keptAt >= keptEvery) this.#keep(reading);
+    else if (reading.elapsed - this.#storedAt >= storeInterval) this.#keep(reading);
     this.#look();
   }
 
@@ -119,7 +120,7 @@ export class ClockWatch {
 
   /** By how much the clock has moved since a server last ran; what an ordinary restart takes does not count. */
   #sinceSeen(now: number): number {
-    const seen = keptOf(this.app.db).clock_seen ?? now;
+    const seen = readStored(this.app.db).clock_seen ?? now;
     return now < seen - slack || now > seen + notable ? now - seen : 0;
   }
 
@@ -135,16 +136,16 @@ export class ClockWatch {
       });
     });
     this.#base = reading;
-    this.#keptAt = reading.elapsed;
+    this.#storedAt = reading.elapsed;
     if (jump === 0) return;
-    const told = { jump_seconds: Math.round(jump / second) };
+    const reports = { jump_seconds: Math.round(jump / second) };
     const moved = `the clock has moved ${jumpText(jump)} ${when}`;
     if (isNotable)
       log.warn(
-        told,
+        reports,
         `${moved}: nothing is removed for its age until the server has run for a day, or until \`${acceptance(config.data)}\``,
       );
-    else log.info(told, moved);
+    else log.info(reports, moved);
   }
 
   /** What was over stays over; what is too far in the future is due when its rule has it at the latest. */
@@ -163,7 +164,7 @@ export class ClockWatch {
   /** Stores the clock's instant, and that the server has run for a while longer. */
   #keep({ elapsed, now }: Reading): void {
     const { db } = this.app;
-    const ran = elapsed - this.#keptAt;
+    const ran = elapsed - this.#storedAt;
     db.writeRelaxed(() =>
       db.run(sql`
         UPDATE deployment
@@ -171,12 +172,12 @@ export class ClockWatch {
           clock_jump = iif(clock_wait > ${ran}, clock_jump, NULL),
           clock_wait = iif(clock_wait > ${ran}, clock_wait - ${ran}, NULL)`),
     );
-    this.#keptAt = elapsed;
+    this.#storedAt = elapsed;
   }
 
   /** Sees whether removals wait: an operator may have ended that. */
   #look(): void {
-    const isWaiting = keptOf(this.app.db).clock_wait !== null;
+    const isWaiting = readStored(this.app.db).clock_wait !== null;
     if (this.#isWaiting && !isWaiting) this.app.log.info('what is too old is removed again');
     this.#isWaiting = isWaiting;
   }
@@ -192,7 +193,7 @@ const jumpText = (jump: number): string => {
 
 /** A line about a jump that removals wait for; none while they do not. */
 export function clockDoubts({ config, db }: App): string[] {
-  const { clock_jump: jump, clock_wait: wait } = keptOf(db);
+  const { clock_jump: jump, clock_wait: wait } = readStored(db);
   if (jump === null || wait === null) return [];
   const until = `until a server has run for another ${Math.ceil(wait / hour)} hours, or until \`${acceptance(config.data)}\``;
   return [`the clock has moved ${jumpText(jump)}: nothing is removed for its age ${until}`];

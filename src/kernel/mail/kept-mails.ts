@@ -6,19 +6,19 @@ import type { Mail } from './letter.ts';
 declare module '../app.ts' {
   interface App {
     /** Mails that were written to files or memory because no mail server is configured. */
-    readonly keptMails: KeptMails;
+    readonly mailStore: MailStore;
   }
 }
 
 /** The folder in the data folder for mails that were not sent for want of a mail server. */
 export const mailFolder = (folder: string): string => join(folder, 'mail');
 
-const keptFiles = 1000;
-const keptInMemory = 1000;
+const storedFiles = 1000;
+const storedInMemory = 1000;
 const fileName = /^[\dTZ-]+-\d+\.eml$/;
 
 /** A mail, and as RFC 5322 has it. */
-interface KeptMail extends Mail {
+interface StoredMail extends Mail {
   readonly message: Buffer;
 }
 
@@ -26,16 +26,16 @@ interface KeptMail extends Mail {
  * Mails of a deployment without a mail server: files of the data folder that only the operator reads, or, without a
  * folder, memory. The newest are kept. They are no part of backups.
  */
-export class KeptMails {
+export class MailStore {
   /** Names of the files, oldest first; read with the first mail. */
   #files: string[] | undefined;
-  readonly #inMemory: KeptMail[] = [];
+  readonly #inMemory: StoredMail[] = [];
 
   /** `folder` is the one for mails; undefined keeps them in memory. */
   constructor(private readonly folder: string | undefined) {}
 
   /** The newest mails that are kept in memory, oldest first. */
-  get inMemory(): readonly KeptMail[] {
+  get inMemory(): readonly StoredMail[] {
     return this.#inMemory;
   }
 
@@ -48,13 +48,13 @@ export class KeptMails {
   keep(message: Buffer, mail: Mail): string | undefined {
     if (this.folder === undefined) {
       this.#inMemory.push({ ...mail, message });
-      if (this.#inMemory.length > keptInMemory) this.#inMemory.shift();
+      if (this.#inMemory.length > storedInMemory) this.#inMemory.shift();
       return undefined;
     }
     makeFolder(this.folder);
     this.#files ??= filesIn(this.folder);
     const name = this.#write(this.folder, message, mail.at, this.#files);
-    for (const old of this.#files.splice(0, this.#files.length - keptFiles))
+    for (const old of this.#files.splice(0, this.#files.length - storedFiles))
       rmSync(join(this.folder, old), { force: true });
     return join(this.folder, name);
   }

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
 import { subjectHeader } from './encoded-words.ts';
-import type { KeptMails } from './kept-mails.ts';
+import type { MailStore } from './kept-mails.ts';
 import type { Mail } from './letter.ts';
 
 /** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
@@ -13,7 +13,7 @@ export type MailOutcome =
   | { readonly status: 'failed'; readonly error: string; readonly code: number | undefined; readonly final: boolean };
 
 /** For the whole exchange with the mail server, in milliseconds. */
-const patience = 10_000;
+const timeout = 10_000;
 
 interface MailerOptions {
   /** The setting; null: mails are kept, not sent. */
@@ -21,7 +21,7 @@ interface MailerOptions {
   readonly email_from: string | null;
   readonly log: Log;
   /** Where mails go without a mail server. */
-  readonly kept: KeptMails;
+  readonly kept: MailStore;
   /** A certificate authority to trust besides the system's, in PEM. */
   readonly authority?: string;
   /** Told of every mail. */
@@ -56,8 +56,8 @@ export class Mailer {
     const breaker = new AbortController();
     this.#underWay.add(breaker);
     const deadline = setTimeout(
-      () => breaker.abort(new Error(`The mail server took longer than ${patience / 1000} seconds.`)),
-      patience,
+      () => breaker.abort(new Error(`The mail server took longer than ${timeout / 1000} seconds.`)),
+      timeout,
     );
     try {
       this.#transport ??= openTransport(address, this.#options.authority);
@@ -126,10 +126,10 @@ async function openTransport(address: string, authority: string | undefined): Pr
       auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
     }),
     ...(authority !== undefined && { tls: { ca: authority } }),
-    connectionTimeout: patience,
-    greetingTimeout: patience,
-    socketTimeout: patience,
-    dnsTimeout: patience,
+    connectionTimeout: timeout,
+    greetingTimeout: timeout,
+    socketTimeout: timeout,
+    dnsTimeout: timeout,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

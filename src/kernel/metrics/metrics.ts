@@ -18,7 +18,7 @@ export class Metrics {
   readonly requests = new RequestCounts();
   readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
   /** Attempts to log in that were refused, by why. */
-  readonly refusedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml']>();
+  readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml']>();
   /** By what became of them. */
   readonly mails = new Counts<[result: 'sent' | 'skipped' | 'failed']>();
   /** Attempts to deliver what stands in an outbox. */

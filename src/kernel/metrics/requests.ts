@@ -11,7 +11,7 @@ const perMethod = 1000;
 /** The requests of one route. */
 interface RouteCounts {
   /** By method and status, as one number. */
-  readonly answers: Map<number, number>;
+  readonly responses: Map<number, number>;
   seconds: number;
 }
 
@@ -29,24 +29,24 @@ export class RequestCounts {
   add(route: string, method: string, status: number, ms: number): void {
     let counts = this.#routes.get(route);
     if (!counts) {
-      counts = { answers: new Map(), seconds: 0 };
+      counts = { responses: new Map(), seconds: 0 };
       this.#routes.set(route, counts);
     }
     const known = methods.indexOf(method);
     const place = known < 0 ? methods.length - 1 : known;
-    const answer = place * perMethod + status;
-    counts.answers.set(answer, (counts.answers.get(answer) ?? 0) + 1);
+    const response = place * perMethod + status;
+    counts.responses.set(response, (counts.responses.get(response) ?? 0) + 1);
     counts.seconds += ms / 1000;
     this.#durations[place]?.observe(ms / 1000);
   }
 
   /** The answers so far. */
-  answers(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
-    return [...this.#routes].flatMap(([route, { answers }]) =>
-      [...answers].map(([answer, count]) => ({
+  responses(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
+    return [...this.#routes].flatMap(([route, { responses }]) =>
+      [...responses].map(([response, count]) => ({
         route,
-        method: methods[Math.floor(answer / perMethod)] ?? 'other',
-        status: String(answer % perMethod),
+        method: methods[Math.floor(response / perMethod)] ?? 'other',
+        status: String(response % perMethod),
         count,
       })),
     );

@@ -20,7 +20,7 @@ export function isProgram(moduleUrl: string): boolean {
 }
 
 /** Refuses to go on, as the module with this URL: an importing program by NativeAddonError, an operator by one line. */
-export function refuse(message: string, moduleUrl: string): never {
+export function reject(message: string, moduleUrl: string): never {
   if (!isProgram(moduleUrl)) throw new NativeAddonError(message);
   process.stderr.write(`tenantry: ${message}\n`);
   process.exit(1);
@@ -29,7 +29,7 @@ export function refuse(message: string, moduleUrl: string): never {
 /** Refuses to go on where addons of this platform cannot run. */
 export function requirePlatform(built: Target, moduleUrl: string): void {
   const mismatch = platformMismatch(built, platformHere());
-  if (mismatch !== undefined) refuse(mismatch, moduleUrl);
+  if (mismatch !== undefined) reject(mismatch, moduleUrl);
 }
 
 /** One sentence why addons built for one platform cannot run on another; undefined when they can. */

@@ -11,14 +11,14 @@ import { crc32 } from 'node:zlib';
 import { errorOf } from '../present.ts';
 import { carried } from './carried.ts';
 import { builtFor } from './embedded.ts';
-import { refuse, requirePlatform } from './platform.ts';
+import { reject, requirePlatform } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
 /** What the program in the file is: a function, as Node.js makes one of each CommonJS module. */
 type Program = (module: { exports: Readonly<Record<string, unknown>> }, require: NodeJS.Require, url: string) => void;
 
 /** By then a server has started, and most has been compiled that it will need. */
-const patience = 1000;
+const timeout = 1000;
 /** Of each of the two numbers that a file starts with: the checksum of what follows, and the length of the compiled code. */
 const numberLength = 4;
 
@@ -33,13 +33,13 @@ export function runProgram(url: string, digest: string): Readonly<Record<string,
   if (builtFor) requirePlatform(builtFor, url);
   const folder = process.env.TENANTRY_NATIVE_CACHE || folderOfUser();
   const file = join(folder, `${digest.slice(0, 16)}-${cachedDataVersionTag()}.code`);
-  const kept = readKept(file);
-  const code: Code = kept ?? { source: unpacked(url) };
+  const stored = readStored(file);
+  const code: Code = stored ?? { source: unpacked(url) };
   const script = new Script(code.source, { ...code, filename: 'tenantry:program' });
   const module = { exports: {} };
   const program: Program = script.runInThisContext();
   program(module, createRequire(url), url);
-  if (!kept || script.cachedDataRejected) setTimeout(() => keep(file, script, code.source), patience).unref();
+  if (!stored || script.cachedDataRejected) setTimeout(() => keep(file, script, code.source), timeout).unref();
   return module.exports;
 }
 
@@ -47,12 +47,12 @@ function unpacked(url: string): string {
   try {
     return carried(url, 'program').toString('latin1');
   } catch (error) {
-    return refuse(errorOf(error).message, url);
+    return reject(errorOf(error).message, url);
   }
 }
 
 /** What was kept in a file, unless others could have written it or it is damaged: V8 believes what it is given. */
-function readKept(file: string): Code | undefined {
+function readStored(file: string): Code | undefined {
   try {
     if (foreignWriter(dirname(file)) !== undefined) return undefined;
     const bytes = readFileSync(file);

@@ -4,10 +4,10 @@ import { present } from '../present.ts';
 import { inNetworks, parseNetworks } from './networks.ts';
 
 /** The message about a destination that the rule refuses, where a request would be sent. */
-export const refusedDestination = 'Destination address is not allowed.';
+export const rejectedDestination = 'Destination address is not allowed.';
 
 /** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
-const refused = once(() =>
+const rejection = once(() =>
   parseNetworks([
     '127.0.0.0/8',
     '::1/128',
@@ -36,7 +36,7 @@ const refused = once(() =>
 export type AddressRule = (address: string) => boolean;
 
 /** The address that stands for a valid one: the IPv4 address that an IPv6 one embeds, else itself. */
-export const judgedAddress = (address: string): string => embeddedAddress(address) ?? address;
+export const checkedAddress = (address: string): string => embeddedAddress(address) ?? address;
 
 /** The rule with the operator's exceptions. */
 export function addressRule(allowedNetworks: readonly string[]): AddressRule {
@@ -44,8 +44,8 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   return (address) => {
     const plain = address.replace(/%.*$/, '');
     if (!ipaddr.isValid(plain)) return false;
-    const judged = judgedAddress(plain);
-    return inNetworks(judged, allowed) || !inNetworks(judged, refused());
+    const checked = checkedAddress(plain);
+    return inNetworks(checked, allowed) || !inNetworks(checked, rejection());
   };
 }
 
@@ -53,7 +53,7 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
 export function openRule(exceptions: readonly string[]): AddressRule {
   const isOpen = addressRule([]);
   const excepted = parseNetworks(exceptions);
-  return (address) => isOpen(address) && !inNetworks(judgedAddress(address), excepted);
+  return (address) => isOpen(address) && !inNetworks(checkedAddress(address), excepted);
 }
 
 /** Whether a port may be connected to. */
@@ -109,10 +109,10 @@ function embeddedAddress(address: string): string | undefined {
   if (ipaddr.IPv4.isValid(address) || /^::1?$/.test(ipaddr.IPv6.parse(address).toString())) return undefined;
   const { parts } = ipaddr.IPv6.parse(address);
   const isIsatap = (present(parts[4]) & ~0x0200) === 0 && parts[5] === 0x5efe;
-  const found =
+  const result =
     embeddings.find(({ prefix }) => prefix.every((group, i) => parts[i] === group)) ??
     (isIsatap ? { groups: [6, 7] as const, inverted: false } : undefined);
-  if (!found) return undefined;
-  const [high = 0, low = 0] = found.groups.map((group) => present(parts[group]) ^ (found.inverted ? 0xffff : 0));
+  if (!result) return undefined;
+  const [high = 0, low = 0] = result.groups.map((group) => present(parts[group]) ^ (result.inverted ? 0xffff : 0));
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }

@@ -10,7 +10,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 import { errorOf } from '../present.ts';
-import { type AddressRule, isDestinationAllowed, type PortRule, refusedDestination } from './destination.ts';
+import { type AddressRule, isDestinationAllowed, type PortRule, rejectedDestination } from './destination.ts';
 import type { Resolver } from './resolver.ts';
 
 interface HttpRequest {
@@ -22,7 +22,7 @@ interface HttpRequest {
 }
 
 /** An answer of any status; redirects are answers like any other and are never followed. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The address that it came from; empty where the connection was lost at once. */
@@ -34,11 +34,11 @@ export interface HttpAnswer {
 }
 
 /** Why no answer came; `message` is a sentence, and `cause` the error of Node's network modules, where there was one. */
-export class NoAnswerError extends Error {
+export class NoResponseError extends Error {
   constructor(
     message: string,
     /** Whether the address is one that must not be connected to, so that trying again is of no use. */
-    readonly isRefusedAddress = false,
+    readonly isRejectedAddress = false,
     options?: ErrorOptions,
     /** Whether no address was found for the name. */
     readonly isUnresolved = false,
@@ -84,17 +84,17 @@ export class HttpClient {
   }
 
   /** Rejects with a NoAnswerError when no answer came, with another error when Node cannot send such a request. */
-  send(request: HttpRequest): Promise<HttpAnswer> {
+  send(request: HttpRequest): Promise<HttpResponse> {
     const { allows, allowsPort, maxBytes, timeout } = this.options;
     if (!isDestinationAllowed(request.url, allows, allowsPort))
-      return Promise.reject(new NoAnswerError(refusedDestination, true));
+      return Promise.reject(new NoResponseError(rejectedDestination, true));
     return new Promise((resolve, reject) => {
       let current: ClientRequest;
-      let answered = false;
+      let hasResponded = false;
       let isLate = false;
       const deadline = setTimeout(() => {
         isLate = true;
-        current.destroy(new NoAnswerError(`No answer within ${timeout / 1000} seconds.`));
+        current.destroy(new NoResponseError(`No answer within ${timeout / 1000} seconds.`));
       }, timeout);
       const fail = (error: Error): void => {
         clearTimeout(deadline);
@@ -104,20 +104,21 @@ export class HttpClient {
         const sent = this.#open(request);
         current = sent;
         sent.on('response', (response) => {
-          answered = true;
-          void readAnswer(response, maxBytes).then((answer) => {
+          hasResponded = true;
+          void readResponse(response, maxBytes).then((reply) => {
             clearTimeout(deadline);
-            resolve(answer);
+            resolve(reply);
           });
         });
         sent.on('error', (error: NodeJS.ErrnoException) => {
-          if (answered) return;
+          if (hasResponded) return;
           // The server closed an idle connection in the very moment it was used: nothing was read of the request.
           if (sent.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
           fail(explained(error));
         });
         sent.on('close', () => {
-          if (!answered && sent === current) fail(new NoAnswerError('The connection was closed without an answer.'));
+          if (!hasResponded && sent === current)
+            fail(new NoResponseError('The connection was closed without an answer.'));
         });
         this.#limitConnecting(sent);
         sendBody(sent, request.body);
@@ -152,7 +153,7 @@ export class HttpClient {
   #limitConnecting(request: ClientRequest): void {
     const { connectTimeout } = this.options;
     if (connectTimeout === undefined) return;
-    const late = new NoAnswerError(`No connection within ${connectTimeout / 1000} seconds.`);
+    const late = new NoResponseError(`No connection within ${connectTimeout / 1000} seconds.`);
     const connecting = setTimeout(() => request.destroy(late), connectTimeout);
     const stop = (): void => clearTimeout(connecting);
     request.on('socket', (socket) => {
@@ -168,8 +169,8 @@ export class HttpClient {
       const [first] = addresses ?? [];
       if (error) return callback(explained(error, true), '');
       if (!addresses.every(({ address }) => this.options.allows(address)))
-        return callback(new NoAnswerError(refusedDestination, true), '');
-      if (!first) return callback(new NoAnswerError('The host name has no address.', false, {}, true), '');
+        return callback(new NoResponseError(rejectedDestination, true), '');
+      if (!first) return callback(new NoResponseError('The host name has no address.', false, {}, true), '');
       if (options.all) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });
@@ -196,7 +197,7 @@ function* portionsOf(parts: readonly Buffer[]): Iterable<Buffer> {
 }
 
 /** Reads an answer to its end or to a bound. */
-function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
+function readResponse(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -232,10 +233,10 @@ const explanations: Readonly<Record<string, string>> = {
 };
 
 /** The sentence for an error of Node's network modules. */
-function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoAnswerError {
-  if (error instanceof NoAnswerError) return error;
+function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoResponseError {
+  if (error instanceof NoResponseError) return error;
   const { code = '', message } = error;
   const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code);
   const text = explanations[code] ?? `${isTls ? 'TLS' : 'The connection'} failed: ${message}.`;
-  return new NoAnswerError(text, false, { cause: error }, isUnresolved);
+  return new NoResponseError(text, false, { cause: error }, isUnresolved);
 }

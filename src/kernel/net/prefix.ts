@@ -17,6 +17,6 @@ function networkOf(address: string, bits: number): string | undefined {
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);
   if (!('parts' in parsed)) return parsed.toString();
-  const kept = parsed.parts.map((part, i) => (i < bits / 16 ? part : 0));
-  return `${new ipaddr.IPv6(kept).toString()}/${bits}`;
+  const stored = parsed.parts.map((part, i) => (i < bits / 16 ? part : 0));
+  return `${new ipaddr.IPv6(stored).toString()}/${bits}`;
 }

@@ -15,22 +15,22 @@ export type Resolver = (
 ) => void;
 
 /** Whether the name servers say anything about a name, be it that it does not exist. */
-type Probe = (hostname: string, callback: (isAnswered: boolean) => void) => void;
+type Probe = (hostname: string, callback: (isResponsive: boolean) => void) => void;
 
 /** In milliseconds. */
-const probePatience = 2500;
+const probeTimeoutMs = 2500;
 /** After so long, in milliseconds, whoever asked for a name has given up. */
 const waitingAtMost = 10_000;
 
 const askNameServers: Probe = (hostname, callback) => {
   // One label is a name of the machine or of its own network.
   if (!hostname.includes('.')) return callback(true);
-  const servers = new NameServers({ timeout: probePatience, tries: 1 });
-  let isAnswered = true;
+  const servers = new NameServers({ timeout: probeTimeoutMs, tries: 1 });
+  let isResponsive = true;
   let open = 2;
   const note = (error: NodeJS.ErrnoException | null): void => {
-    isAnswered &&= error?.code !== 'ETIMEOUT';
-    if (--open === 0) callback(isAnswered);
+    isResponsive &&= error?.code !== 'ETIMEOUT';
+    if (--open === 0) callback(isResponsive);
   };
   servers.resolve4(hostname, note);
   servers.resolve6(hostname, note);
@@ -68,7 +68,7 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
     isBusy = true;
     next();
   };
-  return (hostname, callback) => probe(hostname, (isAnswered) => (isAnswered ? look : line)(hostname, callback));
+  return (hostname, callback) => probe(hostname, (isResponsive) => (isResponsive ? look : line)(hostname, callback));
 }
 
 const lookUp = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), askNameServers);

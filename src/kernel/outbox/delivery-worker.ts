@@ -19,7 +19,7 @@ export interface ConcurrencyLimit {
 export const concurrencyLimit = (limit: number): ConcurrencyLimit => ({ limit, running: 0, waiting: new Set() });
 
 /** How many more may begin at this instant. */
-const room = ({ limit, rate, running }: ConcurrencyLimit, at: number): number =>
+const space = ({ limit, rate, running }: ConcurrencyLimit, at: number): number =>
   Math.max(0, Math.min(limit - running, rate?.free(at) ?? limit));
 
 /** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
@@ -55,7 +55,7 @@ const lookedAtInTurn = 100;
 /** Milliseconds until results are saved again that could not be. */
 const savePause = 1000;
 /** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
-const shutdownPatience = 1000;
+const shutdownTimeoutMs = 1000;
 
 /**
  * Takes deliveries from an outbox: those that have come due, when the timer polls, and new ones when their commit wakes
@@ -102,15 +102,15 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   }
 
   /** Begins nothing more, waits so many milliseconds for what is under way and breaks off the rest. */
-  async close(milliseconds = shutdownPatience): Promise<void> {
+  async close(milliseconds = shutdownTimeoutMs): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
     for (const { waiting } of this.#contended) waiting.clear();
     for (const pause of this.#pauses.values()) clearTimeout(pause);
     this.#pauses.clear();
-    let patience: NodeJS.Timeout | undefined;
-    await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, milliseconds)))]);
-    clearTimeout(patience);
+    let timeout: NodeJS.Timeout | undefined;
+    await Promise.race([this.idle(), new Promise((resolve) => (timeout = setTimeout(resolve, milliseconds)))]);
+    clearTimeout(timeout);
     this.#isClosed = true;
     this.outbox.close();
   }
@@ -168,9 +168,9 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   }
 
   /** Whether none of these limits is in the way; else the queue waits for the first that is. */
-  #hasRoom(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
+  #hasSpace(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
     const at = performance.now();
-    const full = limits.find((limit) => room(limit, at) === 0);
+    const full = limits.find((limit) => space(limit, at) === 0);
     if (!full) {
       for (const { rate } of limits) rate?.note(at);
       return true;
@@ -198,7 +198,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   #wakeWaiting(): boolean {
     const at = performance.now();
     for (const limit of this.#contended) {
-      const free = room(limit, at);
+      const free = space(limit, at);
       if (free === 0 && limit.running < limit.limit) this.#pause(limit, limit.rate?.wait(at) ?? 0);
       this.#wake(limit, free);
       if (limit.waiting.size === 0) this.#contended.delete(limit);
@@ -233,7 +233,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       if (!delivery) continue;
       const further = this.outbox.furtherLimit?.(delivery);
       const limits = [this.outbox.lane(delivery), ...(further ? [further] : [])];
-      if (!this.#hasRoom(queue, limits)) continue;
+      if (!this.#hasSpace(queue, limits)) continue;
       begun++;
       void this.#attempt(queue, delivery, limits);
     }

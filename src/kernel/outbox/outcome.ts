@@ -62,14 +62,14 @@ export function afterAttempt(
   if (outcome.status === 'skipped')
     return { status: 'skipped', attempts: before.attempts, error_message: outcome.error, ...finished };
   const attempts = before.attempts + 1;
-  const made = { attempts, response_code: outcome.code ?? null, last_attempt: now };
-  if (outcome.status === 'delivered') return { status: 'delivered', error_message: '', ...made, ...finished };
+  const created = { attempts, response_code: outcome.code ?? null, last_attempt: now };
+  if (outcome.status === 'delivered') return { status: 'delivered', error_message: '', ...created, ...finished };
   const delay = outcome.final || outcome.gone ? undefined : retryDelays[attempts - (before.schedule_from ?? 0) - 1];
-  if (delay === undefined) return { status: 'failed', error_message: outcome.error, ...made, ...finished };
+  if (delay === undefined) return { status: 'failed', error_message: outcome.error, ...created, ...finished };
   return {
     status: 'pending',
     error_message: outcome.error,
-    ...made,
+    ...created,
     next_attempt: nextAttempt(context, delay, outcome.retryAfter),
     finished: null,
   };

@@ -32,8 +32,8 @@ export class PasswordHasher {
 
   /** Whether the password belongs to the hash. Without a hash the same work is done and the answer is no. */
   async matches(password: string, stored: string | null, address = ''): Promise<boolean> {
-    const answer = await this.#queued(address, () => verify(stored ?? decoy, password));
-    return answer && stored !== null;
+    const response = await this.#queued(address, () => verify(stored ?? decoy, password));
+    return response && stored !== null;
   }
 
   async #queued<T>(address: string, work: () => Promise<T>): Promise<T> {

@@ -11,7 +11,7 @@ declare module '../app.ts' {
 }
 
 /** Keys kept at most; beyond, those are forgotten first that came first. */
-const keptKeys = 10_000;
+const storedKeys = 10_000;
 
 /** Lets each key, such as a client's address, through so many times in a span of time that begins with the first. */
 export class RateLimit {
@@ -38,7 +38,7 @@ export class RateLimit {
   }
 
   /** Counts a call. Answers undefined when it is let through, otherwise how long, in microseconds, until the next one is. */
-  refusal(key: string, now: number): number | undefined {
+  denial(key: string, now: number): number | undefined {
     const known = this.#spans.get(key);
     if (!known || now < known.since || now >= known.since + this.span) {
       this.#begin(key, now);
@@ -51,7 +51,7 @@ export class RateLimit {
   /** Spans stand in the order in which they began: the first ones end first. */
   #begin(key: string, now: number): void {
     this.#spans.delete(key);
-    if (this.#spans.size >= keptKeys) this.#spans.delete(present(this.#spans.keys().next().value));
+    if (this.#spans.size >= storedKeys) this.#spans.delete(present(this.#spans.keys().next().value));
     this.#spans.set(key, { since: now, count: 1 });
   }
 }

@@ -21,7 +21,7 @@ declare module '../app.ts' {
 
 /** Bytes of a token with its owner, about. */
 const tokenWeight = 1000;
-const keptAfterEnd = 7 * day;
+const storedAfterEnd = 7 * day;
 const examinedAtOnce = 200;
 /** Up to which token the present removal has come. */
 const examined = new WeakMap<Database, number>();
@@ -40,9 +40,9 @@ export function ownerOf(app: App, token: string, now: number): Caller {
   if (known) tokens.hits++;
   else tokens.misses++;
   const row = known ?? findToken(app, token);
-  if (!row.is_active) throw refusal('User inactive or deleted.');
-  if (row.revoked !== null) throw refusal('Invalid token.');
-  if (hasExpired(app, row.token_id, row, now)) throw refusal('Token has expired.');
+  if (!row.is_active) throw denial('User inactive or deleted.');
+  if (row.revoked !== null) throw denial('Invalid token.');
+  if (hasExpired(app, row.token_id, row, now)) throw denial('Token has expired.');
   return {
     id: row.id,
     uuid: row.uuid,
@@ -63,7 +63,7 @@ function findToken({ db, knownTokens }: App, token: string): TokenRow {
       u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
     FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
   );
-  if (!row) throw refusal('Invalid token.');
+  if (!row) throw denial('Invalid token.');
   return knownTokens.set(token, row, reads, tokenWeight);
 }
 
@@ -73,19 +73,19 @@ function presentedToken(header = ''): string {
   if (plain !== undefined) return plain;
   // Words are parted by blanks alone: a no-break space is an invalid character like any other.
   const words = header.split(/[ \t]+/).filter((word) => word !== '');
-  if (words.length === 0) throw refusal('Authentication credentials were not provided.');
+  if (words.length === 0) throw denial('Authentication credentials were not provided.');
   if (!/^(token|bearer)$/i.test(words[0] ?? ''))
-    throw refusal('Unknown authorization scheme. Send "Authorization: Token <token>".');
-  if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
-  if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');
+    throw denial('Unknown authorization scheme. Send "Authorization: Token <token>".');
+  if (words.length === 1) throw denial('Invalid token. No credentials provided.');
+  if (words.length > 2) throw denial('Invalid token. Token string should not contain spaces.');
   const [, token = ''] = words;
   if (!/^[\x20-\x7e]*$/.test(token)) {
-    throw refusal('Invalid token header. Token string should not contain invalid characters.');
+    throw denial('Invalid token header. Token string should not contain invalid characters.');
   }
   return token;
 }
 
-const refusal = (detail: string): Error => unauthenticated({ detail });
+const denial = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
@@ -197,7 +197,7 @@ export const tokenInstants: readonly StoredInstants[] = [
  * tokens. Answers whether there are more to look at: an index of their ends would cost every use more than looking.
  */
 export function removeEndedTokens({ app: { db }, now }: Context): boolean {
-  const horizon = now - keptAfterEnd;
+  const horizon = now - storedAfterEnd;
   const from = examined.get(db) ?? 0;
   const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${examinedAtOnce}`);
   const to = ids.at(-1) ?? from;

@@ -41,30 +41,30 @@ export class ReadingThread {
    * Resolves when `reads` has the answers to these queries, as of a moment from now on. What has been written by now is
    * committed before. Nothing is read for whom `isGone` says has gone. Rejects with 503.
    */
-  async answer(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
+  async result(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
     if (!(await committed(db))) return reads.resolve(queries);
     let bases: ReturnType<SqliteDatabase['basisOf']>[] = [];
     const isWanted = (): boolean => {
       // The client did not wait.
       if (isGone()) throw readTooLong();
-      if (queries.every((query) => db.isRemembered(query))) return false;
+      if (queries.every((query) => db.isCached(query))) return false;
       bases = queries.map((query) => db.basisOf(query));
       return true;
     };
     const task = queries.map(({ isPlucked, text, values }) => ({ isPlucked, text, values }));
     try {
-      const found = await this.#thread.run<readonly ReadResult[]>(task, {
+      const match = await this.#thread.run<readonly ReadResult[]>(task, {
         holder: reads.holder,
         milliseconds: this.milliseconds,
         isWanted,
       });
-      if (!found) return;
-      for (const [i, { milliseconds }] of found.entries()) {
+      if (!match) return;
+      for (const [i, { milliseconds }] of match.entries()) {
         const query = queries[i];
         if (query) db.tookInThread(query, milliseconds);
       }
-      reads.resolve(queries, found, bases);
+      reads.resolve(queries, match, bases);
     } catch (error) {
       if (error instanceof HttpError) throw error;
       if (error instanceof OverdueTask) throw readTooLong();

@@ -14,13 +14,13 @@ for (const pragma of ['temp_store = MEMORY', 'cache_size = -16384', 'mmap_size =
 handle.function('fold', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? caseFold(text) : null));
 const statements = new Statements(handle);
 
-function answer({ isPlucked, text, values }: DeferredQuery): ReadResult {
+function response({ isPlucked, text, values }: DeferredQuery): ReadResult {
   const started = performance.now();
   const rows = (isPlucked ? statements.values(text) : statements.rows(text)).all(values);
   return { rows, milliseconds: performance.now() - started };
 }
 
 /** All of them as of one moment. */
-const answerAll = handle.transaction((queries: readonly DeferredQuery[]) => queries.map(answer));
+const runAll = handle.transaction((queries: readonly DeferredQuery[]) => queries.map(response));
 
-serveTasks((queries: readonly DeferredQuery[]) => answerAll(queries));
+serveTasks((queries: readonly DeferredQuery[]) => runAll(queries));

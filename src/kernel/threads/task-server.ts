@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { errorOf, present } from '../present.ts';
-import type { TaskAnswer } from './task-thread.ts';
+import type { TaskResponse } from './task-thread.ts';
 
 /** Serves the tasks of a thread (task-thread.ts), one at a time: what `perform` answers, or what it throws. */
 export function serveTasks<T>(perform: (task: T) => unknown): void {
@@ -9,11 +9,11 @@ export function serveTasks<T>(perform: (task: T) => unknown): void {
   port.postMessage('ready');
 }
 
-async function answerTo<T>(perform: (task: T) => unknown, task: T): Promise<TaskAnswer<unknown>> {
+async function answerTo<T>(perform: (task: T) => unknown, task: T): Promise<TaskResponse<unknown>> {
   try {
     return { value: await perform(task) };
   } catch (thrown) {
     const error = errorOf(thrown);
-    return { error: error.message, shown: 'shown' in error ? String(error.shown) : undefined };
+    return { error: error.message, displayed: 'displayed' in error ? String(error.displayed) : undefined };
   }
 }

@@ -4,14 +4,16 @@ import { errorOf } from '../present.ts';
 import { Turns } from './turns.ts';
 
 /** What the thread answers to a task: `shown` is what the task's own errors carry besides. */
-export type TaskAnswer<T> = { readonly value: T } | { readonly error: string; readonly shown: string | undefined };
+export type TaskResponse<T> =
+  | { readonly value: T }
+  | { readonly error: string; readonly displayed: string | undefined };
 
 /** A task that its thread has refused, or did not end in time. */
 export class TaskError extends Error {
   constructor(
     message: string,
     /** What the error carried for whoever asked; undefined where it carried nothing. */
-    readonly shown?: string,
+    readonly displayed?: string,
   ) {
     super(message);
   }
@@ -23,7 +25,7 @@ export class OverdueTask extends TaskError {}
 /** Tasks that wait; more are turned away. */
 const waitingAtMost = 64;
 /** Milliseconds without a task after which the thread ends. */
-const patience = 30_000;
+const timeout = 30_000;
 
 /** How a task is to be treated: whose turn it uses up, and how many milliseconds it may take once it has begun. */
 export interface TaskTerms {
@@ -77,7 +79,7 @@ export class TaskThread {
         // Taken at once: who asks before the next one runs must find it so.
         this.#isBusy = true;
         next.begin();
-      } else this.#idle = setTimeout(() => void this.#end(), patience).unref();
+      } else this.#idle = setTimeout(() => void this.#end(), timeout).unref();
     }
   }
 
@@ -99,8 +101,10 @@ export class TaskThread {
         thread.unref();
         then();
       };
-      const take = (answer: TaskAnswer<T>): void =>
-        settle(() => ('value' in answer ? resolve(answer.value) : reject(new TaskError(answer.error, answer.shown))));
+      const take = (response: TaskResponse<T>): void =>
+        settle(() =>
+          'value' in response ? resolve(response.value) : reject(new TaskError(response.error, response.displayed)),
+        );
       const fail = (error: unknown): void => settle(() => reject(new TaskError(errorOf(error).message)));
       const stop = (): void => fail(new Error('the thread that it was given to has ended'));
       // Its memory goes with the thread, too.

@@ -18,8 +18,8 @@ let lines: string[];
 let created: number;
 
 test.before(async () => {
-  const config = loadConfig({ given: { log_level: 'silent' } });
-  ({ made: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
+  const config = loadConfig({ input: { log_level: 'silent' } });
+  ({ creation: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
   // What a later version has made of it.
   await (await program.serve(['--data', path('demo')])).stop();
   const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));
@@ -41,7 +41,7 @@ async function denial(name: string, ...values: string[]): Promise<string> {
 }
 
 test('what is exported and imported elsewhere answers the same, byte for byte, and exports the same', async () => {
-  const config = loadConfig({ given: { log_level: 'silent' } });
+  const config = loadConfig({ input: { log_level: 'silent' } });
   await importData(path('all.ndjson'), path('again'), config);
   const again = await run('export', '--to', 'ndjson', '--data', path('again'));
   const others = again.stdout.trimEnd().split('\n');
@@ -100,7 +100,7 @@ async function rejection(parts: Iterable<string | Buffer>): Promise<[reason: str
       yield Buffer.from(part);
     }
   }
-  const config = loadConfig({ given: { log_level: 'silent' } });
+  const config = loadConfig({ input: { log_level: 'silent' } });
   const reason = await importData(Readable.from(counted()), path('rejected'), config).then(
     () => 'imported',
     (error: Error) => error.message.replace('cannot import standard input: ', ''),

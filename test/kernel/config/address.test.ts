@@ -42,7 +42,7 @@ test('anything else is refused, by the name of the setting', () => {
       text,
     );
   assert.is(loadConfig({ options: { admin_listen: 'off' } }).admin_listen, 'off');
-  assert.is(loadConfig({ given: { admin_listen: '9481' } }).admin_listen, '127.0.0.1:9481');
+  assert.is(loadConfig({ input: { admin_listen: '9481' } }).admin_listen, '127.0.0.1:9481');
   assert.is(loadConfig().admin_listen, null);
 });
 

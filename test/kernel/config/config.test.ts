@@ -95,7 +95,7 @@ config(
   () => {
     const { allowed_origins, job_delay, owners_can_manage_owners, port } = loadConfig({
       // As a program in JavaScript may.
-      given: JSON.parse(
+      input: JSON.parse(
         '{"job_delay":"1s","port":"81","owners_can_manage_owners":"yes","allowed_origins":"http://a,http://b"}',
       ),
     });
@@ -116,7 +116,7 @@ config(
     ];
     for (const [input, line] of mistakes)
       assert.throws(
-        () => loadConfig({ given: input }),
+        () => loadConfig({ input }),
         (error: Error) => error instanceof ConfigError && error.message === line,
         line,
       );

@@ -95,7 +95,7 @@ test('a link that sets a password works no longer than its hour when the clock i
   const link = async (): Promise<string> => {
     await fixture.anonymous.post('/api-auth/password/forgot/', { email: 'alice@example.com' });
     await fixture.server.settled();
-    const mail = fixture.server.app.keptMails.inMemory.at(-1)?.message.toString() ?? '';
+    const mail = fixture.server.app.mailStore.inMemory.at(-1)?.message.toString() ?? '';
     return /reset\/([0-9a-f]{32})/.exec(mail)?.[1] ?? '';
   };
   const use = async (secret: string): Promise<number> =>
@@ -170,7 +170,7 @@ test('mails that gather for the end of an hour go within an hour when the clock 
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { email: 'admin@example.com' });
   await fixture.staff.post('/api/hooks-email/', { email: 'admin@example.com', event_types: ['custom_notification'] });
-  const mails = (): number => fixture.server.app.keptMails.inMemory.length;
+  const mails = (): number => fixture.server.app.mailStore.inMemory.length;
   for (const message of ['1', '2', '3']) await emit(message);
   await fixture.server.settled();
   const before = mails();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
-import { KeptMails } from '../../../src/kernel/mail/kept-mails.ts';
+import { MailStore } from '../../../src/kernel/mail/kept-mails.ts';
 import { Mailer } from '../../../src/kernel/mail/mail.ts';
 
 const test = suite('mails without a mail server (services.md 10.6)');
@@ -21,7 +21,7 @@ test.after.each(() => rmSync(join(folder, '..'), { recursive: true }));
 test('each is a file with the time and a number, which only the operator reads; the log names it', async () => {
   const lines: unknown[] = [];
   log.info = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
-  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new KeptMails(folder) });
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new MailStore(folder) });
   const mail = { to: 'alice@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>', id: 'id', at };
   for (let i = 0; i < 2; i++)
     assert.equal(await mailer.send(mail), { status: 'skipped', error: 'No mail server is set up.' });
@@ -47,7 +47,7 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
     writeFileSync(join(folder, `${time}Z-1.eml`), 'x');
   }
   writeFileSync(join(folder, 'notes.txt'), 'mine');
-  const second = new KeptMails(folder);
+  const second = new MailStore(folder);
   for (let i = 0; i < 11; i++) second.keep(Buffer.from('x'), { ...mail, at: at + 999 * 1_000_000 });
   const files = readdirSync(folder);
   assert.is(files.length, 1001);
@@ -58,14 +58,14 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
 });
 
 test('without a folder the newest 1,000 are kept in memory', () => {
-  const stored = new KeptMails(undefined);
+  const stored = new MailStore(undefined);
   for (let i = 0; i < 1005; i++) assert.is(stored.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
   assert.equal([stored.inMemory.length, stored.inMemory[0]?.id, stored.inMemory.at(-1)?.id], [1000, '5', '1004']);
 });
 
 test('a mail that can not be written is a failure that may pass', async () => {
   writeFileSync(folder, 'in the way');
-  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new KeptMails(folder) });
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new MailStore(folder) });
   const outcome = await mailer.send(mail);
   assert.equal([outcome.status, (outcome as { final: boolean }).final], ['failed', false]);
 });

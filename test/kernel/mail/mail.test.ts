@@ -3,7 +3,7 @@ import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPSe
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
-import { KeptMails } from '../../../src/kernel/mail/kept-mails.ts';
+import { MailStore } from '../../../src/kernel/mail/kept-mails.ts';
 import type { Mail } from '../../../src/kernel/mail/letter.ts';
 import { Mailer, type MailOutcome } from '../../../src/kernel/mail/mail.ts';
 import { certificate } from '../../support/certificate.ts';
@@ -12,7 +12,7 @@ import { Mailbox } from '../../support/mailbox.ts';
 
 const test = suite('mail');
 const { log, close } = openLog('silent');
-const stored = new KeptMails(undefined);
+const stored = new MailStore(undefined);
 test.after(close);
 
 const mail: Mail = {

@@ -7,24 +7,24 @@ const test = suite('rate limit');
 test('each key is let through so many times in a span, which begins with the first time', () => {
   const limit = new RateLimit(2, 60);
   assert.equal(
-    [limit.refusal('a', 0), limit.refusal('a', 30), limit.refusal('a', 45), limit.refusal('b', 45)],
+    [limit.denial('a', 0), limit.denial('a', 30), limit.denial('a', 45), limit.denial('b', 45)],
     [undefined, undefined, 15, undefined],
   );
   assert.equal(
-    [limit.refusal('a', 59), limit.refusal('a', 60), limit.refusal('a', 61), limit.refusal('a', 62)],
+    [limit.denial('a', 59), limit.denial('a', 60), limit.denial('a', 61), limit.denial('a', 62)],
     [1, undefined, undefined, 58],
   );
 });
 
 test('a clock that was set back holds nobody up', () => {
   const limit = new RateLimit(1, 60);
-  assert.equal([limit.refusal('a', 1000), limit.refusal('a', 1001), limit.refusal('a', 0)], [undefined, 59, undefined]);
+  assert.equal([limit.denial('a', 1000), limit.denial('a', 1001), limit.denial('a', 0)], [undefined, 59, undefined]);
 });
 
 test('however many keys come, the first are forgotten and the last are known', () => {
   const limit = new RateLimit(1, 60);
-  for (let key = 0; key <= 10_000; key++) limit.refusal(String(key), 0);
-  assert.equal([limit.refusal('10000', 1), limit.refusal('0', 1)], [59, undefined]);
+  for (let key = 0; key <= 10_000; key++) limit.denial(String(key), 0);
+  assert.equal([limit.denial('10000', 1), limit.denial('0', 1)], [59, undefined]);
 });
 
 test.run();

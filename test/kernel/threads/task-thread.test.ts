@@ -39,7 +39,7 @@ const rejection = async (promise: Promise<unknown>): Promise<[message: string, s
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof Error, 'it was not rejected');
-  return [error.message, error instanceof TaskError ? error.shown : undefined];
+  return [error.message, error instanceof TaskError ? error.displayed : undefined];
 };
 
 threads('tasks are done by one thread, which starts with the first', async () => {

@@ -5,7 +5,7 @@ import { embeddedThread } from '../../../kernel/native/embedded.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { TaskError, TaskThread } from '../../../kernel/threads/task-thread.ts';
-import { RefusedMessage } from './refused-message.ts';
+import { RejectedMessage } from './refused-message.ts';
 import type { Given, Made, TaskName } from './tasks.ts';
 
 declare module '../../../kernel/app.ts' {
@@ -32,16 +32,17 @@ export const samlThread = (): TaskThread =>
 export const ask = <N extends TaskName>(
   { address, app }: Pick<Request, 'address' | 'app'>,
   name: N,
-  given: Given<N>,
-): Promise<Made<N>> => app.samlThread.run({ name, given }, { holder: prefixOf(address), milliseconds: messageTime });
+  input: Given<N>,
+): Promise<Made<N>> =>
+  app.samlThread.run({ name, given: input }, { holder: prefixOf(address), milliseconds: messageTime });
 
 /** The identity providers that metadata tells of. Rejects with TaskError. */
-export const askOfMetadata = (app: App, given: Given<'readMetadata'>): Promise<Made<'readMetadata'>> =>
-  app.samlThread.run({ name: 'readMetadata', given }, { holder: '', milliseconds: metadataTime });
+export const askOfMetadata = (app: App, input: Given<'readMetadata'>): Promise<Made<'readMetadata'>> =>
+  app.samlThread.run({ name: 'readMetadata', given: input }, { holder: '', milliseconds: metadataTime });
 
 /** Why a message is not taken, from what reading and checking it has thrown. Throws it on when that is an answer. */
-export function refusalOf(thrown: unknown): RefusedMessage {
+export function denialOf(thrown: unknown): RejectedMessage {
   if (thrown instanceof HttpError) throw thrown;
-  if (thrown instanceof RefusedMessage) return thrown;
-  return new RefusedMessage(errorOf(thrown).message, thrown instanceof TaskError ? thrown.shown : undefined);
+  if (thrown instanceof RejectedMessage) return thrown;
+  return new RejectedMessage(errorOf(thrown).message, thrown instanceof TaskError ? thrown.displayed : undefined);
 }

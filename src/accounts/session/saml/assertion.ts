@@ -1,5 +1,5 @@
 import { minute, parseDatetime } from '../../../kernel/clock.ts';
-import { RefusedMessage } from './refused-message.ts';
+import { RejectedMessage } from './refused-message.ts';
 import type { Subject } from './sessions.ts';
 import { attributeOf, childOf, childrenOf, isNamed, textOf } from './xml.ts';
 
@@ -31,17 +31,17 @@ const longestName = 1024;
 /** Reads a signed assertion. Throws RefusedMessage when it is not meant for this login at this time. */
 export function readAssertion(root: Element, expected: Expectation): Assertion {
   if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0')
-    throw new RefusedMessage('it is no assertion of SAML 2.0');
+    throw new RejectedMessage('it is no assertion of SAML 2.0');
   const id = bounded(attributeOf(root, 'ID') ?? '', 'ID');
-  if (id === '') throw new RefusedMessage('the assertion has no ID');
+  if (id === '') throw new RejectedMessage('the assertion has no ID');
   const issuer = childOf(root, 'assertion', 'Issuer');
-  if (!issuer || textOf(issuer) !== expected.issuer) throw new RefusedMessage('the assertion is of another issuer');
+  if (!issuer || textOf(issuer) !== expected.issuer) throw new RejectedMessage('the assertion is of another issuer');
   const conditionsEnd = checkConditions(root, expected);
   const subject = childOf(root, 'assertion', 'Subject');
-  if (!subject) throw new RefusedMessage('the assertion has no subject');
+  if (!subject) throw new RejectedMessage('the assertion has no subject');
   const subjectEnd = checkConfirmation(subject, expected);
   const [statement] = childrenOf(root, 'assertion', 'AuthnStatement');
-  if (!statement) throw new RefusedMessage('the assertion tells of no login');
+  if (!statement) throw new RejectedMessage('the assertion tells of no login');
   const name = childOf(subject, 'assertion', 'NameID');
   const part = (attribute: string): string | null => (name && attributeOf(name, attribute)) || null;
   return {
@@ -59,12 +59,12 @@ export function readAssertion(root: Element, expected: Expectation): Assertion {
 /** Audience and time; answers the end of the time. */
 function checkConditions(root: Element, { entityId, now }: Expectation): number {
   const conditions = childOf(root, 'assertion', 'Conditions');
-  if (!conditions) throw new RefusedMessage('the assertion has no conditions');
+  if (!conditions) throw new RejectedMessage('the assertion has no conditions');
   const restrictions = childrenOf(conditions, 'assertion', 'AudienceRestriction');
   const isOurs = (restriction: Element): boolean =>
     childrenOf(restriction, 'assertion', 'Audience').some((audience) => textOf(audience) === entityId);
   if (restrictions.length === 0 || !restrictions.every(isOurs))
-    throw new RefusedMessage('the assertion is for another audience');
+    throw new RejectedMessage('the assertion is for another audience');
   return checkTime(conditions, now);
 }
 
@@ -72,16 +72,17 @@ function checkConditions(root: Element, { entityId, now }: Expectation): number 
 export function checkTime(element: Element, now: number): number {
   const start = instantOf(element, 'NotBefore');
   const end = instantOf(element, 'NotOnOrAfter');
-  if (end === undefined) throw new RefusedMessage(`${element.localName} has no end`);
-  if (start !== undefined && now < start - clockSkew) throw new RefusedMessage(`${element.localName} is not valid yet`);
-  if (now >= end + clockSkew) throw new RefusedMessage(`${element.localName} has expired`);
+  if (end === undefined) throw new RejectedMessage(`${element.localName} has no end`);
+  if (start !== undefined && now < start - clockSkew)
+    throw new RejectedMessage(`${element.localName} is not valid yet`);
+  if (now >= end + clockSkew) throw new RejectedMessage(`${element.localName} has expired`);
   return end;
 }
 
 function instantOf(element: Element, name: string): number | undefined {
   const text = attributeOf(element, name);
   const instant = text === undefined ? undefined : parseDatetime(text);
-  if (text !== undefined && instant === undefined) throw new RefusedMessage(`${name} is no instant`);
+  if (text !== undefined && instant === undefined) throw new RejectedMessage(`${name} is no instant`);
   return instant;
 }
 
@@ -93,7 +94,7 @@ function checkConfirmation(subject: Element, { assertionConsumer, now, requestId
   const own = data.find(
     (item) => attributeOf(item, 'Recipient') === assertionConsumer && attributeOf(item, 'InResponseTo') === requestId,
   );
-  if (!own) throw new RefusedMessage('the assertion answers another request, or is for another recipient');
+  if (!own) throw new RejectedMessage('the assertion answers another request, or is for another recipient');
   return checkTime(own, now);
 }
 
@@ -112,6 +113,6 @@ function attributesOf(root: Element): Map<string, string> {
 function bounded(text: string, what: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: written as character references they pass a parser
   if (text.length > longestName || /[\0-\x1f\x7f]/.test(text))
-    throw new RefusedMessage(`${what} is too long or has control characters`);
+    throw new RejectedMessage(`${what} is too long or has control characters`);
   return text;
 }

@@ -9,13 +9,13 @@ import { createToken, loginBy } from '../../../kernel/security/tokens.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
-import { ask, refusalOf } from './ask.ts';
+import { ask, denialOf } from './ask.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, noteRefused, rejectFlood } from './outcome.ts';
-import { problems, RefusedMessage } from './refused-message.ts';
+import { fail, noteRejected, rejectFlood } from './outcome.ts';
+import { problems, RejectedMessage } from './refused-message.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
 import { setupOf } from './setup.ts';
@@ -27,7 +27,7 @@ const fields = { SAMLResponse: messageField({ required: true }) };
 interface Checked {
   readonly pending?: PendingRequest | undefined;
   readonly assertion?: Assertion;
-  readonly refusal?: RefusedMessage;
+  readonly denial?: RejectedMessage;
 }
 
 async function prepare(request: Request): Promise<Checked> {
@@ -36,30 +36,30 @@ async function prepare(request: Request): Promise<Checked> {
   const { SAMLResponse: message } = validate(fields, request, 'create');
   let pending: PendingRequest | undefined;
   try {
-    const answered = await ask(request, 'answeredRequest', message);
-    pending = findRequest(request.db, browserOf(request), answered, request.now);
+    const hasResponded = await ask(request, 'answeredRequest', message);
+    pending = findRequest(request.db, browserOf(request), hasResponded, request.now);
     if (!pending || pending.session !== null)
-      throw new RefusedMessage('it answers no login that this browser has started');
+      throw new RejectedMessage('it answers no login that this browser has started');
     const provider = findIdentityProvider(request.db, pending.entityId);
-    if (!provider) throw new RefusedMessage('its identity provider is not known any more');
+    if (!provider) throw new RejectedMessage('its identity provider is not known any more');
     const setup = setupOf(request, provider);
     return {
       pending,
       assertion: await ask(request, 'checkResponse', { message, setup, requestId: pending.id, now: request.now }),
     };
   } catch (error) {
-    return { pending, refusal: refusalOf(error) };
+    return { pending, denial: denialOf(error) };
   }
 }
 
-function handle(request: Request, { assertion, pending, refusal }: Checked): Reply {
+function handle(request: Request, { assertion, pending, denial }: Checked): Reply {
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
-  const problem = refusal ?? (isFirst ? undefined : new RefusedMessage('its request has been answered'));
-  if (problem || !pending || !assertion) return refuse(request, present(problem), pending);
+  const problem = denial ?? (isFirst ? undefined : new RejectedMessage('its request has been answered'));
+  if (problem || !pending || !assertion) return reject(request, present(problem), pending);
   if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
-    return refuse(request, new RefusedMessage('its assertion was used before'), pending);
+    return reject(request, new RejectedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
-  if (!user) return refuse(request, new RefusedMessage('it is about nobody who may log in', problems.noUser), pending);
+  if (!user) return reject(request, new RejectedMessage('it is about nobody who may log in', problems.noUser), pending);
   const token = createToken(request, user.id, loginBy('saml', request.incoming));
   record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
   openSession(request, token.id, present(browserOf(request)), pending.entityId, assertion);
@@ -67,9 +67,9 @@ function handle(request: Request, { assertion, pending, refusal }: Checked): Rep
   return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
 }
 
-function refuse(request: Request, refusal: RefusedMessage, pending: PendingRequest | undefined): Reply {
-  noteRefused(request, refusal, pending?.entityId);
-  return fail(request, 'login_failed_url', refusal.shown);
+function reject(request: Request, denial: RejectedMessage, pending: PendingRequest | undefined): Reply {
+  noteRejected(request, denial, pending?.entityId);
+  return fail(request, 'login_failed_url', denial.displayed);
 }
 
 /** POST /api-auth/saml2/login/complete/ (services.md 11) */
@@ -88,7 +88,7 @@ export const samlLoginComplete: Endpoint = {
       // Identity providers add RelayState.
       takesAnything: true,
       output: { status: 302 },
-      refusals: { 401: true, 429: true, 503: true },
+      rejections: { 401: true, 429: true, 503: true },
       prepare,
       handle,
     },

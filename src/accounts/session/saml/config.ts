@@ -115,21 +115,21 @@ const required = [
 ] as const;
 
 /** Refuses settings that single sign-on cannot work with, naming the first of them. */
-export function checkSaml(config: Config, refuse: (name: SettingName, rule: string) => never): void {
+export function checkSaml(config: Config, reject: (name: SettingName, rule: string) => never): void {
   const mapping = problemOfMapping(config.saml_attribute_mapping);
-  if (mapping) refuse('saml_attribute_mapping', mapping);
+  if (mapping) reject('saml_attribute_mapping', mapping);
   for (const { cert_file: file, url } of config.saml_idp_metadata_urls) {
     if (!/^https?:$/.test(urlOf(url)?.protocol ?? ''))
-      refuse('saml_idp_metadata_urls', `must list http or https URLs, but has "${url}"`);
-    if (!file) refuse('saml_idp_metadata_urls', `must name the certificate that signs ${url}`);
+      reject('saml_idp_metadata_urls', `must list http or https URLs, but has "${url}"`);
+    if (!file) reject('saml_idp_metadata_urls', `must name the certificate that signs ${url}`);
   }
   if (!config.authentication_methods.includes('SAML2')) return;
   const missing = required.find((name) => !config[name]);
-  if (missing) refuse(missing, 'must be set with SAML2');
+  if (missing) reject(missing, 'must be set with SAML2');
   const address = problemOfAddress(present(config.login_completed_url), ['token', 'method']);
-  if (address) refuse('login_completed_url', address);
+  if (address) reject('login_completed_url', address);
   if (config.saml_idp_metadata_files.length + config.saml_idp_metadata_urls.length === 0) {
-    refuse('saml_idp_metadata_files', 'or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2');
+    reject('saml_idp_metadata_files', 'or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2');
   }
 }
 
@@ -143,9 +143,9 @@ function problemOfMapping(mapping: AttributeMapping | null): string | undefined 
     );
   if (!isMapping) return 'must be a JSON object of lists of fields, such as {"mail": ["email"]}';
   const fields = Object.values(mapping).flat();
-  const refused = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
-  if (refused !== undefined)
-    return `must not fill "${refused}": the fields that can be filled are ${mappedFields.join(', ')}`;
+  const rejection = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
+  if (rejection !== undefined)
+    return `must not fill "${rejection}": the fields that can be filled are ${mappedFields.join(', ')}`;
   const repeated = fields.find((field, i) => fields.indexOf(field) !== i);
   if (repeated !== undefined) return `must fill "${repeated}" from one attribute`;
   return fields.includes('username') ? undefined : 'must fill username from an attribute';

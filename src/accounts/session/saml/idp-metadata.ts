@@ -92,7 +92,7 @@ function webAddress(service: Element | undefined, attribute: string): string | n
 /** What people call it: its display name, its organisation's; in English where there are several. */
 function displayName(entity: Element, role: Element): string | undefined {
   const extensions = childOf(role, 'metadata', 'Extensions');
-  const shown = (extensions ? childrenOf(extensions, 'display', 'UIInfo') : []).flatMap((info) =>
+  const displayed = (extensions ? childrenOf(extensions, 'display', 'UIInfo') : []).flatMap((info) =>
     childrenOf(info, 'display', 'DisplayName'),
   );
   const organization = childOf(entity, 'metadata', 'Organization');
@@ -102,7 +102,7 @@ function displayName(entity: Element, role: Element): string | undefined {
         ...childrenOf(organization, 'metadata', 'OrganizationName'),
       ]
     : [];
-  for (const names of [shown, named]) {
+  for (const names of [displayed, named]) {
     const english = names.find((name) => attributeOf(name, 'xml:lang')?.toLowerCase().startsWith('en'));
     const name = textOf(english ?? names[0] ?? entity.ownerDocument.createElement('none'));
     if (name !== '') return [...name.replace(/\s+/g, ' ')].slice(0, longestName).join('');
@@ -114,10 +114,10 @@ function signingCertificates(role: Element): string[] {
   const keys = childrenOf(role, 'metadata', 'KeyDescriptor').filter(
     (key) => (attributeOf(key, 'use') ?? 'signing') === 'signing',
   );
-  const found = keys
+  const result = keys
     .flatMap((key) => everyElement(key, 'X509Certificate'))
     .map((element) => textOf(element).replace(/\s+/g, ''));
-  return [...new Set(found.filter(isRsaCertificate))].slice(0, mostKeys);
+  return [...new Set(result.filter(isRsaCertificate))].slice(0, mostKeys);
 }
 
 function isRsaCertificate(base64: string): boolean {

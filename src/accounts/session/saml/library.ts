@@ -64,7 +64,7 @@ export const logoutUrl = ({
 }): Promise<string> => samlOf(setup, id).getLogoutUrlAsync({ issuer: setup.provider.entityId, ...leaving }, '', {});
 
 /** A request to log out that is to be answered, and the IDs of both answers. */
-interface Answered {
+interface ResponseTo {
   readonly setup: Setup;
   readonly request: string;
   readonly nameId: string;
@@ -79,7 +79,7 @@ export async function logoutReplies({
   relayState,
   request,
   setup,
-}: Answered): Promise<{ readonly done: string; readonly unknown: string }> {
+}: ResponseTo): Promise<{ readonly done: string; readonly unknown: string }> {
   const reply = (id: string, isDone: boolean): Promise<string> =>
     samlOf(setup, id).getLogoutResponseUrlAsync(
       { issuer: setup.provider.entityId, ID: request, nameID: nameId, nameIDFormat: '' },

@@ -42,7 +42,7 @@ type Start = { readonly problem: string } | { readonly id: string; readonly enti
 
 async function prepare(request: Request): Promise<Start> {
   requireMethod(request, 'SAML2');
-  const wait = request.app.limits.samlLogins.refusal(prefixOf(request.address), request.now);
+  const wait = request.app.limits.samlLogins.denial(prefixOf(request.address), request.now);
   if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
   const { idp } = validate(fields, request, 'create');
   const provider = findIdentityProvider(request.db, idp);
@@ -74,7 +74,7 @@ export const samlLogin: Endpoint = {
       allowedFor: 'Anybody.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
-      refusals: { 401: true, 429: true, 503: true },
+      rejections: { 401: true, 429: true, 503: true },
       prepare,
       handle,
     },

@@ -10,13 +10,13 @@ import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { addressesOf, samlPath } from './addresses.ts';
-import { ask, refusalOf } from './ask.ts';
+import { ask, denialOf } from './ask.ts';
 import { browserOf } from './browser.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, noteRefused, rejectFlood } from './outcome.ts';
-import { RefusedMessage } from './refused-message.ts';
+import { fail, noteRejected, rejectFlood } from './outcome.ts';
+import { RejectedMessage } from './refused-message.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
 import { newMessageId, setupOf } from './setup.ts';
@@ -35,27 +35,27 @@ interface Checked {
   readonly provider?: IdentityProvider;
   /** Of a request: the addresses of an answer that it was followed, and that it names nobody who is known here. */
   readonly replies?: { readonly done: string; readonly unknown: string } | undefined;
-  readonly refusal?: RefusedMessage;
+  readonly denial?: RejectedMessage;
 }
 
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
   rejectFlood(request);
   const isQuery = request.incoming.method !== 'POST';
-  const given: Parameters = isQuery ? readQuery(request) : validate(fields, request, 'create');
-  const name = given.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
-  const base64 = given[name];
+  const values: Parameters = isQuery ? readQuery(request) : validate(fields, request, 'create');
+  const name = values.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
+  const base64 = values[name];
   if (!base64) throw invalidRequest('Either SAMLResponse or SAMLRequest must be provided.');
   try {
     const raw: RawMessage = { parameter: name, base64, query: isQuery ? request.query.text : undefined };
     const provider = findIdentityProvider(request.db, await ask(request, 'issuerOfLogout', raw));
-    if (!provider) throw new RefusedMessage('its Issuer is not known');
+    if (!provider) throw new RejectedMessage('its Issuer is not known');
     const { certificates } = provider;
     const destination = addressesOf(request).logout;
     const message = await ask(request, 'checkLogout', { raw, certificates, destination, now: request.now });
-    return { message, provider, replies: await repliesTo(request, message, provider, given.RelayState ?? '') };
+    return { message, provider, replies: await repliesTo(request, message, provider, values.RelayState ?? '') };
   } catch (error) {
-    return { refusal: refusalOf(error) };
+    return { denial: denialOf(error) };
   }
 }
 
@@ -92,10 +92,10 @@ async function repliesTo(
 
 const handle = (request: Request, checked: Checked): Reply =>
   request.db.write(() => {
-    const { message, provider, refusal, replies } = checked;
+    const { message, provider, denial, replies } = checked;
     if (provider && message?.asks) return followRequest(request, provider.entityId, message.id, message.asks, replies);
-    if (provider && message?.answers) return takeAnswer(request, provider.entityId, message.answers);
-    return refuse(request, present(refusal));
+    if (provider && message?.responses) return takeResponse(request, provider.entityId, message.responses);
+    return reject(request, present(denial));
   });
 
 /** An identity provider ends sessions. */
@@ -107,7 +107,7 @@ function followRequest(
   replies: Checked['replies'],
 ): Reply {
   if (!useOnce(request.db, entityId, id, asks.expires))
-    return refuse(request, new RefusedMessage('it was used before'), entityId);
+    return reject(request, new RejectedMessage('it was used before'), entityId);
   const sessions = sessionsOf(request, entityId, asks.nameId, asks.sessionIndexes);
   for (const session of sessions) endSession(request, session.id);
   return redirect(
@@ -116,24 +116,24 @@ function followRequest(
 }
 
 /** An identity provider has ended the session of this browser, or could not: here it ends anyway, as was asked. */
-function takeAnswer(
+function takeResponse(
   request: Request,
   entityId: string,
-  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['answers']>,
+  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['responses']>,
 ): Reply {
   const pending = findRequest(request.db, browserOf(request), inResponseTo, request.now);
   if (!pending || pending.session === null || pending.entityId !== entityId) {
-    return refuse(request, new RefusedMessage('it answers no logout that this browser has started'), entityId);
+    return reject(request, new RejectedMessage('it answers no logout that this browser has started'), entityId);
   }
   takeRequest(request.db, pending.id);
   endSession(request, pending.session);
-  if (!isSuccess) return refuse(request, new RefusedMessage('the identity provider did not log out'), entityId);
+  if (!isSuccess) return reject(request, new RejectedMessage('the identity provider did not log out'), entityId);
   return redirect(present(request.config.logout_completed_url));
 }
 
-function refuse(request: Request, refusal: RefusedMessage, entityId?: string): Reply {
-  noteRefused(request, refusal, entityId);
-  return fail(request, 'logout_failed_url', refusal.shown);
+function reject(request: Request, denial: RejectedMessage, entityId?: string): Reply {
+  noteRejected(request, denial, entityId);
+  return fail(request, 'logout_failed_url', denial.displayed);
 }
 
 const operation = {

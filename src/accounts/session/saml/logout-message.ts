@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import { minute, parseDatetime } from '../../../kernel/clock.ts';
 import { checkTime, clockSkew } from './assertion.ts';
-import { problems, RefusedMessage } from './refused-message.ts';
+import { problems, RejectedMessage } from './refused-message.ts';
 import { signedText, verifyQuery } from './signatures.ts';
 import {
   attributeOf,
@@ -30,7 +30,7 @@ export interface LogoutMessage {
   /** What a request asks for, undefined for responses. */
   readonly asks?: { readonly nameId: string; readonly sessionIndexes: readonly string[]; readonly expires: number };
   /** What a response answers. */
-  readonly answers?: { readonly inResponseTo: string; readonly isSuccess: boolean };
+  readonly responses?: { readonly inResponseTo: string; readonly isSuccess: boolean };
 }
 
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
@@ -40,7 +40,7 @@ const requestValidity = 10 * minute;
 /** The entity id of who says to have sent a message about a logout. Throws RefusedMessage when it is none. */
 export function issuerOfLogout(raw: RawMessage): string {
   const issuer = childOf(readable(raw).root, 'assertion', 'Issuer');
-  if (!issuer) throw new RefusedMessage('its Issuer is not known');
+  if (!issuer) throw new RejectedMessage('its Issuer is not known');
   return textOf(issuer);
 }
 
@@ -56,9 +56,9 @@ interface Check {
 export function checkLogout({ certificates, destination, now, raw }: Check): LogoutMessage {
   const root = authentic(raw, certificates);
   const id = attributeOf(root, 'ID') ?? '';
-  if (id === '' || id.length > 1024) throw new RefusedMessage('it has no usable ID');
-  if (attributeOf(root, 'Destination') !== destination) throw new RefusedMessage('its Destination is another one');
-  if (raw.parameter === 'SAMLResponse') return { id, answers: readAnswer(root) };
+  if (id === '' || id.length > 1024) throw new RejectedMessage('it has no usable ID');
+  if (attributeOf(root, 'Destination') !== destination) throw new RejectedMessage('its Destination is another one');
+  if (raw.parameter === 'SAMLResponse') return { id, responses: readResponse(root) };
   return { id, asks: readRequest(root, now) };
 }
 
@@ -70,7 +70,7 @@ function authentic(raw: RawMessage, certificates: readonly string[]): Element {
     return root;
   }
   const signed = parseXml(signedText(text, root, certificates), logoutLimits);
-  if (!isMessage(signed, raw.parameter)) throw new RefusedMessage('something else is signed');
+  if (!isMessage(signed, raw.parameter)) throw new RejectedMessage('something else is signed');
   return signed;
 }
 
@@ -82,7 +82,7 @@ function readable({ base64, parameter, query }: RawMessage): { readonly root: El
     if (!isMessage(root, parameter)) throw new XmlError(`it is no ${parameter} about a logout`);
     return { root, text };
   } catch (error) {
-    throw error instanceof XmlError ? new RefusedMessage(error.message, problems.unreadable) : error;
+    throw error instanceof XmlError ? new RejectedMessage(error.message, problems.unreadable) : error;
   }
 }
 
@@ -97,7 +97,7 @@ function inflated(bytes: Buffer): Buffer {
   }
 }
 
-function readAnswer(root: Element): NonNullable<LogoutMessage['answers']> {
+function readResponse(root: Element): NonNullable<LogoutMessage['responses']> {
   const status = childOf(root, 'protocol', 'Status');
   const [code] = status ? everyElement(status, 'StatusCode') : [];
   return {
@@ -108,10 +108,10 @@ function readAnswer(root: Element): NonNullable<LogoutMessage['answers']> {
 
 function readRequest(root: Element, now: number): NonNullable<LogoutMessage['asks']> {
   const name = childOf(root, 'assertion', 'NameID');
-  if (!name) throw new RefusedMessage('it names nobody');
+  if (!name) throw new RejectedMessage('it names nobody');
   const issued = parseDatetime(attributeOf(root, 'IssueInstant') ?? '') ?? 0;
   const end = attributeOf(root, 'NotOnOrAfter') === undefined ? issued + requestValidity : checkTime(root, now);
-  if (now >= end + clockSkew) throw new RefusedMessage('it has expired');
+  if (now >= end + clockSkew) throw new RejectedMessage('it has expired');
   return {
     nameId: textOf(name),
     sessionIndexes: childrenOf(root, 'protocol', 'SessionIndex').map(textOf),

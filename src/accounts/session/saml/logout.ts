@@ -57,7 +57,7 @@ export const samlLogout: Endpoint = {
       summary: 'Redirects to the identity provider that this browser logged in at, with a request to log out.',
       allowedFor: 'Anybody.',
       output: { status: 302 },
-      refusals: { 401: true, 503: true },
+      rejections: { 401: true, 503: true },
       prepare,
       handle,
     },

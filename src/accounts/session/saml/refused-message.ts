@@ -10,10 +10,10 @@ export const problems = {
 } as const;
 
 /** A message of an identity provider that is not taken; `message` is for the log, `shown` for the browser. */
-export class RefusedMessage extends Error {
+export class RejectedMessage extends Error {
   constructor(
     message: string,
-    readonly shown: string = problems.refused,
+    readonly displayed: string = problems.refused,
   ) {
     super(message);
   }

@@ -2,7 +2,7 @@ import { decrypt } from 'xml-encryption';
 import { type Assertion, readAssertion } from './assertion.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import { type Setup, samlOf } from './library.ts';
-import { problems, RefusedMessage } from './refused-message.ts';
+import { problems, RejectedMessage } from './refused-message.ts';
 import { rejectWeakSignatures, SignatureError, signerOf } from './signatures.ts';
 import {
   attributeOf,
@@ -21,7 +21,7 @@ import { namespaces } from './xml-names.ts';
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 
 /** The ID of the request that a response in base64 says it answers. Throws RefusedMessage when it is none. */
-export const answeredRequest = (base64: string): string | undefined =>
+export const matchingRequest = (base64: string): string | undefined =>
   attributeOf(readResponse(base64).root, 'InResponseTo');
 
 /** A response before anything in it is believed: the document, normalised, and its root. */
@@ -32,12 +32,12 @@ function readResponse(base64: string): { readonly text: string; readonly root: E
     if (!isNamed(root, 'protocol', 'Response')) throw new XmlError('it is no response of SAML 2.0');
     return { text, root };
   } catch (error) {
-    throw error instanceof XmlError ? new RefusedMessage(error.message, problems.unreadable) : error;
+    throw error instanceof XmlError ? new RejectedMessage(error.message, problems.unreadable) : error;
   }
 }
 
 /** A response to a login, in base64, and what it must answer at which instant. */
-interface Answer {
+interface Reply {
   readonly message: string;
   readonly setup: Setup;
   readonly requestId: string;
@@ -48,7 +48,7 @@ interface Answer {
  * The assertion of the response to a request, checked as services.md 11 says, but for what only the database knows: whether
  * the request and the assertion were used before. Rejects with what is wrong.
  */
-export async function checkResponse({ message, now, requestId, setup }: Answer): Promise<Assertion> {
+export async function checkResponse({ message, now, requestId, setup }: Reply): Promise<Assertion> {
   const { assertionConsumer, entityId, provider } = setup;
   const { root, text } = readResponse(message);
   checkEnvelope(root, setup);
@@ -58,7 +58,7 @@ export async function checkResponse({ message, now, requestId, setup }: Answer):
   const { profile } = await samlOf(setup).validatePostResponseAsync({
     SAMLResponse: Buffer.from(text).toString('base64'),
   });
-  if (!profile?.getAssertionXml) throw new RefusedMessage('it has no assertion');
+  if (!profile?.getAssertionXml) throw new RejectedMessage('it has no assertion');
   // Only what the signature covers is read from here on.
   const assertion = parseXml(profile.getAssertionXml(), messageLimits);
   return readAssertion(assertion, { entityId, assertionConsumer, issuer: provider.entityId, requestId, now });
@@ -67,22 +67,22 @@ export async function checkResponse({ message, now, requestId, setup }: Answer):
 /** What stands around the assertion: often not signed, but nothing else is meant for us. */
 function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): void {
   if (attributeOf(root, 'Destination') !== assertionConsumer)
-    throw new RefusedMessage('its Destination is another one');
+    throw new RejectedMessage('its Destination is another one');
   const issuer = childOf(root, 'assertion', 'Issuer');
   if (issuer && textOf(issuer) !== provider.entityId)
-    throw new RefusedMessage('its Issuer is not the identity provider that was asked');
+    throw new RejectedMessage('its Issuer is not the identity provider that was asked');
   const status = childOf(root, 'protocol', 'Status');
   const codes = status ? everyElement(status, 'StatusCode').map((code) => attributeOf(code, 'Value')) : [];
   if (codes[0] !== success)
-    throw new RefusedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
+    throw new RejectedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
 }
 
 /** The assertion that is encrypted, if one is. Signatures inside are judged like others; old ways to encrypt, which leak the text, are refused. */
 async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Promise<readonly Element[]> {
   // By their local name wherever they stand: so the library finds what it decrypts.
-  const found = everyElement(root, 'EncryptedAssertion');
-  if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');
-  const [encrypted] = found;
+  const match = everyElement(root, 'EncryptedAssertion');
+  if (match.length > 1) throw new RejectedMessage('it has more than one encrypted assertion');
+  const [encrypted] = match;
   if (!encrypted) return [];
   const text = await new Promise<string>((resolve, reject) =>
     decrypt(
@@ -90,13 +90,13 @@ async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Pr
       { key, disallowDecryptionWithInsecureAlgorithm: true },
       (error: Error | null, result?: string) =>
         error || result === undefined
-          ? reject(new RefusedMessage('its assertion cannot be decrypted'))
+          ? reject(new RejectedMessage('its assertion cannot be decrypted'))
           : resolve(result),
     ),
   );
   const assertion = parseXml(text, messageLimits);
   if (assertion.namespaceURI !== namespaces.assertion)
-    throw new RefusedMessage('something else than an assertion is encrypted');
+    throw new RejectedMessage('something else than an assertion is encrypted');
   rejectWeakSignatures(assertion);
   return [assertion];
 }

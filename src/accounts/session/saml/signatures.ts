@@ -144,7 +144,7 @@ export function verifyQuery(
   const signature = value('Signature');
   if (!signature) throw new SignatureError('it is not signed');
   if (!algorithm) throw new SignatureError('the signature is weaker than RSA with SHA-256');
-  if (parts.some((found, i) => found.length !== 1 && !(i === 1 && found.length === 0)))
+  if (parts.some((result, i) => result.length !== 1 && !(i === 1 && result.length === 0)))
     throw new SignatureError('a parameter is repeated');
   const signed = Buffer.from(parts.slice(0, 3).flat().join('&'));
   const bytes = Buffer.from(signature, 'base64');

@@ -5,14 +5,14 @@
 import { readMetadata } from './idp-metadata.ts';
 import { loginUrl, logoutReplies, logoutUrl } from './library.ts';
 import { checkLogout, issuerOfLogout } from './logout-message.ts';
-import { answeredRequest, checkResponse } from './response.ts';
+import { checkResponse, matchingRequest } from './response.ts';
 
 export const tasks = {
   readMetadata,
   loginUrl,
   logoutUrl,
   logoutReplies,
-  answeredRequest,
+  answeredRequest: matchingRequest,
   checkResponse,
   issuerOfLogout,
   checkLogout,

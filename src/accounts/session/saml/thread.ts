@@ -4,11 +4,11 @@ import { type Given, type TaskName, tasks } from './tasks.ts';
 
 interface Task<N extends TaskName> {
   readonly name: N;
-  readonly given: Given<N>;
+  readonly input: Given<N>;
 }
 
-const performers: { readonly [N in TaskName]: (given: Given<N>) => unknown } = tasks;
+const performers: { readonly [N in TaskName]: (input: Given<N>) => unknown } = tasks;
 
-const perform = <N extends TaskName>({ given, name }: Task<N>): unknown => performers[name](given);
+const perform = <N extends TaskName>({ input, name }: Task<N>): unknown => performers[name](input);
 
 serveTasks((task: Task<TaskName>) => perform(task));

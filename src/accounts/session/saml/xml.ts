@@ -56,26 +56,26 @@ export function parseXml(text: string, limits: XmlLimits): Element {
 
 /** The parser would go on after most of its errors. */
 const rejectError = (_level: string, message: unknown): never =>
-  refuse(
+  reject(
     `it is no XML: ${String(message)
       .replace(/\n.*$/s, '')
       .replace(/^.*it is no XML: |^\[[^\]]*\]\s*/, '')}`,
   );
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new XmlError(message.slice(0, 200));
 }
 
 function rejectExcess(text: string, { characters, elements, namespaces: declarations }: XmlLimits): void {
-  if (text.length > characters) refuse(`it has more than ${characters} characters`);
+  if (text.length > characters) reject(`it has more than ${characters} characters`);
   // Neither stands in a well-formed document but as what it is, or inside of a comment or CDATA, which nobody misses.
-  if (/<!doctype|<!entity/i.test(text)) refuse('it has a document type definition');
-  if (text.includes('<?', 1)) refuse('it has processing instructions');
+  if (/<!doctype|<!entity/i.test(text)) reject('it has a document type definition');
+  if (text.includes('<?', 1)) reject('it has processing instructions');
   // Two tags an element, and some comments.
-  if (hasMore(text, '<', 2 * elements + 100)) refuse(`it has more than ${elements} elements`);
-  if (hasMore(text, 'xmlns', declarations)) refuse(`it declares more than ${declarations} namespaces`);
+  if (hasMore(text, '<', 2 * elements + 100)) reject(`it has more than ${elements} elements`);
+  if (hasMore(text, 'xmlns', declarations)) reject(`it declares more than ${declarations} namespaces`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are no characters of XML
-  if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) refuse('it has control characters');
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) reject('it has control characters');
 }
 
 function hasMore(text: string, part: string, limit: number): boolean {
@@ -92,18 +92,18 @@ function rejectTree(root: Element, { elements }: XmlLimits): void {
   for (let depth = 1; level.length > 0; depth++) {
     count += level.length;
     for (const element of level) attributes += element.attributes.length;
-    if (count > elements) refuse(`it has more than ${elements} elements`);
+    if (count > elements) reject(`it has more than ${elements} elements`);
     if (attributes > elements * attributesAnElement)
-      refuse(`it has more than ${elements * attributesAnElement} attributes`);
-    if (depth > deepest) refuse(`it is nested deeper than ${deepest} levels`);
+      reject(`it has more than ${elements * attributesAnElement} attributes`);
+    if (depth > deepest) reject(`it is nested deeper than ${deepest} levels`);
     level = level.flatMap((element) => elementsOf(element));
   }
 }
 
 function elementsOf(parent: Element): Element[] {
-  const found: Element[] = [];
-  for (let node = parent.firstChild; node; node = node.nextSibling) if (isElement(node)) found.push(node);
-  return found;
+  const result: Element[] = [];
+  for (let node = parent.firstChild; node; node = node.nextSibling) if (isElement(node)) result.push(node);
+  return result;
 }
 
 /** Whether a node is an element: of all kinds of nodes these alone have the type 1. */

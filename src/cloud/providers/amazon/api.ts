@@ -106,9 +106,9 @@ export class AmazonApi {
   }
 
   async image(region: string, id: string): Promise<VendorImage> {
-    const [found] = await this.#query.list(region, 'DescribeImages', { 'ImageId.1': id }, 'imagesSet', imageSchema);
-    if (!found) throw malformed();
-    return found;
+    const [result] = await this.#query.list(region, 'DescribeImages', { 'ImageId.1': id }, 'imagesSet', imageSchema);
+    if (!result) throw malformed();
+    return result;
   }
 
   /** The first zone of a region. */
@@ -136,14 +136,14 @@ export class AmazonApi {
   }
 
   /** Maps each instance of a region. */
-  instances = <Made>(region: string, made: (instance: VendorInstance) => Made): Promise<Made[]> =>
-    this.#instances(region, { MaxResults: pageSize }, made);
+  instances = <Made>(region: string, created: (instance: VendorInstance) => Made): Promise<Made[]> =>
+    this.#instances(region, { MaxResults: pageSize }, created);
 
   /** The instance with an id. Rejects with `not_found`. */
   async instance(region: string, id: string): Promise<VendorInstance> {
-    const [found] = await this.#instances(region, { 'InstanceId.1': id }, itself);
-    if (!found) throw new ProviderError('not_found', `The instance ID '${id}' does not exist`);
-    return found;
+    const [result] = await this.#instances(region, { 'InstanceId.1': id }, itself);
+    if (!result) throw new ProviderError('not_found', `The instance ID '${id}' does not exist`);
+    return result;
   }
 
   /** The instance created with a client token, or undefined. */
@@ -170,10 +170,10 @@ export class AmazonApi {
       ...tagged(1, 'instance', { Name: wanted.name, [ownTag]: wanted.token }),
       ...tagged(2, 'volume', { Name: wanted.rootName }),
     });
-    const [made] = decoded(v.object({ RunInstancesResponse: reservationSchema }), body).RunInstancesResponse
+    const [created] = decoded(v.object({ RunInstancesResponse: reservationSchema }), body).RunInstancesResponse
       .instancesSet;
-    if (!made) throw malformed();
-    return made;
+    if (!created) throw malformed();
+    return created;
   }
 
   async order(
@@ -189,14 +189,14 @@ export class AmazonApi {
   }
 
   /** Maps each volume of a region. */
-  volumes = <Made>(region: string, made: (volume: VendorVolume) => Made): Promise<Made[]> =>
-    this.#volumes(region, { MaxResults: pageSize }, made);
+  volumes = <Made>(region: string, created: (volume: VendorVolume) => Made): Promise<Made[]> =>
+    this.#volumes(region, { MaxResults: pageSize }, created);
 
   /** The volume with an id. Rejects with `not_found`. */
   async volume(region: string, id: string): Promise<VendorVolume> {
-    const [found] = await this.#volumes(region, { 'VolumeId.1': id }, itself);
-    if (!found) throw new ProviderError('not_found', `The volume '${id}' does not exist.`);
-    return found;
+    const [result] = await this.#volumes(region, { 'VolumeId.1': id }, itself);
+    if (!result) throw new ProviderError('not_found', `The volume '${id}' does not exist.`);
+    return result;
   }
 
   /** The volume created with a client token, or undefined. */
@@ -241,14 +241,18 @@ export class AmazonApi {
     return (await this.#query.list(region, action, filter, 'volumeModificationSet', modificationSchema)).at(-1);
   }
 
-  #instances<Made>(region: string, parameters: Parameters, made: (instance: VendorInstance) => Made): Promise<Made[]> {
+  #instances<Made>(
+    region: string,
+    parameters: Parameters,
+    created: (instance: VendorInstance) => Made,
+  ): Promise<Made[]> {
     const all = (reservations: readonly { readonly instancesSet: readonly VendorInstance[] }[]): Made[] =>
-      reservations.flatMap(({ instancesSet }) => instancesSet.map(made));
+      reservations.flatMap(({ instancesSet }) => instancesSet.map(created));
     return this.#query.read(region, 'DescribeInstances', parameters, 'reservationSet', reservationSchema, all);
   }
 
-  #volumes<Made>(region: string, parameters: Parameters, made: (volume: VendorVolume) => Made): Promise<Made[]> {
-    const all = (volumes: readonly VendorVolume[]): Made[] => volumes.map(made);
+  #volumes<Made>(region: string, parameters: Parameters, created: (volume: VendorVolume) => Made): Promise<Made[]> {
+    const all = (volumes: readonly VendorVolume[]): Made[] => volumes.map(created);
     return this.#query.read(region, 'DescribeVolumes', parameters, 'volumeSet', volumeSchema, all);
   }
 }

@@ -127,7 +127,7 @@ export const instance = resourceKind({
     { name: 'restart', runtimeStates: ['running'], response: { status: 'restart was scheduled' } },
     resourceAction({
       name: 'resize',
-      refusalReason: (_request, row) => rejectUnlessOffline(row),
+      denialReason: (_request, row) => rejectUnlessOffline(row),
       fields: resizeFields,
       accept: acceptResize,
       response: { status: 'resize was scheduled' },

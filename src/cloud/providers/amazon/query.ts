@@ -42,14 +42,14 @@ export class Query {
     parameters: Parameters,
     member: string,
     schema: v.GenericSchema<unknown, T>,
-    made: (items: readonly T[]) => readonly Made[],
+    created: (items: readonly T[]) => readonly Made[],
     limit: ListLimit = { most: maxObjects, exceeded: malformed },
   ): Promise<Made[]> {
     return allPages(async (next) => {
       const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });
       const response = decoded(v.record(v.string(), v.record(v.string(), v.unknown())), body)[`${action}Response`];
       if (!response) throw malformed();
-      const items = made(decoded(setOf(schema), response[member]));
+      const items = created(decoded(setOf(schema), response[member]));
       return { items, next: decoded(v.optional(v.string()), response.nextToken) };
     }, limit);
   }

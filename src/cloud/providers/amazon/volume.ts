@@ -127,11 +127,11 @@ export const volume = resourceKind({
     resourceAction({
       name: 'attach',
       fields: attachFields,
-      refusalReason: rejectAttached,
+      denialReason: rejectAttached,
       accept: acceptAttach,
       response: { status: 'attach was scheduled' },
     }),
-    { name: 'detach', refusalReason: rejectDetached, response: { status: 'detach was scheduled' } },
+    { name: 'detach', denialReason: rejectDetached, response: { status: 'detach was scheduled' } },
   ],
   deletionDenialReason: rejectAttached,
   limits: { delete: 25 },

@@ -164,8 +164,8 @@ export class GitLabApi {
   /** Users with exactly this email address; GitLab's search also returns similar ones. */
   async usersOf(email: string): Promise<VendorUser[]> {
     const folded = email.toLowerCase();
-    return (await this.#list('/users', user, { search: email })).filter((found) =>
-      [found.email, found.public_email].some((known) => known?.toLowerCase() === folded),
+    return (await this.#list('/users', user, { search: email })).filter((result) =>
+      [result.email, result.public_email].some((known) => known?.toLowerCase() === folded),
     );
   }
 

@@ -22,7 +22,7 @@ const text = v.nullish(v.string(), '');
 /** Ids as text; some versions send numbers. */
 const id = v.pipe(
   v.union([v.string(), v.number()]),
-  v.transform((given) => String(given)),
+  v.transform((input) => String(input)),
 );
 const named = v.object({ name: v.string() });
 /** A person; some versions send account ids instead of names. */

@@ -42,10 +42,10 @@ const file: WritableField<UploadedFile, true> = {
     { required: true, update: false, storedIn: false },
     {
       schema: v.instance(UploadedFile, 'The submitted data was not a file. Check the encoding type on the form.'),
-      resolve: (given) => {
-        if (given.content.length === 0) throw new FieldError(['The submitted file is empty.']);
-        if (given.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
-        return given;
+      resolve: (passed) => {
+        if (passed.content.length === 0) throw new FieldError(['The submitted file is empty.']);
+        if (passed.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
+        return passed;
       },
     },
   ),

@@ -212,7 +212,7 @@ export const issues = collection<IssueRow>()({
   },
   delete: {
     ...deletionByMakers,
-    refusalReason: subtasksReason,
+    denialReason: subtasksReason,
     run: (request, row) => deleteEntity(request, issue, row),
   },
 });

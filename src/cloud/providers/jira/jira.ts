@@ -22,8 +22,8 @@ const webhookSecret = {
       lines: 'verbatim',
       help: `Secret that JIRA sends with its webhooks, of at least ${shortestSecret} characters.`,
     }),
-    (given) => {
-      if (given !== masked && [...given].length < shortestSecret)
+    (input) => {
+      if (input !== masked && [...input].length < shortestSecret)
         throw new FieldError([messages.tooShort(shortestSecret)]);
     },
   ),

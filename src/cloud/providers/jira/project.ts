@@ -31,8 +31,8 @@ const maxKeyLength = 10;
 const key: WritableField<string, true> = writeOnly({
   ...refine(
     text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }),
-    (given) => {
-      if (given.length > maxKeyLength)
+    (input) => {
+      if (input.length > maxKeyLength)
         throw new FieldError(['The project key must not exceed 10 characters in length.']);
     },
   ),

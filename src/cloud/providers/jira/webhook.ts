@@ -119,7 +119,7 @@ function senders(request: Request): readonly number[] {
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
   const settings = settingsWith(request, givenSecret(request));
   if (settings.length > 0) return settings;
-  app.limits.webhookFailures.refusal(prefix, now);
+  app.limits.webhookFailures.denial(prefix, now);
   throw forbidden();
 }
 
@@ -159,7 +159,7 @@ export const webhookReceiver: Endpoint = {
       // JIRA sends the whole issue and adds query parameters about its user.
       takesAnything: true,
       output: { status: 201, shape: messageShape },
-      refusals: { 403: true, 429: true },
+      rejections: { 403: true, 429: true },
       // Handling counts wrong secrets.
       isHandledOnce: true,
       handle: receive,

@@ -49,13 +49,13 @@ const fields = {
   start_time: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
 };
 
-function accept(request: Request, given: NewResource<typeof fields>, { settings }: ResourceLocation): CreationPlan {
-  const zone = propertyInSet(request, given.zone, settings);
-  const template = propertyInSet(request, given.template, settings);
+function accept(request: Request, input: NewResource<typeof fields>, { settings }: ResourceLocation): CreationPlan {
+  const zone = propertyInSet(request, input.zone, settings);
+  const template = propertyInSet(request, input.template, settings);
   if (!zone || !template) throw invalidRequest('Zone and template must belong to the same service settings.');
   if (template.values.type !== databaseTemplate)
     throw invalid({ template: ['Invalid hyperlink - Object does not exist.'] });
-  const { backend_database_sid, backend_service_name, password, username } = given;
+  const { backend_database_sid, backend_service_name, password, username } = input;
   return {
     row: { zone_name: zone.name, template_name: template.name, backend_database_sid, backend_service_name },
     parameters: { zone: zone.values.uri ?? zone.backend_id, template: template.backend_id, username },

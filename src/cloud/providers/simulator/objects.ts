@@ -88,12 +88,12 @@ export class Objects {
   }
 
   /** Creates an object in addition to the operation's own. */
-  #add({ backend_id: given, kind: name, values: asked }: Addition): { backend_id: string; values: PlainValues } {
+  #add({ backend_id: input, kind: name, values: requested }: Addition): { backend_id: string; values: PlainValues } {
     const kind = this.kind(name);
     const ordinal = this.backend.next(`objects ${name}`);
     const draw = this.backend.draw(name, ordinal);
-    const id = given ?? kind.id(ordinal, draw, asked);
-    const values = { ...kind.initialValues?.(ordinal, asked, draw), ...asked };
+    const id = input ?? kind.id(ordinal, draw, requested);
+    const values = { ...kind.initialValues?.(ordinal, requested, draw), ...requested };
     this.backend.add(name, ordinal, id, values);
     return { backend_id: id, values };
   }

@@ -20,7 +20,7 @@ const complete: Readonly<Record<string, string>> = {
 
 function rejection(options: Readonly<Record<string, string>>, input: Partial<Config> = {}): string {
   try {
-    loadConfig({ options, given: input });
+    loadConfig({ options, input });
   } catch (error) {
     assert.instance(error, ConfigError);
     return (error as Error).message;

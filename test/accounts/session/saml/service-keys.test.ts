@@ -16,7 +16,7 @@ const files = new Files();
 keys.after(() => files.remove());
 
 const open = (cert: string, key: string) =>
-  openServiceKeys(loadConfig({ given: { saml_cert_file: cert, saml_key_file: key } }));
+  openServiceKeys(loadConfig({ input: { saml_cert_file: cert, saml_key_file: key } }));
 const certFile = files.write('service.crt', serviceKeys.cert);
 const keyFile = files.write('service.key', serviceKeys.key);
 
@@ -34,7 +34,7 @@ keys('a pair is read, with what stands around it in the files', () => {
   const read = open(files.write('chain.crt', `Subject: me\n${serviceKeys.cert}${otherKeys.cert}`), keyFile);
   assert.is(read?.certificate, certificateText(serviceKeys));
   assert.match(read?.privateKey ?? '', /^-----BEGIN PRIVATE KEY-----\n/);
-  assert.is(openServiceKeys(loadConfig({ given: { saml_cert_file: certFile } })), undefined);
+  assert.is(openServiceKeys(loadConfig({ input: { saml_cert_file: certFile } })), undefined);
 });
 
 keys('files that are missing or something else are named with their setting', () => {

@@ -94,7 +94,11 @@ export class NetworkApi {
     this.ports = new Objects(call, { path: 'ports', name: 'port', schema: port });
     this.floatingIps = new Objects(call, { path: 'floatingips', name: 'floatingip', schema: floatingIp });
     this.securityGroups = new Objects(call, { path: 'security-groups', name: 'security_group', schema: securityGroup });
-    this.quotas = new Quotas(call, { of: (project) => `/quotas/${project}`, shown: '/details', name: 'quota' }, quotas);
+    this.quotas = new Quotas(
+      call,
+      { of: (project) => `/quotas/${project}`, displayed: '/details', name: 'quota' },
+      quotas,
+    );
   }
 
   addInterface = (router: string, subnetId: string): Promise<unknown> =>

@@ -59,7 +59,7 @@ export class Quotas<T> {
     private readonly places: {
       /** Address of a project's limits, and the suffix that adds their usages. */
       readonly of: (project: string) => string;
-      readonly shown: string;
+      readonly displayed: string;
       readonly name: string;
     },
     private readonly schema: v.GenericSchema<unknown, T>,
@@ -67,8 +67,8 @@ export class Quotas<T> {
 
   /** Limits and usages. */
   of = async (project: string): Promise<T> => {
-    const { name, of, shown } = this.places;
-    return member(await this.call('GET', of(project) + shown), name, this.schema);
+    const { name, of, displayed } = this.places;
+    return member(await this.call('GET', of(project) + displayed), name, this.schema);
   };
 
   set = (project: string, limits: Readonly<Record<string, number>>): Promise<unknown> =>
@@ -79,5 +79,5 @@ export class Quotas<T> {
 }
 
 /** Compute and block storage share the format of quotas. */
-export const quotaSets = <T>(call: Call, shown: string, schema: v.GenericSchema<unknown, T>): Quotas<T> =>
-  new Quotas(call, { of: (project) => `/os-quota-sets/${project}`, shown, name: 'quota_set' }, schema);
+export const quotaSets = <T>(call: Call, displayed: string, schema: v.GenericSchema<unknown, T>): Quotas<T> =>
+  new Quotas(call, { of: (project) => `/os-quota-sets/${project}`, displayed, name: 'quota_set' }, schema);

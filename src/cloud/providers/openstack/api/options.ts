@@ -26,8 +26,8 @@ export const options = {
   latitude: degrees(90),
   longitude: degrees(180),
   access_url: url({ max: 255, help: 'Dashboard that tenants point to.' }),
-  dns_nameservers: refine(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) => {
-    if (!addressList(given).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
+  dns_nameservers: refine(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (input) => {
+    if (!addressList(input).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
   }),
   flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
   create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),

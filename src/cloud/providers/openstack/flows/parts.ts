@@ -130,7 +130,7 @@ export const floatingIpFlows: KindFlows = {
   create: async (place, flow) => {
     const { uuid, values } = flow.call;
     const external = String(values.backend_network_id);
-    const updates = (made: string): RowUpdates => ({ values: { backend_id: made } });
+    const updates = (created: string): RowUpdates => ({ values: { backend_id: created } });
     const id = await orderFloatingIp(place, flow, 'made', { external, uuid, updates });
     return { values: await shownIp(place.own.network, id) };
   },

@@ -49,26 +49,26 @@ const acceptGroups = (
 function acceptInternalIps(
   request: Request,
   instance: ResourceRow,
-  { internal_ips_set: asked }: NewValues<typeof internalIpFields>,
+  { internal_ips_set: requested }: NewValues<typeof internalIpFields>,
 ): ActionPlan {
-  const subnets = subnetsOf(request, tenantOf(request, instance), asked);
+  const subnets = subnetsOf(request, tenantOf(request, instance), requested);
   return { parameters: { subnets: subnets.map(subnetParameter) } };
 }
 
 function acceptFloatingIps(
   request: Request,
   instance: ResourceRow,
-  { floating_ips: asked }: NewValues<typeof floatingIpFields>,
+  { floating_ips: requested }: NewValues<typeof floatingIpFields>,
 ): ActionPlan {
   const connected = new Set(
     (detailOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
   );
-  const chosen = addressesOf(request, tenantOf(request, instance), asked, connected, instance);
+  const chosen = addressesOf(request, tenantOf(request, instance), requested, connected, instance);
   const present = attachedAddresses(request, instance).map(({ backend_id: id }) => id);
   return {
     parameters: {
       floating_ips: chosen.parameters,
-      freed: present.filter((id) => !chosen.parameters.some(({ backend_id: kept }) => kept === id)),
+      freed: present.filter((id) => !chosen.parameters.some(({ backend_id: stored }) => stored === id)),
       taken: chosen.taken.map(({ id }) => id),
     },
     attached: chosen.attached,
@@ -83,27 +83,27 @@ export const instanceActions: readonly ResourceAction[] = [
   {
     name: 'start',
     runtimeStates: ['SHUTOFF'],
-    refusalReason: (_request, { runtime_state: state }) =>
+    denialReason: (_request, { runtime_state: state }) =>
       state === 'ACTIVE' ? 'Instance is already active.' : undefined,
     response: { status: 'start was scheduled' },
   },
   {
     name: 'stop',
     runtimeStates: ['ACTIVE'],
-    refusalReason: (_request, { runtime_state: state }) =>
+    denialReason: (_request, { runtime_state: state }) =>
       state === 'SHUTOFF' ? 'Instance is already stopped.' : undefined,
     response: { status: 'stop was scheduled' },
   },
   {
     name: 'restart',
-    refusalReason: (_request, { runtime_state: state }) =>
+    denialReason: (_request, { runtime_state: state }) =>
       state === 'ACTIVE' ? undefined : 'Please start instance first.',
     response: { status: 'restart was scheduled' },
   },
   resourceAction({
     name: 'change_flavor',
     fields: flavorFields,
-    refusalReason: (_request, { runtime_state: state }) =>
+    denialReason: (_request, { runtime_state: state }) =>
       state === 'SHUTOFF' ? undefined : 'Please stop the instance before changing its flavor.',
     accept: acceptFlavor,
     response: { status: 'change_flavor was scheduled' },

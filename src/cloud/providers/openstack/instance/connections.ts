@@ -78,7 +78,7 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
       (await orderFloatingIp(place, flow, addressStage(uuid), {
         external,
         uuid,
-        updates: (made) => ({ changes: [change(made)] }),
+        updates: (created) => ({ changes: [change(created)] }),
       }));
     await flow.ensure(`led ${id}`, async () => {
       const port = (await portsOf(place.own, server)).find(isIn(subnet));

@@ -99,28 +99,28 @@ type NewInstance = NewResource<typeof fields>;
 
 function chosenProperties(
   request: Request,
-  given: NewInstance,
+  input: NewInstance,
   settings: number,
 ): { flavor: Property; image: Property } {
-  const flavor = propertyInSet(request, given.flavor, settings);
-  const image = propertyInSet(request, given.image, settings);
+  const flavor = propertyInSet(request, input.flavor, settings);
+  const image = propertyInSet(request, input.image, settings);
   if (!flavor || !image)
     throw invalidRequest('Flavor and image must belong to the same service settings as service project link.');
   if (Number(image.values.min_ram) > Number(flavor.values.ram))
     throw invalid({ flavor: [`RAM of flavor is not enough for selected image ${image.values.min_ram}`] });
   const minimum = Number(image.values.min_disk);
-  if (given.system_volume_size < minimum)
+  if (input.system_volume_size < minimum)
     throw invalid({ system_volume_size: [`System volume size has to be greater than ${minimum}`] });
   return { flavor, image };
 }
 
 /** The volumes that are created with an instance. */
-function volumesOf({ app }: Request, given: NewInstance, tenant: ResourceRow, image: Property): AttachedResource[] {
+function volumesOf({ app }: Request, input: NewInstance, tenant: ResourceRow, image: Property): AttachedResource[] {
   const volume = (suffix: string, size: number, values: PlainValues): AttachedResource => ({
     kind: 'OpenStack.Volume',
     uuid: newUuid(app),
     values: {
-      name: `${given.name.slice(0, 150 - suffix.length - 1)}-${suffix}`,
+      name: `${input.name.slice(0, 150 - suffix.length - 1)}-${suffix}`,
       size,
       parent_id: tenant.id,
       tenant_backend_id: tenant.backend_id,
@@ -128,25 +128,25 @@ function volumesOf({ app }: Request, given: NewInstance, tenant: ResourceRow, im
     },
   });
   return [
-    volume('system', given.system_volume_size, { bootable: true, image: image.backend_id, image_name: image.name }),
-    ...(given.data_volume_size ? [volume('data', given.data_volume_size, { bootable: false })] : []),
+    volume('system', input.system_volume_size, { bootable: true, image: image.backend_id, image_name: image.name }),
+    ...(input.data_volume_size ? [volume('data', input.data_volume_size, { bootable: false })] : []),
   ];
 }
 
-function accept(request: Request, given: NewInstance, place: ResourceLocation): CreationPlan {
-  const tenant = chosenTenant(request, given, place);
-  const { flavor, image } = chosenProperties(request, given, place.settings);
-  const groups = groupsOf(tenant, given.security_groups);
-  const subnets = subnetsOf(request, tenant, given.internal_ips_set);
-  const addresses = addressesOf(request, tenant, given.floating_ips, new Set(subnets.map(({ backend_id: id }) => id)));
-  const volumes = volumesOf(request, given, tenant, image);
+function accept(request: Request, input: NewInstance, place: ResourceLocation): CreationPlan {
+  const tenant = chosenTenant(request, input, place);
+  const { flavor, image } = chosenProperties(request, input, place.settings);
+  const groups = groupsOf(tenant, input.security_groups);
+  const subnets = subnetsOf(request, tenant, input.internal_ips_set);
+  const addresses = addressesOf(request, tenant, input.floating_ips, new Set(subnets.map(({ backend_id: id }) => id)));
+  const volumes = volumesOf(request, input, tenant, image);
   return {
     row: {
       parent_id: tenant.id,
       tenant_backend_id: tenant.backend_id,
       cores: flavor.values.cores,
       ram: flavor.values.ram,
-      disk: given.system_volume_size + (given.data_volume_size ?? 0),
+      disk: input.system_volume_size + (input.data_volume_size ?? 0),
       min_ram: image.values.min_ram,
       min_disk: image.values.min_disk,
       image_name: image.name,
@@ -167,7 +167,7 @@ function accept(request: Request, given: NewInstance, place: ResourceLocation): 
       availability_zone: detailOf<string>(tenant, 'availability_zone') ?? '',
     },
     afterInsert: (id) => {
-      if (typeof given.ssh_public_key === 'number') noteUploadedKey(request, place.settings, given.ssh_public_key);
+      if (typeof input.ssh_public_key === 'number') noteUploadedKey(request, place.settings, input.ssh_public_key);
       for (const address of addresses.taken) changeResource(request, address, { instance_id: id });
     },
   };

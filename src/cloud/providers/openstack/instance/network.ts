@@ -165,22 +165,22 @@ export function groupsOf(tenant: ResourceRow, groups: readonly ResourceRow[] = [
 export function subnetsOf(
   request: Request,
   tenant: ResourceRow,
-  asked: readonly ResourceRow[] | undefined,
+  requested: readonly ResourceRow[] | undefined,
 ): readonly ResourceRow[] {
-  if (asked === undefined) {
+  if (requested === undefined) {
     const internal = internalSubnet(request, tenant);
     if (!internal) throw invalid({ tenant: ['Tenant does not have an internal network.'] });
     return [internal];
   }
   const rejected = (text: string) => invalid({ internal_ips_set: [text] });
-  if (asked.length === 0) throw rejected('Instance should be connected to at least one network.');
-  if (new Set(asked.map(({ id }) => id)).size < asked.length)
+  if (requested.length === 0) throw rejected('Instance should be connected to at least one network.');
+  if (new Set(requested.map(({ id }) => id)).size < requested.length)
     throw rejected('It is impossible to connect instance to one subnet twice.');
-  const foreign = asked.find((subnet) => !isOf(tenant)(subnet));
+  const foreign = requested.find((subnet) => !isOf(tenant)(subnet));
   if (foreign) throw rejected(`Subnet ${foreign.name} does not belong to the same tenant as instance.`);
-  const unborn = asked.find(({ backend_id: id }) => id === '');
+  const unborn = requested.find(({ backend_id: id }) => id === '');
   if (unborn) throw rejected(`Subnet ${unborn.name} is not ready.`);
-  return asked;
+  return requested;
 }
 
 /** A subnet as the driver needs it, with the pools to take an address from. */
@@ -200,21 +200,21 @@ interface ChosenAddresses {
 export function addressesOf(
   request: Request,
   tenant: ResourceRow,
-  asked: readonly AskedAddress[] = [],
+  requested: readonly AskedAddress[] = [],
   connected: ReadonlySet<string>,
   instance?: ResourceRow,
 ): ChosenAddresses {
   const rejected = (text: string) => invalid({ floating_ips: [text] });
-  if (asked.length > 0 && !detailOf<string>(tenant, 'external_network_id'))
+  if (requested.length > 0 && !detailOf<string>(tenant, 'external_network_id'))
     throw rejected('Please specify tenant external network to perform floating IP operations.');
-  const named = new Set(asked.flatMap(({ address }) => address?.id ?? []));
+  const named = new Set(requested.flatMap(({ address }) => address?.id ?? []));
   const own = instance ? attachedAddresses(request, instance) : [];
   const free = [...own, ...freeAddresses(request, tenant)].filter(({ id }) => !named.has(id));
-  const chosen = asked.map(({ address, subnet }, i) => {
+  const chosen = requested.map(({ address, subnet }, i) => {
     if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id))
       throw rejected('SubNet is not connected to instance.');
     if (address)
-      rejectAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
+      rejectAddress(tenant, address, instance, requested.findIndex((other) => other.address?.id === address.id) < i);
     const row = address ?? free.shift();
     return row
       ? {

@@ -59,13 +59,13 @@ const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], d
 const addresses = (ips: readonly InternalIp[]): string[] => ips.map(({ ip4_address: address }) => address);
 
 /** External addresses in the requested order; generates new ones. */
-const external = (asked: readonly FloatingIp[], draw: Generator): string[] =>
-  asked.map(({ address }) => address || draw.externalAddress());
+const external = (requested: readonly FloatingIp[], draw: Generator): string[] =>
+  requested.map(({ address }) => address || draw.externalAddress());
 
 /** Changes that associate floating IPs with the instance. */
-function attachedIps(object: PlainValues, asked: readonly FloatingIp[]): OtherChange[] {
+function attachedIps(object: PlainValues, requested: readonly FloatingIp[]): OtherChange[] {
   const external_ips = asList<string>(object.external_ips);
-  return asked.map(({ backend_id: id, subnet, uuid }, i): OtherChange => {
+  return requested.map(({ backend_id: id, subnet, uuid }, i): OtherChange => {
     const values = { instance_backend_id: object.backend_id, subnet, runtime_state: 'ACTIVE' };
     if (id !== undefined) return { kind: 'FloatingIP', action: 'change', backend_id: id, values };
     const address = external_ips[i];

@@ -86,8 +86,8 @@ const createSubnetFields = {
   cidr: cidrField,
 };
 
-function makeSubnet(request: Request, network: ResourceRow, given: NewValues<typeof createSubnetFields>): ResourceRow {
-  const subnet = subnetValues(given.cidr, nameserversOf(request, network.settings_id));
+function makeSubnet(request: Request, network: ResourceRow, input: NewValues<typeof createSubnetFields>): ResourceRow {
+  const subnet = subnetValues(input.cidr, nameserversOf(request, network.settings_id));
   const taken = rowsWhere(
     request,
     'OpenStack.SubNet',
@@ -96,8 +96,8 @@ function makeSubnet(request: Request, network: ResourceRow, given: NewValues<typ
   if (taken.length > 0) throw invalid({ cidr: [`Subnet with cidr "${subnet.cidr}" is already registered`] });
   return makeResource(request, 'OpenStack.SubNet', network, {
     row: {
-      name: given.name,
-      description: given.description,
+      name: input.name,
+      description: input.description,
       parent_id: network.parent_id,
       tenant_backend_id: tenantOf(request, network).backend_id,
       network: network.backend_id,
@@ -149,7 +149,7 @@ export const network = resourceKind({
       name: 'create_subnet',
       fields: createSubnetFields,
       example: { name: 'backend-subnet', description: 'Database servers.', cidr: '192.168.43.0/24' },
-      refusalReason: (request, row) =>
+      denialReason: (request, row) =>
         subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined,
       make: makeSubnet,
       makes: 'OpenStack.SubNet',

@@ -57,10 +57,10 @@ function isNetwork(cidr: string): boolean {
 }
 
 function parseRule(item: Item): NewRule {
-  const { protocol: given } = item;
-  if (given === undefined || given === null) throw itemError('protocol', messages.required);
-  const protocol = protocols.find((known) => known === given);
-  if (protocol === undefined) throw itemError('protocol', messages.choice(given));
+  const { protocol: passed } = item;
+  if (passed === undefined || passed === null) throw itemError('protocol', messages.required);
+  const protocol = protocols.find((known) => known === passed);
+  if (protocol === undefined) throw itemError('protocol', messages.choice(passed));
   const needsPorts = protocol === 'tcp' || protocol === 'udp';
   const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
   const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);

@@ -21,7 +21,7 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdate
         force: true,
       }),
     find: async () => (await volume.snapshots.list({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
-    updates: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+    updates: (created) => ({ values: { backend_id: created, runtime_state: 'creating' } }),
   });
   await flow.until('available', async () => {
     const { status } = await volume.snapshots.get(id);

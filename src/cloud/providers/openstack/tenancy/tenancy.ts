@@ -66,11 +66,11 @@ export const attachable = {
  */
 export function chosenTenant(
   request: Pick<Request, 'db'>,
-  given: { readonly tenant?: number; readonly internal_ips_set?: readonly ResourceRow[] },
+  input: { readonly tenant?: number; readonly internal_ips_set?: readonly ResourceRow[] },
   place: { readonly link: number },
 ): ResourceRow {
-  if (given.tenant !== undefined) return readyTenant(knownResource(request.db, given.tenant), place, 'tenant');
-  const subnet = given.internal_ips_set?.[0];
+  if (input.tenant !== undefined) return readyTenant(knownResource(request.db, input.tenant), place, 'tenant');
+  const subnet = input.internal_ips_set?.[0];
   return subnet ? readyTenant(tenantOf(request, subnet), place, 'internal_ips_set') : onlyTenant(request, place);
 }
 

@@ -70,14 +70,14 @@ const passwordFields = {
 function acceptPassword(
   { app }: Request,
   tenant: ResourceRow,
-  { user_password: given }: NewValues<typeof passwordFields>,
+  { user_password: input }: NewValues<typeof passwordFields>,
 ): ActionPlan {
   const secrets: { readonly user_password?: string } = tenant.secrets
     ? JSON.parse(app.secrets.open(tenant.secrets, tenant.uuid))
     : {};
-  if (given === secrets.user_password)
+  if (input === secrets.user_password)
     throw invalid({ user_password: ['New password cannot match the old password.'] });
-  return { secrets: { user_password: given } };
+  return { secrets: { user_password: input } };
 }
 
 /** Actions of a tenant (providers.md 4.3). */
@@ -99,7 +99,7 @@ export const tenantActions: readonly ResourceAction[] = [
   }),
   {
     name: 'create_floating_ip',
-    refusalReason: (_request, tenant) =>
+    denialReason: (_request, tenant) =>
       detailOf<string>(tenant, 'external_network_id')
         ? undefined
         : 'Cannot create floating IP if tenant external network is not defined.',

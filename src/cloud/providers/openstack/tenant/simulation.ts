@@ -43,7 +43,7 @@ export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
   rejects: { set_quotas: exceededLimits },
-  effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...asValues(limits), ...asked } }) },
+  effects: { set_quotas: ({ limits }, requested) => ({ limits: { ...asValues(limits), ...requested } }) },
   others: {
     create: (object, _all, parameters) => firstParts(object, parameters),
     delete: ({ backend_id: id }, all) =>
@@ -102,8 +102,8 @@ export const securityGroup: SimulatedKind = {
 export const floatingIp: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: { create: within(() => [{ floating_ip_count: 1 }]) },
-  initialValues: (_n, { address: given }, draw) => {
-    const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
+  initialValues: (_n, { address: input }, draw) => {
+    const address = typeof input === 'string' && input !== '' ? input : draw.externalAddress();
     return { address, name: address, instance_backend_id: '' };
   },
   final: { create: 'DOWN' },

@@ -109,19 +109,19 @@ function rejectTakenName(request: Request, settings: Settings, name: string, own
     throw invalid({ name: ['Name cannot be used.'] });
 }
 
-function userName(request: Request, settings: Settings, given: string | undefined, name: string): string {
+function userName(request: Request, settings: Settings, input: string | undefined, name: string): string {
   const held = (username: string) => holder(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
-  if (!given) {
+  if (!input) {
     for (;;) {
       const generated = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
       if (held(generated) === undefined) return generated;
     }
   }
-  const holding = held(given);
-  if (given === 'admin' || given === 'service' || holding === 'hidden')
-    throw invalid({ user_username: [`Name "${given}" cannot be used as tenant user username.`] });
-  if (holding === 'visible') throw invalid({ user_username: [taken(given)] });
-  return given;
+  const holding = held(input);
+  if (input === 'admin' || input === 'service' || holding === 'hidden')
+    throw invalid({ user_username: [`Name "${input}" cannot be used as tenant user username.`] });
+  if (holding === 'visible') throw invalid({ user_username: [taken(input)] });
+  return input;
 }
 
 function accept(request: Request, values: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {

@@ -127,7 +127,7 @@ export const volumeActions: readonly ResourceAction[] = [
   resourceAction({
     name: 'extend',
     fields: extendFields,
-    refusalReason: rejectExtension,
+    denialReason: rejectExtension,
     accept: acceptExtension,
     response: { status: 'extend was scheduled' },
   }),
@@ -150,7 +150,7 @@ export const volumeActions: readonly ResourceAction[] = [
   {
     name: 'detach',
     runtimeStates: ['in-use'],
-    refusalReason: (_request, volume) => bootable(volume),
+    denialReason: (_request, volume) => bootable(volume),
     accept: ({ db }, volume) => ({
       parameters: {
         instance_backend_id: volume.instance_id === null ? '' : resourceOf(db, volume.instance_id)?.backend_id,

@@ -84,7 +84,7 @@ async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> 
       snapshot: String(values.source_snapshot ?? ''),
       zone: zoneOf(parameters, options),
     },
-    (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+    (created) => ({ values: { backend_id: created, runtime_state: 'creating' } }),
   );
   await awaitVolume(own, flow, id, 'available', { isOver: isAvailable });
   return { values: await present(own, id) };

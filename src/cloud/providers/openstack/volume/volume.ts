@@ -57,18 +57,18 @@ const fields = {
   source_snapshot: relatedLink('OpenStack.Snapshot', 'openstack-snapshots', 'source_snapshot'),
 };
 
-function accept(request: Request, given: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
-  const tenant = chosenTenant(request, given, place);
-  const image = given.image === undefined ? undefined : propertyInSet(request, given.image, place.settings);
-  if (given.image !== undefined && !image) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
+function accept(request: Request, input: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
+  const tenant = chosenTenant(request, input, place);
+  const image = input.image === undefined ? undefined : propertyInSet(request, input.image, place.settings);
+  if (input.image !== undefined && !image) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   const minimum = Number(image?.values.min_disk ?? 0);
-  if (given.size < minimum)
+  if (input.size < minimum)
     throw invalid({ size: [`Volume size should be equal or greater than ${minimum} for selected image`] });
   return {
     row: {
       parent_id: tenant.id,
       tenant_backend_id: tenant.backend_id,
-      size: given.size,
+      size: input.size,
       bootable: image !== undefined,
       ...(image && { image: image.backend_id, image_name: image.name }),
     },
