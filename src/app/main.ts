@@ -28,7 +28,7 @@ import { serveFlags, serveOptions } from './cli/serve-options.ts';
 import { type Opened, withDeployment } from './compose/composition.ts';
 import { localDefaults } from './compose/local-defaults.ts';
 import { createServer } from './create-server.ts';
-import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data/data-folder.ts';
+import { databaseFile, isDamage, needsDatabase, requireDatabase } from './data/data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { externalProblems } from './doctor/external.ts';
@@ -223,7 +223,7 @@ async function serve({ config: settings, flags, sources }: Arguments): Promise<v
 async function addUserFromArguments({ config, flags, sources, words }: Arguments): Promise<void> {
   const [username = ''] = words;
   const folder = resolve(config.data);
-  const isNew = makesDatabase(folder, sourceOf('data', sources) !== undefined);
+  const isNew = needsDatabase(folder, sourceOf('data', sources) !== undefined);
   const password = flags['password-stdin'] ? passwordFromInput() : undefined;
   await withDeployment(config, ({ app }) => {
     if (isNew) process.stderr.write(`tenantry: created a new database in ${folder}\n`);

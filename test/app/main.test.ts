@@ -426,7 +426,7 @@ cli('a command that works on a database makes none where the name of the folder 
 });
 
 cli('user add makes a database where an empty folder was named, and nowhere else', async () => {
-  const advice = 'name its folder with --data, or an empty one to make a database there';
+  const advice = 'name its folder with --data, or an empty one to create a database there';
   const none = (name: string): string => `there is no database in ${join(folder, name)}`;
   const words = ['user', 'add', 'bob'];
   assert.equal(await run(words), failed(`${none('data')}: ${advice}`));

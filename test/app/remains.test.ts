@@ -31,7 +31,7 @@ function spoil(script: string): void {
 test('a database that has gone, or is empty, beside its key is refused, and nothing is made in its place', async () => {
   renameSync(path('tenantry.db'), path('elsewhere'));
   const line = (state: string): string =>
-    `${path('tenantry.db')}: The database ${state}, but ${path('secret.key')} is there: put the database back, or move the rest away to begin anew`;
+    `${path('tenantry.db')}: The database ${state}, but ${path('secret.key')} exists: put the database back, or move the other files away to create a new one`;
   const before = readdirSync(path()).filter((name) => name !== 'serve.lock');
   for (const words of servers) assert.equal(await program.run(words), failed(line('is missing')));
   assert.equal(await program.run(['doctor']), failed(`there is no database in ${path()}`));
@@ -50,12 +50,12 @@ test('an empty database beside a log is refused', async () => {
   writeFileSync(path('other/tenantry.db-wal'), 'pages');
   const { code, stderr } = await program.run(['serve', '--port', '0', '--data', path('other')]);
   assert.is(code, 1);
-  assert.match(stderr, /The database is empty, but .*tenantry\.db-wal is there/);
+  assert.match(stderr, /The database is empty, but .*tenantry\.db-wal exists/);
 });
 
 test('a folder in which a restore was killed is not served, and no other command makes a database in it', async () => {
   mkdirSync(path('other/restoring'), { recursive: true });
-  const line = `${path('other/tenantry.db')}: The restore into ${path('other')} was not finished: give its command again, or remove ${path('other/restoring')} to begin anew`;
+  const line = `${path('other/tenantry.db')}: The restore into ${path('other')} was not finished: run the command again, or remove ${path('other/restoring')} to start with an empty folder`;
   for (const words of servers) assert.equal(await program.run([...words, '--data', path('other')]), failed(line));
   assert.equal(
     readdirSync(path('other')).filter((name) => name !== 'serve.lock' && name !== 'native'),
@@ -105,7 +105,7 @@ test('a wrong key is refused at the start, also one of the same name, and doctor
   );
   const key = `${id}:${Buffer.alloc(32, 7).toString('base64')}`;
   writeFileSync(path('secret.key'), `${key}\n`);
-  const says = 'does not open what the database holds sealed: it has not the keys of this database';
+  const says = 'does not have the keys of this database, which cannot be decrypted with it';
   for (const words of servers) assert.equal(await program.run(words), failed(`${path('secret.key')} ${says}`));
   assert.equal(
     await program.run(servers[0] as string[], { env: { TENANTRY_ENCRYPTION_KEYS: key } }),

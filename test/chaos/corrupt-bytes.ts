@@ -123,8 +123,9 @@ async function check(program: Program, observer: Observer, file: File): Promise<
   }
   const matches = await compare(server, observer);
   const ended = await server.stop();
-  if (ended !== 0 && !/could not be saved/.test(server.errors())) throw new Error(`The server ended with ${ended}`);
-  isReported ||= / breaks off: /.test(server.errors());
+  if (ended !== 0 && !/failed to save pending work/.test(server.errors()))
+    throw new Error(`The server ended with ${ended}`);
+  isReported ||= / is damaged: /.test(server.errors());
   if (isReported) return 'told';
   if (matches === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
   if (matches === 'lost' || matches === 'shortened' || (matches === 'changed' && file !== 'tenantry.db'))

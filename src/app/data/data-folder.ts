@@ -26,7 +26,7 @@ export const databaseFile = 'tenantry.db';
 const lockFile = 'serve.lock';
 export const nativeFolder = 'native';
 
-/** Throws with a sentence when the folder does not let itself be looked into. */
+/** Throws with a sentence if the folder is unreadable. */
 function hasDatabase(folder: string): boolean {
   try {
     return statSync(join(folder, databaseFile), { throwIfNoEntry: false }) !== undefined;
@@ -35,35 +35,35 @@ function hasDatabase(folder: string): boolean {
   }
 }
 
-/** Where a restore works until the database has its name; a restore that was killed leaves it behind. */
+/** The folder of an unfinished restore. A killed restore leaves it behind. */
 export const restoringFolder = (folder: string): string => join(folder, 'restoring');
 
-/** Throws with a sentence when the folder holds no database: a command that only reads one must not make one of a mistyped name. */
+/** Throws with a sentence if the folder has no database, so that a command with a mistyped folder does not create one. */
 export function requireDatabase(folder: string): void {
   if (!hasDatabase(folder)) throw new Error(`there is no database in ${folder}`);
 }
 
-/** Throws with a sentence when the folder holds a database: a follower has copies of another's. */
+/** Throws with a sentence if the folder has a database: a follower only has copies of another server's. */
 export function requireNoDatabase(folder: string): void {
-  if (hasDatabase(folder)) throw new Error(`${folder} has a database of its own: name another folder with --data`);
+  if (hasDatabase(folder)) throw new Error(`${folder} already has a database: name another folder with --data`);
 }
 
 /**
- * Whether a command that makes a database makes one here. Throws with a sentence when there is none and the folder was not
- * named, or holds something else: it is a mistake then.
+ * Whether a command has to create a database in the folder. Throws with a sentence if the folder has none and is the default or
+ * not empty, because that is probably a mistake.
  */
-export function makesDatabase(folder: string, isNamed: boolean): boolean {
-  // Listed before the database is looked for, which another command that begins here makes first of all.
+export function needsDatabase(folder: string, isNamed: boolean): boolean {
+  // List the names first: another command that starts here creates the database before other files.
   const others = namesIn(folder).filter((name) => name !== lockFile && name !== nativeFolder);
-  // What is left of a database, or of a restore, is refused when it is opened.
+  // Opening rejects the remains of a database or a restore.
   if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
-  const advice = 'name its folder with --data, or an empty one to make a database there';
+  const advice = 'name its folder with --data, or an empty one to create a database there';
   if (others.length > 0) throw new Error(`there is no database in ${folder}, which is not empty: ${advice}`);
   if (!isNamed) throw new Error(`there is no database in ${folder}: ${advice}`);
   return true;
 }
 
-/** The names in a folder, none if it is missing. Throws with a sentence. */
+/** Returns the names in a folder; none if it is missing. Throws with a sentence. */
 function namesIn(folder: string): string[] {
   try {
     return existsSync(folder) ? readdirSync(folder) : [];
@@ -73,36 +73,36 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Throws with a sentence when the database has gone and something of it is left: what a server would make then is not a new
- * installation.
+ * Throws with a sentence if the database is missing but some of its files are left, so that a server does not start with an
+ * empty database instead.
  */
 function rejectRemains(folder: string): void {
   const file = join(folder, databaseFile);
   if (sizeOf(file) === 0 && existsSync(restoringFolder(folder)))
     throw new Error(
-      `The restore into ${folder} was not finished: give its command again, or remove ${restoringFolder(folder)} to begin anew`,
+      `The restore into ${folder} was not finished: run the command again, or remove ${restoringFolder(folder)} to start with an empty folder`,
     );
-  // What is left is looked for first: another command that begins here makes the database before these.
+  // Look for the remains first: another command that starts here creates the database before them.
   const remains = remainsOf(folder);
   if (remains === undefined || sizeOf(file) > 0) return;
   const state = existsSync(file) ? 'is empty' : 'is missing';
   throw new Error(
-    `The database ${state}, but ${remains} is there: put the database back, or move the rest away to begin anew`,
+    `The database ${state}, but ${remains} exists: put the database back, or move the other files away to create a new one`,
   );
 }
 
-/** A file that only a database leaves behind. */
+/** Returns a file that only exists next to a database. */
 const remainsOf = (folder: string): string | undefined =>
   [`${join(folder, databaseFile)}-wal`, keyFile(folder), initialPasswordFile(folder)].find((path) => sizeOf(path) > 0);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
+/** Creates the data folder if it is missing. Returns the SQLite addon of the single executable. Throws with a sentence. */
 export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
   if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
   try {
-    const made = makeFolder(folder);
-    if (made !== undefined) syncAbove(folder, made);
+    const firstCreated = makeFolder(folder);
+    if (firstCreated !== undefined) syncParents(folder, firstCreated);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unusable(folder, error);
@@ -115,9 +115,9 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
 function unusable(folder: string, error: unknown): Error {
   const uid = ownerOf(folder);
   const advice = uid === undefined || process.getuid === undefined || uid === process.getuid() ? '' : `: ${runAs(uid)}`;
-  // What is not a directory is the folder, or above it, whatever was looked for.
-  const named = codeOf(error) === 'ENOTDIR' ? (error as NodeJS.ErrnoException).path : folder;
-  return new Error(`cannot use the data folder ${folder}: ${plainReason(error, named)}${advice}`, { cause: error });
+  // With ENOTDIR, the path of the error is a file in the path of the folder.
+  const knownPath = codeOf(error) === 'ENOTDIR' ? (error as NodeJS.ErrnoException).path : folder;
+  return new Error(`cannot use the data folder ${folder}: ${plainReason(error, knownPath)}${advice}`, { cause: error });
 }
 
 function ownerOf(path: string): number | undefined {
@@ -128,36 +128,36 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
-/** Returns when the names of the folders are on disk that were made, from the first of them down to the last. */
-function syncAbove(last: string, first: string): void {
+/** Syncs the parents of created folders, so that their names are on disk. */
+function syncParents(last: string, first: string): void {
   for (let folder = resolve(last); ; folder = dirname(folder)) {
     syncFolder(dirname(folder));
     if (folder === resolve(first)) return;
   }
 }
 
-/** Keeps servers out of a prepared folder until the answer is called. Throws with a sentence when one is in it. */
+/** Locks a prepared folder against other servers, and returns the function that unlocks it. Throws with a sentence. */
 export function lockFolder(folder: string, addon: Addon | undefined): () => void {
   return takeLock(join(folder, lockFile), `another server uses the data folder ${folder}`, addon);
 }
 
-/** Bytes that the write-ahead log and what is moved from it into the file may need at once. */
-export const neededRoom = 100_000_000;
-/** Milliseconds between two lines of the log that say the same. */
-const silence = 60_000;
+/** Bytes that the write-ahead log and a checkpoint can need at the same time. */
+export const requiredBytes = 100_000_000;
+/** Milliseconds between two log lines about the same failure. */
+const reportIntervalMs = 60_000;
 
-/** Logs at most once a minute that nothing can be stored, and stops a server whose disk has failed. */
+/** Logs at most once a minute that nothing can be stored. Stops a server whose disk has failed. */
 function storageReport(folder: string | undefined, file: string, log: Log, stop: DataSource['stop']): StorageReport {
-  let told = Number.NEGATIVE_INFINITY;
+  let lastReport = Number.NEGATIVE_INFINITY;
   return {
     failed: (error) => {
-      if (performance.now() - told < silence) return;
-      told = performance.now();
+      if (performance.now() - lastReport < reportIntervalMs) return;
+      lastReport = performance.now();
       const { bavail, bsize } = folder === undefined ? { bavail: 0, bsize: 0 } : statfsSync(folder);
-      const room = { folder, free_bytes: bavail * bsize, needed_bytes: neededRoom };
+      const space = { folder, free_bytes: bavail * bsize, needed_bytes: requiredBytes };
       log.error(
-        { err: error, ...(error.reason === 'full' && room) },
-        'nothing can be stored: requests that write are refused, deliveries and jobs wait',
+        { err: error, ...(error.reason === 'full' && space) },
+        'nothing can be stored: writes are rejected, deliveries and jobs wait',
       );
     },
     lost: (error, advice) => {
@@ -169,48 +169,50 @@ function storageReport(folder: string | undefined, file: string, log: Log, stop:
   };
 }
 
-/** Says what SQLite drops of a log that is damaged in the middle. */
-function tellBreak(file: string, log: Log): void {
-  const found = breakOf(file);
-  if (found)
+/** Logs the part that SQLite drops of a log with damage in the middle. */
+function reportBreak(file: string, log: Log): void {
+  const position = breakOf(file);
+  if (position)
     log.warn(
-      { file, ...found },
-      'the write-ahead log breaks off: transactions behind these pages are dropped. After a cut of the power nobody was told of them; else restore a backup',
+      { file, ...position },
+      'the write-ahead log is damaged: transactions after these pages are dropped. After a power failure, none of them had been acknowledged; otherwise, restore a backup',
     );
 }
 
-/** Whether it is what SQLite says of a damaged database, which does not tell the name of its file. */
+/** Whether it is SQLite's error about a damaged database, which does not name the file. */
 export const isDamage = (error: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB)/.test(String(codeOf(storageCause(error))));
 
 const storageCause = (error: unknown): unknown => (error instanceof StorageError ? error.cause : error);
 
-/** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
+/** Why the data is opened: to serve it, for a command that may run next to a server, or to examine it without a change. */
 export type Purpose = 'serve' | 'command' | 'examine';
 
-/** What data is opened: in a folder, or in memory where that is undefined. */
+/** The data to open. */
 interface DataSource {
+  /** Undefined for data in memory. */
   readonly folder: string | undefined;
-  /** What one without a folder begins with; default: nothing. */
+  /** Initial content of data in memory; default: empty. */
   readonly memory?: { readonly database: Buffer } | undefined;
-  /** Whether the files come from another program: a foreign schema is rejected. */
+  /** Whether another program wrote the files: then a foreign schema is rejected. */
   readonly isCopy?: boolean;
-  /** Stops the server: nothing is stored until the database is opened again. Default: only the writes fail. */
+  /** Stops the server after a disk failure. Default: only writes fail. */
   readonly stop?: (error: StorageError) => void;
 }
 
-/** Closes a database that cannot be used; why it cannot is the error to report. */
+/** Closes an unusable database. The error to report is the one that made it unusable. */
 function closeQuietly(db: SqliteDatabase | undefined): void {
   try {
     db?.close();
   } catch {
-    // After a failed write or sync the log stays as it is.
+    // After a failed write or sync, the log is left unchanged.
   }
 }
 
 /**
- * Opens the database, for a server behind the lock of its folder; `release` closes both, and a server looks after the file
- * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. Throws with a sentence.
+ * Opens the database. For a server, locks the folder and returns `watch`, which must run regularly to detect a replaced file.
+ * `release` closes the database and unlocks the folder. To examine it, the database must exist with the current schema. Throws
+ * with a sentence.
  */
 export function openData(
   config: Config,
@@ -219,8 +221,8 @@ export function openData(
   log: Log,
 ): { db: SqliteDatabase; watch: () => void; release: () => void } {
   const addon = prepareFolder(config, folder);
-  const serves = purpose === 'serve';
-  const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
+  const isServer = purpose === 'serve';
+  const unlock = isServer && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   let opened: SqliteDatabase | undefined;
   try {
@@ -229,7 +231,7 @@ export function openData(
       rejectHeadless(`${file}-wal`);
       if (purpose !== 'command') {
         warnOfRemoteDisk(folder, log);
-        tellBreak(`${file}-wal`, log);
+        reportBreak(`${file}-wal`, log);
       }
     }
     const report = storageReport(folder, file, log, stop);
@@ -241,14 +243,14 @@ export function openData(
     opened = db;
     if (isCopy) requireOwnSchema(db, addon);
     db.define('country_name', countryName);
-    // Two programs that move the log at the same time obstruct each other, and SQLite before 3.51.3, which the other may have, then
-    // loses pages. Only the server moves it, because only the program that moves all of it knows what it has not synced.
-    if (config.replicated || !serves) db.leaveLog();
+    // Two programs that checkpoint at the same time interfere, and SQLite before 3.51.3, which the other may have, can lose pages.
+    // Only the server checkpoints, because only the program that copies all pages knows which of them it has not synced.
+    if (config.replicated || !isServer) db.leaveLog();
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
-    if (serves && folder !== undefined)
+    if (isServer && folder !== undefined)
       db.checkpointInThread(addon, (error) =>
-        log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),
+        log.warn({ err: error }, 'failed to start the checkpoint thread: commits run checkpoints instead'),
       );
     const release = (): void => {
       try {
@@ -258,7 +260,7 @@ export function openData(
       }
     };
     const fail = (error: StorageError, advice: string): void => db.fail(error, advice);
-    return { db, watch: serves && folder !== undefined ? watchFile(file, fail) : () => undefined, release };
+    return { db, watch: isServer && folder !== undefined ? watchFile(file, fail) : () => undefined, release };
   } catch (error) {
     closeQuietly(opened);
     unlock?.();

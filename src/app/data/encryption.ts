@@ -81,8 +81,7 @@ export function fitsKeys(db: Database, secrets: Secrets): boolean {
 export function requireKeys(db: Database, secrets: Secrets, source: string): void {
   const check = readCheck(db);
   const fits = check === null ? findUndecryptable(db, secrets, 1).length === 0 : decryptsCheck(secrets, check);
-  if (!fits)
-    throw new Error(`${source} does not open what the database holds sealed: it has not the keys of this database`);
+  if (!fits) throw new Error(`${source} does not have the keys of this database, which cannot be decrypted with it`);
   if (check === null) {
     db.write(() => db.run(sql`UPDATE deployment SET key_check = ${secrets.seal(keyCheck.text, keyCheck.uuid)}`));
     db.store();

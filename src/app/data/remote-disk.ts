@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import type { Log } from '../../kernel/log.ts';
 
-/** File systems of Linux whose locks and syncs are another machine's or program's, by the number that statfs(2) gives them. */
+/** File systems of Linux whose locks and syncs depend on another machine or program, by the type in statfs(2). */
 const remoteFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
   [0x0000517b, 'SMB'],
@@ -19,11 +19,11 @@ const remoteFileSystems: ReadonlyMap<number, string> = new Map([
 /** Warns about a data folder that is not on a local disk: SQLite relies on locks between processes and on fsync. */
 export function warnOfRemoteDisk(folder: string, log: Log): void {
   if (process.platform !== 'linux') return;
-  // The kernel has the number in 32 bits, with or without a sign.
+  // The type has 32 bits, signed or unsigned.
   const fileSystem = remoteFileSystems.get(statfsSync(folder).type >>> 0);
   if (fileSystem !== undefined)
     log.warn(
       { folder, file_system: fileSystem },
-      'the data folder may not be on a local disk: if its file system does not keep locks and syncs, data is lost',
+      'the data folder is probably not on a local disk: if its file system does not support locks and syncs, data can be lost',
     );
 }

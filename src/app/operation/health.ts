@@ -5,7 +5,7 @@ import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { neededRoom } from '../data/data-folder.ts';
+import { requiredBytes } from '../data/data-folder.ts';
 import { fenceProblems } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 
@@ -94,7 +94,7 @@ async function diskCheck(folder: string): Promise<string> {
   try {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    return free >= neededRoom ? 'ok' : `${free} bytes are free of ${neededRoom} that are needed`;
+    return free >= requiredBytes ? 'ok' : `${free} bytes are free of ${requiredBytes} that are needed`;
   } catch (error) {
     return errorOf(error).message;
   }

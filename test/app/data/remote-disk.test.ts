@@ -17,7 +17,7 @@ test('serve and doctor warn of file systems that may not keep locks and syncs', 
   const [folder, level, msg] = [
     'data',
     40,
-    'the data folder may not be on a local disk: if its file system does not keep locks and syncs, data is lost',
+    'the data folder is probably not on a local disk: if its file system does not support locks and syncs, data can be lost',
   ];
   const warnings = (text: string): unknown[] =>
     text

@@ -280,7 +280,7 @@ test('what cannot be followed is told in a line', async () => {
   );
   assert.equal(
     await reports('--follow', 'data', '--data', 'data'),
-    failed(`${at('data')} has a database of its own: name another folder with --data`),
+    failed(`${at('data')} already has a database: name another folder with --data`),
   );
   assert.equal(await reports('--primary', primary.url), failed('--primary needs --follow', 2));
   assert.equal(

@@ -151,7 +151,7 @@ test('what cannot be promoted is told in a line', async () => {
   await old.stop();
   assert.equal(
     await program.run(['promote', '--data', 'data']),
-    failed(`${at('data')} has a database of its own: name another folder with --data`),
+    failed(`${at('data')} already has a database: name another folder with --data`),
   );
   assert.equal(
     await program.run(['promote', '--data', 'empty']),

@@ -53,13 +53,13 @@ test('one that breaks off in the middle is told by a server and by doctor', asyn
   change(32 + 3 * pageBytes + 500);
   assert.is(breakOf(wal)?.pages, 3);
   cpSync(join(program.folder, 'data'), join(program.folder, 'other'), { recursive: true });
-  assert.match((await program.run(['doctor', '--data', 'other'])).stderr, /the write-ahead log breaks off: /);
+  assert.match((await program.run(['doctor', '--data', 'other'])).stderr, /the write-ahead log is damaged: /);
   const server = await program.serve();
   await server.stop();
   const reports = JSON.parse(server.errors().split('\n')[0] ?? '');
   assert.equal([reports.level, reports.file, reports.pages], [40, wal, 3]);
   assert.ok(reports.transactions > 3);
-  assert.match(reports.msg, /^the write-ahead log breaks off: transactions behind these pages are dropped\. /);
+  assert.match(reports.msg, /^the write-ahead log is damaged: transactions after these pages are dropped\. /);
 });
 
 test('one that ends early is as a cut of the power leaves it: it is read up to there', async () => {
