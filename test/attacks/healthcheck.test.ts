@@ -63,7 +63,7 @@ test('whatever is no answer of the server of this data folder is none', async ()
   const checks = { server: 'ok' };
   const foreign = (status: number): string =>
     `not ready: http://ADDRESS/readyz responds with ${status} and is not Tenantry`;
-  const cases: readonly (readonly [status: number, body: unknown, told: string])[] = [
+  const cases: readonly (readonly [status: number, body: unknown, reason: string])[] = [
     [200, '', foreign(200)],
     [200, 'ok', foreign(200)],
     [200, 'null', foreign(200)],

@@ -46,7 +46,7 @@ const resolve: NonNullable<ServerOptions['resolve']> = (name, callback) => {
   requests.push({ name, end: () => callback(error, []) });
 };
 
-const turns = async (count: number): Promise<void> => {
+const waitTurns = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise(setImmediate);
 };
 
@@ -58,15 +58,15 @@ test('at most 20 deliveries are under way to one host at a time, whoever the hoo
   await web(fixture.staff, 'https://other.example.org/');
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
-  await turns(200);
+  await waitTurns(200);
   const underWay = (name: string): number => requests.filter((each) => each.name === name).length;
   assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [20, 1]);
   for (const { end } of requests.slice(0, 5)) end();
-  await turns(200);
+  await waitTurns(200);
   assert.is(requests.length, 26);
   while (requests.length < 31) {
     for (const { end } of requests) end();
-    await turns(50);
+    await waitTurns(50);
   }
   for (const { end } of requests) end();
   await fixture.server.settled();
@@ -98,11 +98,11 @@ test('a hook that waits for a host is sent to although those that waited before 
   for (let i = 0; i < 41; i++) hooks.push((await web(fixture.staff)).body.url);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
-  await turns(200);
+  await waitTurns(200);
   assert.is(requests.length, 20);
   for (const hook of hooks.slice(20, 40)) assert.is((await fixture.staff.delete(hook)).status, 204);
   for (const { end } of requests) end();
-  await turns(200);
+  await waitTurns(200);
   assert.is(requests.length, 21);
   for (const { end } of requests) end();
   await fixture.server.settled();
@@ -130,7 +130,7 @@ test('networks of hooks_allowed_networks have no such limit, names in them once 
     await fixture.staff.patch(me.url, { job_title: title });
     let received = 0;
     while (received < 30) {
-      while (waiting.length < Math.min(count, 30 - received)) await turns(1);
+      while (waiting.length < Math.min(count, 30 - received)) await waitTurns(1);
       received += waiting.length;
       for (const end of waiting.splice(0)) end();
     }

@@ -26,9 +26,9 @@ const server = createServer((message, outgoing) => {
   message.resume();
 });
 
-process.on('message', (recorded: readonly (readonly [asked: string, answer: RecordedResponse])[]) => {
+process.on('message', (recorded: readonly (readonly [target: string, response: RecordedResponse])[]) => {
   responses = new Map(
-    recorded.map(([requests, response]) => [requests, { ...response, body: Buffer.from(response.body) }]),
+    recorded.map(([target, response]) => [target, { ...response, body: Buffer.from(response.body) }]),
   );
   process.send?.('ready');
 });

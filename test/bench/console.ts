@@ -16,13 +16,13 @@ const openings = 7;
 const rounds = 3;
 
 /** Milliseconds from an act to the frame in which something is there, both as code of the page. */
-const waited = (page: Page, act: string, isThere: string): Promise<number> =>
+const waited = (page: Page, act: string, readySelector: string): Promise<number> =>
   page.evaluate<number>(`new Promise((done, failed) => {
     const began = performance.now();
     ${act};
     const look = () => {
       const passed = performance.now() - began;
-      if (${isThere}) done(passed);
+      if (${readySelector}) done(passed);
       else if (passed > 10_000) failed(new Error('nothing came of it'));
       else requestAnimationFrame(look);
     };

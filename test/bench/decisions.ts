@@ -8,16 +8,16 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { responses } from './decisions/answers.ts';
 import { comparisonTable, type Measure } from './decisions/comparison.ts';
 import { lines } from './decisions/lines.ts';
 import { log } from './decisions/log.ts';
 import { network } from './decisions/network.ts';
+import { responses } from './decisions/responses.ts';
 import { start } from './decisions/start.ts';
 import { storage } from './decisions/storage.ts';
 
 /** By the name of their files. */
-export const measures: Readonly<Record<string, Measure>> = { storage, log, answers: responses, lines, start, network };
+export const measures: Readonly<Record<string, Measure>> = { storage, log, responses, lines, start, network };
 
 /** Makes the comparisons of these files inside `folder`. */
 export async function run(folder: string, names: readonly string[], report: (text: string) => void): Promise<string> {

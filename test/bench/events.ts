@@ -138,12 +138,12 @@ async function recording(app: App): Promise<Figure[]> {
     await sleep(0);
     return { work: worked - started, commit: committed - worked };
   };
-  const pairs: { told: Awaited<ReturnType<typeof spent>>; untold: Awaited<ReturnType<typeof spent>> }[] = [];
-  for (let i = 0; i < rounds; i++) pairs.push({ told: await spent(true), untold: await spent(false) });
+  const pairs: { subscribed: Awaited<ReturnType<typeof spent>>; untold: Awaited<ReturnType<typeof spent>> }[] = [];
+  for (let i = 0; i < rounds; i++) pairs.push({ subscribed: await spent(true), untold: await spent(false) });
   const microseconds = (of: 'work' | 'commit'): number =>
     (1000 / together) *
     (quantile(
-      pairs.map(({ told: reports }) => reports[of]),
+      pairs.map(({ subscribed: reports }) => reports[of]),
       0.5,
     ) -
       quantile(

@@ -20,7 +20,7 @@ const warming = 2;
 
 interface Grown {
   readonly size: Size;
-  readonly world: Setup;
+  readonly sample: Setup;
   readonly server: Running;
   /** Where what is asked for once goes on. */
   sent: number;
@@ -47,7 +47,7 @@ export async function run(
       const copy = join(folderOfSetup, 'tenantry.db');
       settleCrowd(copy);
       const setup = readSetup(copy, received);
-      setups.push({ size, world: setup, server: await startTenantry(bundle, folderOfSetup), sent: 0 });
+      setups.push({ size, sample: setup, server: await startTenantry(bundle, folderOfSetup), sent: 0 });
     }
     const lines: string[] = [];
     for (const of of [...cases.filter(({ ofSmaller }) => ofSmaller !== undefined), ...further]) {
@@ -70,9 +70,9 @@ export async function run(
 async function line(of: Case, setups: readonly Grown[], load: Load): Promise<string> {
   const speeds: number[][] = setups.map(() => []);
   for (let round = 0; round < warming + rounds; round++) {
-    const inTurn = [...setups.entries()];
+    const order = [...setups.entries()];
     // Whoever is asked first in a round is so in every second one.
-    for (const [i, { server, world: setup }] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
+    for (const [i, { server, sample: setup }] of round % 2 === 0 ? order : order.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,
         requests: of.requests(setup),

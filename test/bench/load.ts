@@ -28,7 +28,7 @@ export interface Measured {
   readonly load: number;
 }
 
-const longestHead = 4096;
+const maxHeadBytes = 4096;
 
 /** Bytes of a request, and where the fresh number goes; -1 for nowhere. */
 interface Prepared {
@@ -130,7 +130,7 @@ class Client {
     let arrived = length;
     if (this.#missing < 0) {
       const before = this.#head.length;
-      this.#head += bytes.toString('latin1', 0, Math.min(length, longestHead));
+      this.#head += bytes.toString('latin1', 0, Math.min(length, maxHeadBytes));
       const end = this.#head.indexOf('\r\n\r\n');
       if (end < 0) return true;
       this.#missing = bodyLength(this.#head.slice(0, end));

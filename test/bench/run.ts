@@ -79,7 +79,7 @@ const report = (text: string): void => void process.stderr.write(`${text}\n`);
 /** A world with the three servers that answer from it. */
 interface Arena {
   readonly size: Size;
-  readonly world: Setup;
+  readonly sample: Setup;
   readonly tenantry: Running;
   readonly peer: Running;
   readonly bare: Bare;
@@ -110,7 +110,7 @@ async function openArena(size: Size, program: (name: string) => string): Promise
     startPeer(program('peer'), data('peer')),
     startBare(program('bare')),
   ]);
-  return { size, world: readSetup(database), tenantry, peer, bare };
+  return { size, sample: readSetup(database), tenantry, peer, bare };
 }
 
 /** One case in every arena: first the answers are compared, then the servers take turns. */
@@ -118,7 +118,7 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
   const runs = arenas.flatMap((arena) =>
     (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Round[], sent: 0 })),
   );
-  for (const { bare, peer, tenantry, world: setup } of arenas)
+  for (const { bare, peer, tenantry, sample: setup } of arenas)
     await bare.teach(await agreed(of, setup, [tenantry.url, peer.url]));
   for (let round = 0; round <= pace.rounds; round++) {
     for (const run of runs) {
@@ -128,7 +128,7 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
       const before = processorSeconds(pid);
       const measured = await load.run({
         url: arena[server].url,
-        requests: of.requests(arena.world),
+        requests: of.requests(arena.sample),
         ...(of.isOnce && { from: run.sent }),
         connections,
         milliseconds,

@@ -24,7 +24,7 @@ interface Held {
 }
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const mostSeconds = 120;
+const maxSeconds = 120;
 
 /** The vendors that are measured: names, and segments of their services. */
 const vendors = { amazon: ['Amazon', 'aws'], openstack: ['OpenStack', 'openstack'] } as const;
@@ -122,7 +122,7 @@ class Api {
 
   /** Resolves when settings are in order; rejects when they are not. */
   async inSync(settings: string): Promise<void> {
-    const end = performance.now() + mostSeconds * 1000;
+    const end = performance.now() + maxSeconds * 1000;
     for (;;) {
       const { error_message: text, state } = (await this.get(new URL(settings).pathname)) as Record<string, string>;
       if (state === 'In Sync') return;

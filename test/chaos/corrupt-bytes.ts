@@ -15,9 +15,9 @@ type File = (typeof files)[number];
 export interface ByteFigures {
   readonly changes: number;
   /** Changes after which a start or restore was refused. */
-  readonly refused: number;
+  readonly rejected: number;
   /** Changes of which doctor or the log told, where the server came up. */
-  readonly told: number;
+  readonly reported: number;
   /** Changes after which every answer was right, with nothing told. */
   readonly harmless: number;
   /** Changes of the log after which its last transactions are gone: so is what a cut of the power leaves, and nobody can tell. */
@@ -31,7 +31,7 @@ const customers = 150;
 /** Changes files so often, each in turn. */
 export async function changeBytes(rounds: number): Promise<ByteFigures> {
   const program = new Program(nativeCache);
-  const figures = { changes: 0, refused: 0, told: 0, harmless: 0, shortened: 0, unnoticed: 0 };
+  const figures = { changes: 0, rejected: 0, reported: 0, harmless: 0, shortened: 0, unnoticed: 0 };
   try {
     const observer = await prepare(program);
     for (let round = 0; round < rounds; round++) {
@@ -107,7 +107,7 @@ async function check(program: Program, observer: Observer, file: File): Promise<
     if (code !== 0) {
       requireLine(code, stderr);
       if (existsSync(join(program.folder, folder, 'tenantry.db'))) throw new Error('A refused restore left a database');
-      return 'refused';
+      return 'rejected';
     }
   } else {
     // Of a copy: whoever is the last to close moves the log into the file.
@@ -119,18 +119,18 @@ async function check(program: Program, observer: Observer, file: File): Promise<
   const server = await program.serve(['--data', folder]).catch((error: Error) => error);
   if (server instanceof Error) {
     requireLine(1, server.message.replace('the server did not listen: ', ''));
-    return 'refused';
+    return 'rejected';
   }
   const matches = await compare(server, observer);
   const ended = await server.stop();
   if (ended !== 0 && !/failed to save pending work/.test(server.errors()))
     throw new Error(`The server ended with ${ended}`);
   isReported ||= / is damaged: /.test(server.errors());
-  if (isReported) return 'told';
+  if (isReported) return 'reported';
   if (matches === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
   if (matches === 'lost' || matches === 'shortened' || (matches === 'changed' && file !== 'tenantry.db'))
     throw new Error(`What is answered is ${matches}`);
-  return matches === 'changed' ? 'unnoticed' : matches === 'refused' ? 'told' : 'harmless';
+  return matches === 'changed' ? 'unnoticed' : matches === 'rejected' ? 'reported' : 'harmless';
 }
 
 /** Throws unless a command has ended with 1 and one line. */
@@ -143,12 +143,12 @@ function requireLine(code: number | null, stderr: string): void {
 async function compare(
   { url }: Serving,
   observer: Observer,
-): Promise<'right' | 'changed' | 'lost' | 'shortened' | 'refused'> {
+): Promise<'right' | 'changed' | 'lost' | 'shortened' | 'rejected'> {
   const responses: string[] = [];
   for (const [uuid, name] of observer.acknowledged) {
     const response = await observer.get(`${url}/api/customers/${uuid}/`);
     if (response.status === 401) return 'lost';
-    if (response.status !== 200) responses.push(response.status === 404 ? 'lost' : 'refused');
+    if (response.status !== 200) responses.push(response.status === 404 ? 'lost' : 'rejected');
     else responses.push(((await response.json()) as { name: string }).name === name ? 'right' : 'changed');
   }
   const lost = responses.indexOf('lost');
@@ -156,7 +156,7 @@ async function compare(
     return lost >= Math.floor(customers / 2) && responses.slice(lost).every((reply) => reply === 'lost')
       ? 'shortened'
       : 'lost';
-  return responses.includes('changed') ? 'changed' : responses.includes('refused') ? 'refused' : 'right';
+  return responses.includes('changed') ? 'changed' : responses.includes('rejected') ? 'rejected' : 'right';
 }
 
 /** The part of `npm run chaos`. */

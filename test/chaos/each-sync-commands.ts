@@ -16,7 +16,7 @@ export interface CommandFigures {
   /** Commands that were run, those that came through, and those that said why they did not. */
   readonly runs: number;
   readonly done: number;
-  readonly refused: number;
+  readonly rejected: number;
   readonly cuts: number;
 }
 
@@ -61,7 +61,7 @@ export function failCommands(
 ): CommandFigures {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-commands-'));
   const disk = new FaultyDisk();
-  const figures = { runs: 0, done: 0, refused: 0, cuts: 0 };
+  const figures = { runs: 0, done: 0, rejected: 0, cuts: 0 };
   const run = (words: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Ended => {
     const all = [...program, ...words, '--native-cache', join(root, 'native')];
     return spawnSync(process.execPath, all, { cwd, env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' });
@@ -83,7 +83,7 @@ export function failCommands(
           disk.failSyncs(first, count);
           const ended = run(command.words, disk.folder, disk.environment);
           figures.runs++;
-          figures[ended.status === 0 ? 'done' : 'refused']++;
+          figures[ended.status === 0 ? 'done' : 'rejected']++;
           const say = (text: string): void =>
             report(
               `${command.words.join(' ')} (${command.before}), ${count} syncs from ${first} on, ended with ${ended.status}: ${text}`,

@@ -18,7 +18,7 @@ export interface EioFigures {
   readonly windows: number;
   readonly writes: number;
   /** Writes that were answered 5xx. */
-  readonly refused: number;
+  readonly rejected: number;
   /** Servers that said why they end. */
   readonly ended: number;
   /** Starts and commands that said why they failed, and those that came through all the same. */
@@ -71,8 +71,8 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
     server.child.kill('SIGTERM');
     await gone;
     await requireHealthy(healthy, disk.folder);
-    const rejection = [...observer.refused.values()].reduce((sum, number) => sum + number, 0);
-    return { ...count, writes: observer.acknowledged.size, refused: rejection };
+    const rejection = [...observer.rejected.values()].reduce((sum, number) => sum + number, 0);
+    return { ...count, writes: observer.acknowledged.size, rejected: rejection };
   } finally {
     if (server.child.exitCode === null) server.child.kill('SIGKILL');
     await healthy.end();

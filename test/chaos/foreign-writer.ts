@@ -20,14 +20,14 @@ export interface WriterFigures {
   readonly reads: number;
   readonly writes: number;
   /** Writes that were answered 503. */
-  readonly refused: number;
+  readonly rejected: number;
   readonly slowestReadMilliseconds: number;
   readonly slowestWriteMilliseconds: number;
 }
 
 /** Milliseconds that a write waits, and what an answer may take besides on a busy machine. */
 const timeout = 10_000;
-const allowance = 3000;
+const marginMs = 3000;
 
 const sqlite = JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'));
 const open = `const db = new (require(${sqlite}))(process.argv[1]); db.pragma('busy_timeout = 60000');`;
@@ -82,7 +82,7 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
       changes: reports.changes,
       reads,
       writes: observer.acknowledged.size,
-      refused: observer.refused.get(503) ?? 0,
+      rejected: observer.rejected.get(503) ?? 0,
       slowestReadMilliseconds: slowest,
       slowestWriteMilliseconds: slowestWrite,
     };
@@ -109,7 +109,7 @@ async function read(
     const { native_name: name } = (await response.json()) as { native_name: string };
     if (response.status !== 200) throw new Error(`A read beside another writer is answered ${response.status}`);
     if (before !== '' && numberOf(name) < numberOf(before)) throw new Error(`A read tells ${name} after ${before}`);
-    if (slowest > allowance) throw new Error(`A read beside another writer took ${slowest} ms`);
+    if (slowest > marginMs) throw new Error(`A read beside another writer took ${slowest} ms`);
     reads++;
     await pause(20);
   }
@@ -125,7 +125,7 @@ async function write(observer: Observer, url: string, isOver: () => boolean): Pr
     slowest = Math.max(slowest, Math.round(performance.now() - begun));
     if (status !== 201 && (status !== 503 || headers.get('retry-after') === null))
       throw new Error(`A write beside another writer is answered ${status}`);
-    if (slowest > timeout + allowance) throw new Error(`A write beside another writer took ${slowest} ms`);
+    if (slowest > timeout + marginMs) throw new Error(`A write beside another writer took ${slowest} ms`);
     await pause(20);
   }
   return slowest;

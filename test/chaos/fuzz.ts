@@ -62,7 +62,7 @@ export async function fuzz({
   const senders = await Senders.create(target);
   await senders.furnish();
   const objects = await objectsOf(document, target);
-  const maker = new RequestMaker(document, objects, senders.count, seed, await senders.kept());
+  const maker = new RequestMaker(document, objects, senders.count, seed, await senders.protectedUrls());
   const run = new Run(target, senders, slow, report);
   let next = first;
   const work = async (): Promise<void> => {

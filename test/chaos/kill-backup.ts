@@ -21,7 +21,7 @@ export interface RestoreFigures {
   readonly kills: number;
   readonly whole: number;
   /** Starts of a server that were refused, for there was no database yet. */
-  readonly refused: number;
+  readonly rejected: number;
 }
 
 /** Rows of 400 bytes, for what is done to take long enough to be killed. */
@@ -128,7 +128,7 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
       await observer.requireAll(server.url);
       await server.stop();
     }
-    return { kills, whole, refused: rejection };
+    return { kills, whole, rejected: rejection };
   });
 
 /** Throws where a server serves what a killed restore has left. */

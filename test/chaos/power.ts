@@ -23,7 +23,7 @@ export interface PowerFigures {
   readonly ended: number;
   /** Writes that were acknowledged, and those that were not, with starts that failed. */
   readonly writes: number;
-  readonly refused: number;
+  readonly rejected: number;
   /** Times at which syncs failed for a while. */
   readonly windows: number;
   /** Cuts after which acknowledged writes are missing, and after which the database is damaged. */
@@ -49,7 +49,7 @@ export async function losePower(
 ): Promise<PowerFigures> {
   const disk = new FaultyDisk();
   const written: Written[] = [];
-  const count = { servers: 0, ended: 0, refused: 0, windows: 0 };
+  const count = { servers: 0, ended: 0, rejected: 0, windows: 0 };
   try {
     let server: Serving | undefined = await serveOn(disk, program);
     const began = disk.position;
@@ -59,11 +59,11 @@ export async function losePower(
       server ??= await serveOn(disk, program).catch(() => undefined);
       if (server?.token === undefined) {
         // A start that fails, or the login after it, is done again.
-        count.refused++;
+        count.rejected++;
         await killed(server);
       } else {
         count.servers++;
-        count.refused += await writeTo(
+        count.rejected += await writeTo(
           server,
           disk,
           written,

@@ -14,7 +14,7 @@ const serverOf = (response: Response): string | undefined => response.headers.ge
 /** Seconds in which clients write through the follower. */
 const lasts = 15;
 /** Seconds that what is missing may be older than the kill: Litestream's two, and a copy that the kill cut short. */
-const mostMissing = 2;
+const maxMissing = 2;
 
 export interface FollowFigures {
   /** Writes through the follower, each of which was read there after it. */
@@ -70,7 +70,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
     const present = await observer.customers(promoted.url);
     const gone = [...acknowledged].filter(([uuid]) => !present.has(uuid)).map(([, instant]) => instant);
     const milliseconds = Math.round(killed - Math.min(killed, ...gone));
-    if (milliseconds > mostMissing * 1000)
+    if (milliseconds > maxMissing * 1000)
       throw new Error(
         `Of the promoted copy ${gone.length} writes are missing, from ${milliseconds} ms before the kill on`,
       );

@@ -32,8 +32,8 @@ export async function replica({ minutes, rounds, report }: Given): Promise<Recor
   return {
     ...figures,
     [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
-    'of them refused': long.refused,
+    'of them refused': long.rejected,
     'new beginnings of Litestream': long.beginnings,
-    'bytes of the log at its longest': long.longestLog,
+    'bytes of the log at its longest': long.maxLogBytes,
   };
 }

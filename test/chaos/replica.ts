@@ -24,7 +24,7 @@ export const writers = 16;
 /** Seconds of a drill. */
 export const drillLasts = 15;
 /** Seconds before the kill in which what is missing may have been acknowledged. */
-const mostMissing = 2;
+const maxMissing = 2;
 
 type Target = 'file' | 's3';
 
@@ -150,18 +150,18 @@ export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
     const gone = await missing(works);
     const first = Math.min(killed, ...gone.map((uuid) => acknowledged.get(uuid) ?? 0));
     const figures = { writes: acknowledged.size, missing: gone.length, milliseconds: Math.round(killed - first) };
-    if (figures.milliseconds > mostMissing * 1000)
+    if (figures.milliseconds > maxMissing * 1000)
       throw new Error(`Writes are missing that were acknowledged long before: ${JSON.stringify(figures)}`);
     return figures;
   });
 
 export interface LongFigures {
   readonly writes: number;
-  readonly refused: number;
+  readonly rejected: number;
   /** How often Litestream had to begin with a new whole copy. */
   readonly beginnings: number;
   /** Bytes of the write-ahead log at its longest. */
-  readonly longestLog: number;
+  readonly maxLogBytes: number;
 }
 
 /** Lets clients write for so many seconds with nobody killed. Rejects when anything is missing in the copy. */
@@ -170,20 +170,20 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
     target,
     async (works) => {
       const { acknowledged, program, replicating, server, observer } = works;
-      let longestLog = 0;
+      let maxLogBytes = 0;
       const look = setInterval(() => {
-        longestLog = Math.max(longestLog, statSync(join(program.folder, 'data/tenantry.db-wal')).size);
+        maxLogBytes = Math.max(maxLogBytes, statSync(join(program.folder, 'data/tenantry.db-wal')).size);
       }, 200);
       await write(works, pause(seconds * 1000));
       clearInterval(look);
       // So long as Litestream says that anything may be missing.
-      await pause(2 * mostMissing * 1000);
+      await pause(2 * maxMissing * 1000);
       await server.stop();
       await endBy(replicating.process, 'SIGINT');
       const gone = await missing(works);
       if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
-      const rejection = [...observer.refused.values()].reduce((sum, count) => sum + count, 0);
-      return { writes: acknowledged.size, refused: rejection, beginnings: beginnings(works), longestLog };
+      const rejection = [...observer.rejected.values()].reduce((sum, count) => sum + count, 0);
+      return { writes: acknowledged.size, rejected: rejection, beginnings: beginnings(works), maxLogBytes };
     },
     words,
   );

@@ -32,7 +32,7 @@ test('a backup that is killed leaves no half file and no harm', async () => {
 });
 
 test('a folder in which a restore is killed holds all or is not served', async () => {
-  const { kills, refused: rejection, whole } = await killRestores(3, rows);
+  const { kills, rejected: rejection, whole } = await killRestores(3, rows);
   assert.is(whole + rejection, 3);
   assert.ok(kills > 0);
 });

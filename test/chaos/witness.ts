@@ -62,7 +62,7 @@ export class Observer {
   /** Names of the customers that were acknowledged, by uuid. */
   readonly acknowledged: Map<string, string>;
   /** Answers other than 201, by status. */
-  readonly refused = new Map<number, number>();
+  readonly rejected = new Map<number, number>();
 
   constructor(
     readonly token: string,
@@ -93,7 +93,7 @@ export class Observer {
     });
     const { uuid } = (await response.clone().json()) as { uuid?: string };
     if (response.status === 201 && uuid !== undefined) this.acknowledged.set(uuid, name);
-    else this.refused.set(response.status, (this.refused.get(response.status) ?? 0) + 1);
+    else this.rejected.set(response.status, (this.rejected.get(response.status) ?? 0) + 1);
     return response;
   }
 

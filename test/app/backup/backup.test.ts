@@ -248,9 +248,9 @@ test('a backup that is interrupted leaves nothing', async () => {
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
   await inTheMiddle(['backup', 'c'], 'SIGTERM', async () => {
-    const isThere = existsSync(path('c'));
-    outcomes.add(isThere);
-    assert.equal(readdirSync(program.folder).sort(), isThere ? ['b', 'c', 'data'] : ['b', 'data']);
+    const exists = existsSync(path('c'));
+    outcomes.add(exists);
+    assert.equal(readdirSync(program.folder).sort(), exists ? ['b', 'c', 'data'] : ['b', 'data']);
     rmSync(path('c'), { force: true });
   });
   assert.is(outcomes.size, 2, 'both were seen');
@@ -417,9 +417,9 @@ test('a restore that is killed leaves no database or a whole one, and can be giv
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
   await inTheMiddle(['restore', 'b', '--data', 'c'], 'SIGKILL', async () => {
-    const isThere = existsSync(path('c/tenantry.db'));
-    outcomes.add(isThere);
-    if (!isThere) assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
+    const exists = existsSync(path('c/tenantry.db'));
+    outcomes.add(exists);
+    if (!exists) assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
     assert.equal(await run(['doctor', '--data', 'c']), { code: 0, stdout: 'no problems\n', stderr: '' });
     assert.ok(readFileSync(path('c/secret.key')).equals(readFileSync(path('data/secret.key'))));
     rmSync(path('c'), { recursive: true });

@@ -16,7 +16,7 @@ export interface Comparison {
 export type Measure = (folder: string) => Promise<readonly Comparison[]>;
 
 /** The medians of two pieces of work that take turns, so that whatever else the machine does concerns both. Each answers its figure. */
-export async function inTurns(
+export async function alternate(
   rounds: number,
   decision: () => number | Promise<number>,
   without: () => number | Promise<number>,

@@ -4,7 +4,7 @@ import { openLog } from '../../../src/kernel/log.ts';
 import { turn, used } from './comparison.ts';
 import type { Way } from './lines.ts';
 
-const turns = 2000;
+const writesPerThread = 2000;
 const linesATurn = 30;
 const { log, close } = openLog('info');
 const direct = pino({ level: 'info', base: null }, destination({ fd: 2, sync: false }));
@@ -33,9 +33,9 @@ for (let i = 0; i < 200; i++) {
   await turn();
 }
 const before = used();
-for (let i = 0; i < turns; i++) {
+for (let i = 0; i < writesPerThread; i++) {
   write30(i * linesATurn);
   await turn();
 }
-process.stdout.write(String((used() - before) / (turns * linesATurn)));
+process.stdout.write(String((used() - before) / (writesPerThread * linesATurn)));
 close();

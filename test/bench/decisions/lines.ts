@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { compiled } from '../../support/compiled.ts';
-import { inTurns, type Measure } from './comparison.ts';
+import { alternate, type Measure } from './comparison.ts';
 
 const program = compiled(new URL('lines-writer.ts', import.meta.url));
 const rounds = 7;
@@ -16,7 +16,7 @@ export const lines: Measure = async () => [
     page: 'log-lines',
     what: 'A log line, gathered, against writing each alone',
     unit: 'µs',
-    ...(await inTurns(
+    ...(await alternate(
       rounds,
       () => microseconds('gathered'),
       () => microseconds('one by one'),

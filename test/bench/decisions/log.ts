@@ -18,7 +18,7 @@ import { all, raw, sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { logFile, seedLog } from '../events-seed.ts';
 import { median } from '../report.ts';
-import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
+import { alternate, type Comparison, type Measure, microsecondsEach, used } from './comparison.ts';
 
 const events = 200_000;
 
@@ -73,7 +73,7 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
     if (planned().join() !== plain().join()) throw new Error('The two pages differ');
     // As after a write, so that no count is remembered.
     const fresh = (): number => microsecondsEach(3, () => [db.versions.changedAll(), planned()]) / 1000;
-    const figures = await inTurns(3, fresh, () => microsecondsEach(1, plain) / 1000);
+    const figures = await alternate(3, fresh, () => microsecondsEach(1, plain) / 1000);
     return { page: 'event-query-plans', what, unit: 'ms', ...figures };
   };
   const among = `${events.toLocaleString('en')} events`;
@@ -138,7 +138,7 @@ async function entering(file: string): Promise<Comparison[]> {
       });
       db.commit();
     }) / size;
-  const figures = await inTurns(
+  const figures = await alternate(
     5,
     () => enter(128),
     () => enter(1),

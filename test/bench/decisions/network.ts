@@ -18,7 +18,7 @@ import { PasswordHasher } from '../../../src/kernel/security/passwords.ts';
 import { certificateText } from '../../support/identity-provider.ts';
 import { providerKeys } from '../../support/saml-keys.ts';
 import { median } from '../report.ts';
-import { inTurns, type Measure, turn, used } from './comparison.ts';
+import { alternate, type Measure, turn, used } from './comparison.ts';
 
 const rounds = 5;
 /** How long the machine waits for name servers that are silent, in milliseconds; real ones take some hundred times as long. */
@@ -34,7 +34,7 @@ export const network: Measure = async () => [
     page: 'silent-name-servers',
     what: `A name behind ${silentNames} silent ones, of ${timeout} ms each`,
     unit: 'ms',
-    ...(await inTurns(
+    ...(await alternate(
       rounds,
       () => {
         const machine = machineResolver();
@@ -47,7 +47,7 @@ export const network: Measure = async () => [
     page: 'password-queue',
     what: `Asking for a file while ${logins} passwords are checked`,
     unit: 'ms',
-    ...(await inTurns(
+    ...(await alternate(
       rounds,
       async () => {
         const hasher = new PasswordHasher();
@@ -64,7 +64,7 @@ export const network: Measure = async () => [
     page: 'password-queue',
     what: 'What the time of a refusal tells about a user who is not there',
     unit: 'ms',
-    ...(await inTurns(
+    ...(await alternate(
       rounds,
       () => difference(true),
       () => difference(false),
@@ -74,7 +74,7 @@ export const network: Measure = async () => [
     page: 'deliveries-per-turn',
     what: `The longest turn while ${dueQueues} deliveries are begun, ${beginning} µs each`,
     unit: 'ms',
-    ...(await inTurns(rounds, longestTurn, allAtOnce)),
+    ...(await alternate(rounds, maxTurn, allAtOnce)),
   },
   {
     page: 'checks-in-a-thread',
@@ -113,17 +113,17 @@ async function compareChecking(): Promise<{ decision: number; without: number }>
   const here = async (): Promise<unknown> => checkLogout(input);
   const [there, same] = [await inThread(), await here().catch(rejection)];
   if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);
-  const figures = await inTurns(
+  const figures = await alternate(
     rounds,
-    () => longestWait(inThread),
-    () => longestWait(() => here().catch(rejection)),
+    () => maxWait(inThread),
+    () => maxWait(() => here().catch(rejection)),
   );
   await thread.close();
   return figures;
 }
 
 /** The longest time, in milliseconds, in which the event loop does not come to what waits. */
-async function longestWait(work: () => Promise<unknown>): Promise<number> {
+async function maxWait(work: () => Promise<unknown>): Promise<number> {
   let isDone = false;
   let longest = 0;
   let last = performance.now();
@@ -178,7 +178,7 @@ class DueOutbox implements Outbox<{ readonly uuid: string }> {
 }
 
 /** Milliseconds of processor that the longest turn of the event loop takes while everything that is due is begun. */
-async function longestTurn(): Promise<number> {
+async function maxTurn(): Promise<number> {
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
   const deliverer = new DeliveryWorker(server.app, new DueOutbox());
   let isDone = false;

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { eventually } from '../../support/eventually.ts';
 import { startTenantry } from '../processes.ts';
-import { type Comparison, inTurns, type Measure } from './comparison.ts';
+import { alternate, type Comparison, type Measure } from './comparison.ts';
 
 const bundle = fileURLToPath(new URL('../../../dist/tenantry.mjs', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -87,7 +87,7 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
     ),
     'latin1',
   );
-  const version = await inTurns(
+  const version = await alternate(
     rounds,
     () => timeOf(folder, [bundle, '--version']),
     () => timeOf(folder, [strings, '--version']),
@@ -97,7 +97,7 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
   const programs = [bundle, strings].map((file, i) => serverProgram(folder, `serve${i}`, file, native));
   const memory = async (program: string | undefined): Promise<number> =>
     (await run(folder, [program as string])).megabytes;
-  const resident = await inTurns(
+  const resident = await alternate(
     rounds,
     () => memory(programs[0]),
     () => memory(programs[1]),
@@ -141,7 +141,7 @@ async function lateModules(
     return file;
   });
   writeFileSync(all, files.map((file) => `require(${JSON.stringify(file)});`).join('\n'));
-  const { decision: stored, without } = await inTurns(
+  const { decision: stored, without } = await alternate(
     rounds,
     () => timeOf(folder, [none]),
     () => timeOf(folder, [all]),
@@ -169,7 +169,7 @@ async function addons(folder: string): Promise<Comparison> {
   const script = serverProgram(folder, 'open', bundle, cache);
   const open = (): Promise<number> => timeOf(folder, [script]);
   mkdirSync(cache, { mode: 0o700 });
-  const figures = await inTurns(rounds, open, () => {
+  const figures = await alternate(rounds, open, () => {
     rmSync(cache, { recursive: true });
     return open();
   });
@@ -188,7 +188,7 @@ async function cachedCode(folder: string): Promise<Comparison> {
   await eventually('the code is decision', () => readdirSync(cache).some((name) => name.endsWith('.code')));
   await server.stop();
   const version = async (from: string): Promise<number> => (await run(folder, [bundle, 'version'], from)).milliseconds;
-  const figures = await inTurns(
+  const figures = await alternate(
     rounds,
     () => version(cache),
     () => version(join(folder, 'none')),

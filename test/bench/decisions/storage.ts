@@ -12,7 +12,7 @@ import { type App, newUuids } from '../../../src/kernel/app.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { median } from '../report.ts';
-import { type Comparison, inTurns, type Measure, turn, used } from './comparison.ts';
+import { alternate, type Comparison, type Measure, turn, used } from './comparison.ts';
 
 /** Rows that are there before anything is measured, so that keys are spread over many pages. */
 const present = 200_000;
@@ -115,7 +115,7 @@ async function groups(folder: string): Promise<Comparison[]> {
     }
     return 640_000 / (performance.now() - started);
   };
-  const figures = await inTurns(
+  const figures = await alternate(
     5,
     () => rate(64),
     () => rate(1),
@@ -145,7 +145,7 @@ async function savepoints(app: App): Promise<Comparison[]> {
     }
     return (used() - started) / 100 / together;
   };
-  const figures = await inTurns(
+  const figures = await alternate(
     8,
     () => work((add) => db.writeRepeatable(add, () => undefined)),
     () => work((add) => db.write(add)),
@@ -171,7 +171,7 @@ async function relaxed(folder: string): Promise<Comparison[]> {
     }
     return quantile(taken, 0.5);
   };
-  const figures = await inTurns(
+  const figures = await alternate(
     5,
     () => milliseconds(() => db.writeRelaxed(step)),
     () =>
@@ -219,7 +219,7 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
     }
     return (used() - started) / 50 / together;
   };
-  const figures = await inTurns(
+  const figures = await alternate(
     6,
     () => work('ordered'),
     () => work('random'),

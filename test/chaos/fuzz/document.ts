@@ -38,7 +38,7 @@ export interface Operation {
   /** Schemas of its body by content type; undefined: it takes none. */
   readonly body: Readonly<Record<string, Schema>> | undefined;
   /** Names of the members of what it answers, of a list of its objects. */
-  readonly answered: readonly string[];
+  readonly statuses: readonly string[];
 }
 
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
@@ -98,7 +98,7 @@ export class ApiDocument {
           method: method.toUpperCase(),
           parameters: [...shared, ...parameters].map((parameter) => this.resolved<Parameter>(parameter)),
           body,
-          answered: this.#membersOf(
+          statuses: this.#membersOf(
             this.resolved(responses?.['200'] ?? {}).content?.['application/json']?.schema ?? {},
           ),
         };

@@ -112,7 +112,7 @@ class Making {
 
   /** A member of the answer, where the parameter takes their names. */
   #chosenMember(name: string): string | undefined {
-    const { answered: responded } = this.operation;
+    const { statuses: responded } = this.operation;
     const isChoice = /^fields?$/.test(name) && responded.length > 0 && !this.#values.isOdd();
     return isChoice ? encodeURIComponent(this.dice.pick(responded)) : undefined;
   }

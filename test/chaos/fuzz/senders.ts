@@ -113,7 +113,7 @@ export class Senders {
   }
 
   /** Paths of those whom nobody is to change. */
-  async kept(): Promise<Set<string>> {
+  async protectedUrls(): Promise<Set<string>> {
     const { body } = await ask(this.target, 'GET', '/api/users/?current');
     return new Set([...this.#users.values(), ...body].map(({ url }) => new URL(url).pathname));
   }

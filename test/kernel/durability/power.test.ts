@@ -19,7 +19,7 @@ const onFaultyDisk = canFail ? test : test.skip;
 onFaultyDisk(
   'no cut of the power loses an acknowledged write, whatever sectors are torn and whichever syncs failed before',
   async () => {
-    const { damaged, losses, refused: rejection, windows, writes } = await losePower(50, 5000, [builtProgram]);
+    const { damaged, losses, rejected: rejection, windows, writes } = await losePower(50, 5000, [builtProgram]);
     assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
     assert.ok(writes > 20 && rejection > 0 && windows > 2, JSON.stringify({ writes, refused: rejection, windows }));
   },

@@ -128,7 +128,7 @@ export async function examples(steps: Steps): Promise<void> {
       await eventually('nginx answers', () =>
         works().then(
           () => true,
-          (error) => isThere(error),
+          (error) => isListening(error),
         ),
       );
       nginx.kill('SIGQUIT');
@@ -148,7 +148,7 @@ export async function examples(steps: Steps): Promise<void> {
       await eventually('Caddy answers', () =>
         works().then(
           () => true,
-          (error) => isThere(error),
+          (error) => isListening(error),
         ),
       );
       caddy.kill('SIGTERM');
@@ -208,7 +208,7 @@ export async function examples(steps: Steps): Promise<void> {
 }
 
 /** Whether a proxy has begun to listen; throws what it answered otherwise than expected. */
-function isThere(error: NodeJS.ErrnoException): boolean {
+function isListening(error: NodeJS.ErrnoException): boolean {
   if (error.code === 'ECONNREFUSED') return false;
   throw error;
 }

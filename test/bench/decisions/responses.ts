@@ -27,7 +27,7 @@ import { numberMark } from '../ask.ts';
 import { customersOf } from '../peer/customers.ts';
 import { type Load, startLoad } from '../processes.ts';
 import { seed, tokenOf } from '../seed.ts';
-import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
+import { alternate, type Comparison, type Measure, microsecondsEach, used } from './comparison.ts';
 
 const base = 'http://tenantry.example';
 const size = { name: '1,000', customers: 1000, users: 2000 };
@@ -75,7 +75,7 @@ async function together(): Promise<Comparison[]> {
   const received = (server: HttpServer): Promise<number> =>
     each(load, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ['/'], '', 64);
   try {
-    const figures = await inTurns(
+    const figures = await alternate(
       rounds,
       () => received(stored),
       () => received(without),
@@ -102,7 +102,7 @@ async function cachedTexts(folder: string): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
   try {
     for (const [what, received] of Object.entries(targetsOf(stored.app))) {
-      const figures = await inTurns(
+      const figures = await alternate(
         rounds,
         () => each(load, stored.url, received, `fresh=${numberMark}`),
         () => each(load, without.url, received, `fresh=${numberMark}`),
@@ -161,13 +161,13 @@ async function routes(): Promise<Comparison[]> {
     for (let time = 0; time < 20; time++) for (let i = 0; i < paths.length; i++) await find(i);
     return (used() - started) / 20 / paths.length;
   };
-  const figures = await inTurns(
+  const figures = await alternate(
     rounds,
     () => microsecondsEach(20 * paths.length, (i) => matches(own.find(paths[i % paths.length] as string)?.endpoint)),
     () => each(async (i) => matches((await theirs.fetch(requests[i] as (typeof requests)[number])) as Endpoint)),
   );
   const patterns = theirs.routes.map(([, pattern]) => pattern);
-  const inOneList = await inTurns(
+  const inOneList = await alternate(
     rounds,
     () => microsecondsEach(20 * paths.length, (i) => matches(own.find(paths[i % paths.length] as string)?.endpoint)),
     () =>
@@ -208,7 +208,7 @@ async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   const stored = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
   const without = (): string => JSON.stringify(peer.list(base, theirCaller, 1).items);
   if (stored() !== without()) throw new Error('The two representations differ');
-  const figures = await inTurns(
+  const figures = await alternate(
     rounds,
     () => microsecondsEach(200, stored),
     () => microsecondsEach(200, without),
@@ -222,7 +222,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
   const { db } = app;
   const { listing } = customers;
   const members = Object.entries(listing.spec.fields).flatMap(([name, field]) =>
-    field.json ? [{ name, value: field.json(`c.${name}`), shown: field.shownIf }] : [],
+    field.json ? [{ name, value: field.json(`c.${name}`), text: field.shownIf }] : [],
   );
   const compare = async (person: string, order: string): Promise<Comparison> => {
     const request = requestOf(app, callerNamed(app, person), '/api/customers/');
@@ -234,7 +234,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     const stored = (): string[] => listing.represent(request, db.values<number>(ids));
     const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
     if (stored().join() !== without().join()) throw new Error('The two pages differ');
-    const figures = await inTurns(
+    const figures = await alternate(
       rounds,
       () => microsecondsEach(20, stored),
       () => microsecondsEach(20, without),
@@ -251,7 +251,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
 
 async function counts({ db }: App): Promise<Comparison[]> {
   const query = sql`SELECT count(*) FROM project p WHERE p.name LIKE ${'%site%'}`;
-  const figures = await inTurns(
+  const figures = await alternate(
     rounds,
     () => microsecondsEach(50, () => db.count(query)),
     () => microsecondsEach(50, () => db.value<number>(query)),
@@ -264,7 +264,7 @@ async function documents({ app, url }: Server): Promise<Comparison[]> {
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
   for (const [what, received] of Object.entries(targetsOf(app))) {
-    const figures = await inTurns(
+    const figures = await alternate(
       rounds,
       () => each(load, url, received, 'fresh=0'),
       () => each(load, url, received, `fresh=${numberMark}`),
