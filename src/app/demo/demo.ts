@@ -1,32 +1,29 @@
+import { linkTemplateProblem } from '../../accounts/invitations/link-template.ts';
 import type { App } from '../../kernel/app.ts';
-import { day, isoTime } from '../../kernel/clock.ts';
+import { day, hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { present } from '../../kernel/present.ts';
-import { planAccounts } from './accounts.ts';
-import { planApps } from './apps.ts';
-import { planContacts, settlePastMails } from './contacts.ts';
+import history from './history.json' with { type: 'json' };
 import { planHistory } from './history.ts';
-import { Inventory } from './inventory.ts';
-import { planMachines } from './machines.ts';
-import { planMeasurements } from './measurements.ts';
-import type { Scenario } from './memberships.ts';
-import { span } from './plan.ts';
-import { planLastHour } from './recent-activity.ts';
+import people from './people.json' with { type: 'json' };
+import { Plan, span } from './plan.ts';
+import scripts from './resources.json' with { type: 'json' };
+import { planResources } from './resources.ts';
+import { type Account, Story } from './script.ts';
 import { Seed } from './seed.ts';
 import { fillFrom, fittingSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
-import { buildWorld, type Person, type World } from './world.ts';
+import { buildWorld } from './world.ts';
 
-/** What the world comes from unless a command names another text. */
+/** The text that the random data follows from, unless the command names another one. */
 const defaultSeed = 'tenantry';
 
-/** The password of everybody in the demonstration world. */
+/** The password of all people of the sample data. */
 export const demoPassword = 'demo-world-1';
 
 /**
- * Fills a database without customers with a believable world and its two years of history; answers what to tell the
+ * Fills a database that has no customers with sample data and its history of two years; resolves with a report for the
  * operator. The same seed at the same instant gives the same data, uuids included. Rejects with a sentence, and changes
- * nothing, when there are customers already.
+ * nothing, when customers exist.
  */
 export async function demo(app: App, seed = defaultSeed): Promise<string> {
   const { db, log, passwords } = app;
@@ -39,62 +36,78 @@ export async function demo(app: App, seed = defaultSeed): Promise<string> {
     db.store();
   } else await seedByHistory(app, hash, seed);
   log.debug({ source: snapshot ? 'snapshot' : 'history' }, 'sample data stored');
-  return demoReport(app, seed);
+  return demoReport(app);
 }
 
 /** Fills a database by the requests of two years, each at its instant; `hash` is that of the password. */
 export async function seedByHistory(app: App, hash: string, seed = defaultSeed): Promise<void> {
   const { clock, db } = app;
-  const password = { text: demoPassword, hash };
   const now = clock.now();
   const world = buildWorld(new Seed(`${seed} world`));
-  const plan = planHistory(world, now, new Seed(`${seed} history`), password);
-  planEstate({ world, plan, seed: new Seed(`${seed} services`) });
-  planContacts({ world, plan, seed: new Seed(`${seed} contacts`) });
+  const historySeed = new Seed(`${seed} history`);
+  const plan = new Plan(now, historySeed);
+  const projects = Object.fromEntries(
+    Object.values(world.organisations).flatMap((each) => each.projects.map((project) => [project.name, project])),
+  );
+  const accounts: Record<string, Account> = {};
+  const staff = {
+    /** One of the two administrators, drawn when a request is sent. */
+    get any() {
+      return world.team[historySeed.below(2)];
+    },
+  };
+  const root = { ...world, staff, accounts, projects, now, latest: plan.latest, linkTemplate: linkTemplateOf(app) };
+  const story = new Story(plan, historySeed, root, history);
+  planHistory(story, world, { text: demoPassword, hash });
+  planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), world, projects, accounts);
+  story.play('contacts');
   await db.whole(async () => {
     const past = new TimeMachine(app, new Seed(`${seed} uuids`), now - (span + 1) * day);
     await plan.run(past);
     db.write(() => {
       settlePastMails(app, now);
-      past.close(world.people);
+      past.close(Object.values(world.people));
     });
   });
 }
 
-/** Whether there is anything that the demonstration world would be mixed with. */
-export const hasCustomers = ({ db }: App): boolean => db.value(sql`SELECT 1 FROM customer`) !== undefined;
-
-/** Plans what customers have at providers. */
-function planEstate(story: Scenario): void {
-  const estate = new Inventory(story, planAccounts(story));
-  planMachines(estate);
-  planApps(estate);
-  planMeasurements(estate);
-  planLastHour(estate);
+/** The link of invitations; undefined where they may lead to certain hosts only, none of which is known to have a page for them. */
+function linkTemplateOf({ config }: App): string | undefined {
+  const template = `${config.base_url ?? 'https://console.tenantry.example'}/#/invitation/{uuid}/`;
+  return linkTemplateProblem(template, config) === undefined ? template : undefined;
 }
 
-/** What to tell whoever looks around in the world of a seed: what there is, and logins to try. */
-export function demoReport({ db }: App, seed = defaultSeed): string {
-  const world = buildWorld(new Seed(`${seed} world`));
+/** Marks the mails of the history as sent: nothing is mailed to people who do not exist. */
+function settlePastMails({ db }: App, now: number): void {
+  db.run(sql`
+    UPDATE invitation_mail SET status = 'delivered', attempts = 1, next_attempt = NULL, finished = created, secret = NULL
+    WHERE status = 'pending' AND created <= ${now - hour}`);
+}
+
+/** Whether the database has data that sample data must not be mixed with. */
+export const hasCustomers = ({ db }: App): boolean => db.value(sql`SELECT 1 FROM customer`) !== undefined;
+
+/** Reports to the operator how much sample data there is, and lists logins to try. */
+export function demoReport({ db }: App): string {
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
-  const lines = loginsToTry(world).map(([person, who]) => `  ${person.username.padEnd(22)} ${who}`);
   return `${[
     `The demonstration world is ready: ${count('customer')} customers, ${count('project')} projects, ${count('user')} users, ${count('ssh_key')} SSH keys,`,
     `${count('service_settings')} provider accounts, ${count('resource')} resources and ${count('event')} events since ${since}.`,
     '',
     `Logins to try, all with the password ${demoPassword}`,
     '',
-    ...lines,
+    ...Object.entries(people.logins).map(([username, role]) => `  ${username.padEnd(22)} ${role}`),
   ].join('\n')}\n`;
 }
 
-/** Logins to try in the world of a seed, for programs. */
-export const demoLogins = (
-  seed = defaultSeed,
-): { readonly password: string; readonly logins: readonly { readonly username: string; readonly role: string }[] } => ({
+/** The logins to try, for programs. */
+export const demoLogins = (): {
+  readonly password: string;
+  readonly logins: readonly { readonly username: string; readonly role: string }[];
+} => ({
   password: demoPassword,
-  logins: loginsToTry(buildWorld(new Seed(`${seed} world`))).map(([{ username }, role]) => ({ username, role })),
+  logins: Object.entries(people.logins).map(([username, role]) => ({ username, role })),
 });
 
 const counts = {
@@ -102,26 +115,8 @@ const counts = {
   project: sql`SELECT count(*) FROM project`,
   user: sql`SELECT count(*) FROM user`,
   service_settings: sql`SELECT count(*) FROM service_settings`,
-  // What is being deleted is gone by the time that anyone counts.
+  // Resources that are being deleted are gone before anyone counts them.
   resource: sql`SELECT count(*) FROM resource WHERE NOT is_part AND state NOT IN ('Deletion Scheduled', 'Deleting')`,
   ssh_key: sql`SELECT count(*) FROM ssh_key`,
   event: sql`SELECT count(*) FROM event`,
 };
-
-function loginsToTry({ organisations, partners, team }: World): (readonly [Person, string])[] {
-  const { facts, people } = present(organisations[0]);
-  const { name } = facts.fields;
-  const project = facts.projects[0]?.name;
-  return [
-    [present(team[0]), 'staff: sees and does everything'],
-    [present(team[2]), 'global support: sees everything'],
-    [present(partners[0]), 'owner of three customers'],
-    [present(people[0]), `owner of ${name}`],
-    [present(people[2]), `support of ${name}`],
-    [present(people[3]), `manager of the project ${project}`],
-    [present(people[4]), `administrator of the project ${project}`],
-    [present(partners[1]), 'member of three projects of three customers'],
-    [present(partners[2]), 'support of a project, for three more days'],
-    [present(partners[8]), 'no role anywhere'],
-  ];
-}

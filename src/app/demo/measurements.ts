@@ -1,48 +1,51 @@
 import { day, minute } from '../../kernel/clock.ts';
-import { present } from '../../kernel/present.ts';
-import type { DemoResource, Inventory } from './inventory.ts';
-import { monthName, monthOf } from './months.ts';
+import type { Resource, Story } from './script.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
 import type { Person } from './world.ts';
 
-const longest = 12;
+const maxMonths = 12;
 const longestMonth = 31 * day;
-const agreed = 99.5;
-/** How long before now a probe has reported for the last time. */
+const agreed_value = 99.5;
+/** How long before now the monitoring has reported for the last time. */
 export const sinceMeasured = 110 * minute;
 
-/** What a probe of staff has told of every resource: SLA of its last months, and the present values of what is watched. */
-export function planMeasurements({ story: { plan, seed, world }, things }: Inventory): void {
-  const by = present(world.team[1]);
+/** Plans the report of a monitoring system, by staff: the SLA of the last months, and the current values, of each resource. */
+export function planMeasurements({ plan, resources, seed }: Story, by: Person): void {
   plan.at(plan.now - sinceMeasured, (past) => {
-    const present = things.filter(({ gone, url }) => url !== '' && gone > plan.latest);
-    // Every twelfth is not watched.
-    for (const thing of present.filter((_, n) => n % 12 !== 11)) measure(past, thing, by, seed);
+    const current = resources.filter(({ gone, url }) => url !== '' && gone > plan.latest);
+    // Every twelfth is not monitored.
+    for (const resource of current.filter((_, n) => n % 12 !== 11)) measure(past, resource, by, seed);
   });
 }
 
-function measure(past: TimeMachine, thing: DemoResource, by: Person, seed: Seed): void {
-  const scope = thing.url;
+function measure(past: TimeMachine, { at, path, url: scope }: Resource, by: Person, seed: Seed): void {
   const now = past.app.clock.now();
-  for (const period of lastMonths(thing.made, now)) {
+  // A month counts for the time that has passed, not by the calendar, so that their number does not depend on the date.
+  const months = Math.min(maxMonths, 1 + Math.floor((now - at) / longestMonth));
+  for (let month = monthOf(now) - months + 1; month <= monthOf(now); month++) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;
-    past.send('PUT', '/api/resource-sla/', { by, body: { scope, period, value, agreed_value: agreed } });
+    past.send('PUT', '/api/resource-sla/', { by, body: { scope, period: monthName(month), value, agreed_value } });
   }
-  const items = thing.isMachine ? ['cpu_usage', 'ram_usage', 'disk_usage'] : ['response_time'];
-  for (const name of items) {
-    past.send('PUT', '/api/monitoring-items/', {
-      by,
-      body: { scope, name, value: thing.isMachine ? seed.below(1000) / 10 : 20 + seed.below(400) },
-    });
+  const isMachine = /-(instances|droplets)$/.test(path);
+  for (const name of isMachine ? ['cpu_usage', 'ram_usage', 'disk_usage'] : ['response_time']) {
+    const value = isMachine ? seed.below(1000) / 10 : 20 + seed.below(400);
+    past.send('PUT', '/api/monitoring-items/', { by, body: { scope, name, value } });
   }
 }
 
-/**
- * The last months up to now as `YYYY-MM`, as many as surely lie after the instant: how many depends on the time that has
- * passed alone, not on the calendar.
- */
-function lastMonths(from: number, now: number): string[] {
-  const count = Math.min(longest, 1 + Math.floor((now - from) / longestMonth));
-  return Array.from({ length: count }, (_, n) => monthName(monthOf(now) - count + 1 + n));
+/** The month of an instant, counted from January of the year 0. */
+export function monthOf(instant: number): number {
+  const date = new Date(instant / 1000);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** A month as `YYYY-MM`. */
+export const monthName = (month: number): string =>
+  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+
+/** The number of a month that is written as `YYYY-MM`; undefined for any other text. */
+export function parseMonth(text: string): number | undefined {
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  return year === undefined ? undefined : Number(year) * 12 + Number(month) - 1;
 }

@@ -9,8 +9,7 @@ import { encryptedColumns } from '../data/encryption.ts';
 import { type Column, rowsOf, type StoredValue, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';
 import { seedByHistory } from './demo.ts';
-import { sinceMeasured } from './measurements.ts';
-import { monthOf, parseMonth } from './months.ts';
+import { monthOf, parseMonth, sinceMeasured } from './measurements.ts';
 import { reference } from './plan.ts';
 import { type DemoSnapshot, mark, type StoredColumn, type UuidLine } from './snapshot.ts';
 

@@ -14,8 +14,7 @@ import { builtIn } from '../compose/providers.ts';
 import { encryptedColumns } from '../data/encryption.ts';
 import { columnList, quoted } from '../export/tables.ts';
 import { settingNames, settings } from '../settings.ts';
-import { sinceMeasured } from './measurements.ts';
-import { monthName, monthOf } from './months.ts';
+import { monthName, monthOf, sinceMeasured } from './measurements.ts';
 
 /**
  * How the values of a column are stored: as they are; as the difference from the value above; as the difference from the instant

@@ -1,0 +1,77 @@
+import { day, minute } from '../../kernel/clock.ts';
+import { present } from '../../kernel/present.ts';
+import accountFacts from './accounts.json' with { type: 'json' };
+import estate from './estate.json' with { type: 'json' };
+import { planMeasurements } from './measurements.ts';
+import type { Account, Resource, Story } from './script.ts';
+import type { Project, World } from './world.ts';
+
+/** Plans what customers have at providers; `accounts` and `projects` are those of the scripts, the former to be filled. */
+export function planResources(
+  story: Story,
+  world: World,
+  projects: Readonly<Record<string, Project>>,
+  accounts: Record<string, Account>,
+): void {
+  const { plan, seed } = story;
+  for (const [n, [key, facts]] of Object.entries(accountFacts).entries()) {
+    const account = accountOf(story, world, facts, n + 1);
+    accounts[key] = account;
+    story.play('new account', { account });
+  }
+  story.play('certifications');
+  for (const organisation of Object.values(world.organisations)) {
+    const publicKey = seed.publicKey(`deploy@${organisation.contact.domain}`);
+    story.play('deploy key', { organisation, publicKey });
+  }
+  for (const [projectName = '', accountName = '', script = '', key] of estate) {
+    const [project, account] = [present(projects[projectName]), present(accounts[accountName])];
+    const from = Math.max(account.begins, project.begins) + 3 * day;
+    const until = plan.latest - 2 * day;
+    story.play(script, { project, account, key, from, until, third: from + (until - from) / 3 });
+  }
+  planMeasurements(story, present(world.team[1]));
+  plan.at(plan.now - 25 * minute, (past) => past.synchronise());
+  const { droplets } = accounts;
+  story.play('last hour', { resting: restingDroplets(story.resources.filter(({ account }) => account === droplets)) });
+}
+
+interface AccountFacts {
+  readonly type: string;
+  readonly prefix: string;
+  readonly name: string;
+  /** The customer that has it alone; without one, it is shared with all. */
+  readonly customer?: string;
+  /** When it is created, of shared accounts. */
+  readonly created?: string;
+  readonly options?: object;
+}
+
+/**
+ * An account at the simulator, which has no latency while the history runs. Its inventory follows from a number: the uuid, from
+ * which it would follow otherwise, contains the time.
+ */
+function accountOf(story: Story, world: World, facts: AccountFacts, simulator_seed: number): Account {
+  const customer = facts.customer === undefined ? undefined : present(world.organisations[facts.customer]);
+  const account = {
+    ...facts,
+    customer,
+    body: { name: facts.name, simulator_latency: '0', simulator_seed, ...facts.options },
+    by: present((customer?.people ?? world.team)[0]),
+    begins: story.instant(facts.created ?? 'customer/begins + 10d .. customer/begins + 40d', { customer }),
+    url: '',
+    response: { settings: '' },
+    get settings(): string {
+      return customer ? this.response.settings : this.url;
+    },
+  };
+  return account;
+}
+
+/** Droplets that run with nothing planned for them, one of each project before the second of any. */
+function restingDroplets(resources: readonly Resource[]): Resource[] {
+  const resting = resources.filter(({ isUntouched, path }) => isUntouched && path === 'digitalocean-droplets');
+  const rank = (droplet: Resource): number =>
+    resting.filter(({ project }) => project === droplet.project).indexOf(droplet);
+  return resting.sort((a, b) => rank(a) - rank(b));
+}

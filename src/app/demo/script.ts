@@ -1,0 +1,311 @@
+/**
+ * Scripts describe the history of the sample data as JSON: lists of steps by name, each of which plans requests to the API.
+ *
+ * A step runs unless its condition fails: `if` and `unless` name a value of the scope, and `oneIn` draws. Then it may set
+ * variables (`let`: instants, or random picks from lists), run other steps (`do`, for `each` item of a list, and `with` more
+ * variables), or plan one thing:
+ * - `send`: a request by a person (`by`; default: the owner of the project), the response of which `fills` an object of the
+ *   scope or is stored `as` a variable. `sets` stores its instant. `on` names the resource that it changes.
+ * - `make`: a resource of a provider, with tags; `fields` are what its type requires besides a name and the link to its project.
+ * - `grant`: a role `to` a person `in` a customer or project, until it `expires`, or until the instant `ends`.
+ *
+ * Names are paths in the scope: `project/owner`. In texts they stand in braces; an object in a request is sent as its link.
+ * `{ "offer": "images", "name": … }` is the link of what the provider account offers, `find` names objects of lists.
+ * Instants: `now - 3m`, `6d ago` (in office hours), `project/begins + 1h..30h` and `project/begins .. latest` (random).
+ */
+import { day, hour, isoTime, minute, second } from '../../kernel/clock.ts';
+import type { Method } from '../../kernel/collection/endpoint.ts';
+import { present } from '../../kernel/present.ts';
+import type { Plan } from './plan.ts';
+import type { Seed } from './seed.ts';
+import type { Answer, TimeMachine } from './time-machine.ts';
+import type { Handle, Organisation, Person, Project } from './world.ts';
+
+/** An account at a provider. */
+export interface Account extends Handle {
+  readonly name: string;
+  /** First segment of its paths. */
+  readonly prefix: string;
+  /** Creates it: its owner, or staff. */
+  readonly by: Person;
+  readonly begins: number;
+  /** Link of its settings. */
+  readonly settings: string;
+}
+
+/** A resource of the sample data. */
+export interface Resource extends Handle {
+  readonly account: Account;
+  readonly project: Project;
+  /** First segment of its path. */
+  readonly path: string;
+  readonly name: string;
+  /** When it is created, and when it is deleted. */
+  readonly at: number;
+  gone: number;
+  /** Whether nothing is planned for it after its creation. */
+  isUntouched: boolean;
+}
+
+/** Variables by name. */
+type Scope = Record<string, unknown>;
+
+interface Step {
+  readonly if?: string;
+  readonly unless?: string;
+  readonly oneIn?: number;
+  readonly let?: Readonly<Record<string, string | { readonly pick: readonly unknown[] }>>;
+  readonly each?: string | readonly unknown[];
+  readonly do?: string | readonly Step[];
+  readonly with?: Scope;
+  readonly as?: string;
+  readonly at?: string;
+  readonly by?: string;
+  readonly find?: Readonly<Record<string, Lookup>>;
+  readonly send?: string;
+  readonly body?: unknown;
+  readonly prepared?: string;
+  readonly fills?: string;
+  readonly sets?: string;
+  readonly on?: string;
+  readonly make?: string;
+  readonly name?: string;
+  readonly fields?: unknown;
+  readonly grant?: string;
+  readonly to?: string;
+  readonly in?: string;
+  readonly expires?: string;
+  readonly ends?: string;
+}
+
+/** An item of a list: the first one, or the one with this name. An offer is one of a list of the provider account's. */
+type Lookup = { readonly name?: string } & (
+  | { readonly list: string }
+  | { readonly offer: string; readonly query?: string }
+);
+
+/** A role, with instants: when it is granted, and how it ends. */
+interface Role {
+  readonly role: string;
+  readonly at: number;
+  readonly expires?: number | undefined;
+  readonly ends?: number | undefined;
+  /** The role that replaces it at its end. */
+  readonly nextRole?: string | undefined;
+}
+
+const units = { s: second, m: minute, h: hour, d: day } as const;
+const environments = ['prod', 'prod', 'stage', 'test'] as const;
+const teams = ['core', 'data', 'web'] as const;
+
+/** Plans what scripts describe. */
+export class Story {
+  readonly resources: Resource[] = [];
+  readonly #lists = new Map<string, readonly Answer[]>();
+
+  constructor(
+    readonly plan: Plan,
+    readonly seed: Seed,
+    /** The variables of every script. */
+    private readonly root: Scope,
+    private readonly scripts: Readonly<Record<string, readonly Step[]>>,
+  ) {}
+
+  /** Runs a script with some variables. */
+  play(name: string, variables: Scope = {}): void {
+    this.#run(present(this.scripts[name]), { ...this.root, ...variables });
+  }
+
+  #run(steps: readonly Step[], scope: Scope): void {
+    for (const step of steps) {
+      if (step.if !== undefined && !valueAt(scope, step.if)) continue;
+      if (step.unless !== undefined && valueAt(scope, step.unless)) continue;
+      if (step.oneIn !== undefined && this.seed.below(step.oneIn) !== 0) continue;
+      for (const [name, value] of Object.entries(step.let ?? {}))
+        scope[name] = typeof value === 'string' ? this.instant(value, scope) : this.seed.pick(value.pick);
+      if (step.do !== undefined) this.#runOthers(step, step.do, scope);
+      if (step.send !== undefined) this.#planRequest(step, step.send, scope);
+      if (step.make !== undefined) this.#planResource(step, step.make, scope);
+      if (step.grant !== undefined) this.#planRole(step, step.grant, scope);
+    }
+  }
+
+  #runOthers({ as = '', each, with: variables = {} }: Step, steps: string | readonly Step[], scope: Scope): void {
+    const others = typeof steps === 'string' ? present(this.scripts[steps]) : steps;
+    const inner = { ...scope };
+    for (const [name, value] of Object.entries(variables)) inner[name] = filled(value, scope);
+    const items = typeof each === 'string' ? Object.values(valueAt<object>(scope, each)) : each;
+    if (!items) this.#run(others, inner);
+    for (const item of items ?? []) this.#run(others, { ...inner, [as]: filled(item, scope) });
+  }
+
+  #planRequest(step: Step, request: string, scope: Scope): void {
+    const [, method = '', link] = /^(\w+) (.*)$/.exec(request) ?? [];
+    const at = this.instant(present(step.at), scope);
+    if (step.sets !== undefined) {
+      const [, path = '', name = ''] = /^(.*)\/(.*)$/.exec(step.sets) ?? [];
+      valueAt<Scope>(scope, path)[name] = at;
+    }
+    const resource = step.on === undefined ? undefined : valueAt<Resource>(scope, step.on);
+    if (resource) resource.isUntouched = false;
+    const result: Handle = step.fills === undefined ? { url: '' } : valueAt(scope, step.fills);
+    if (step.as !== undefined) scope[step.as] = result;
+    this.#at(at, scope, step, (past, inner) => {
+      const project = resource?.project ?? valueAt<Project | undefined>(inner, 'project');
+      const response = past.send(method as Method, String(linkOf(filled(link, inner))), {
+        by: step.by === undefined ? present(project).owner : valueAt(inner, step.by),
+        body: Object(this.#contentOf(past, step.body ?? {}, inner)),
+        prepared: filled(step.prepared, inner),
+      });
+      Object.assign(result, { url: response.url, response });
+    });
+  }
+
+  #planResource(step: Step, path: string, scope: Scope): void {
+    const { seed } = this;
+    const account = valueAt<Account>(scope, 'account');
+    const project = valueAt<Project>(scope, 'project');
+    const at = this.instant(present(step.at), scope);
+    const name = String(filled(step.name, scope));
+    const state = { gone: Number.POSITIVE_INFINITY, isUntouched: true, url: '' };
+    const resource: Resource = { account, project, path, name, at, ...state };
+    this.resources.push(resource);
+    if (step.as !== undefined) scope[step.as] = resource;
+    const tags = [`env:${seed.pick(environments)}`, `team:${seed.pick(teams)}`];
+    if (seed.below(4) === 0) tags.push('backup:daily');
+    this.#at(at, scope, step, (past, inner) => {
+      const list = `/api/${account.prefix}-service-project-link/?project_uuid=${uuidIn(project.url)}`;
+      const link = this.#list(past, list, account).find((each) => each.service_name === account.name);
+      const body = {
+        service_project_link: present(link).url,
+        name,
+        tags: seed.below(10) === 0 ? [] : tags,
+        ...Object(this.#contentOf(past, step.fields, inner)),
+      };
+      const by = step.by === undefined ? project.owner : valueAt<Person>(inner, step.by);
+      resource.url = past.send('POST', `/api/${path}/`, { by, body }).url;
+    });
+  }
+
+  /** Plans an act with the variables as they are now, and what a step finds. */
+  #at(instant: number, scope: Scope, { find = {} }: Step, act: (past: TimeMachine, scope: Scope) => void): void {
+    const inner = { ...scope };
+    this.plan.at(instant, (past) => {
+      for (const [name, lookup] of Object.entries(find)) inner[name] = this.#find(past, lookup, inner);
+      act(past, inner);
+    });
+  }
+
+  #planRole(step: Step, role: string, scope: Scope): void {
+    const person = valueAt<Person>(scope, present(step.to));
+    const target = valueAt<Organisation | Project>(scope, present(step.in));
+    const inner = { ...scope, ready: Math.max(person.joined, target.begins) };
+    const at = this.instant(step.at ?? 'ready + 2h..60h', inner);
+    const later = (text?: string): number | undefined => {
+      const instant = filled(text, scope);
+      return typeof instant === 'string' ? this.instant(instant, { ...inner, at }) : undefined;
+    };
+    this.grant(person, target, { role, at, expires: later(step.expires), ends: later(step.ends) });
+  }
+
+  /** Plans a role in a customer, which the head of the team grants, or in a project, which its owner grants. */
+  grant(person: Person, target: Organisation | Project, { at, ends, expires, nextRole, role }: Role): void {
+    const structure = 'organisation' in target ? 'project' : 'customer';
+    const path = `/api/${structure}-permissions/`;
+    const by = (): Person => ('organisation' in target ? target.owner : valueAt(this.root, 'team/0'));
+    const permission = { url: '' };
+    const give = (past: TimeMachine, name: string, expiration_time: string | null): void => {
+      const body = { [structure]: target.url, user: person.url, role: name, expiration_time };
+      permission.url = past.send('POST', path, { by: by(), body }).url;
+    };
+    this.plan.at(at, (past) => give(past, role, expires === undefined ? null : isoTime(expires)));
+    if (ends === undefined) return;
+    this.plan.at(ends, (past) => {
+      past.send('DELETE', permission.url, { by: by() });
+      if (nextRole !== undefined) give(past, nextRole, null);
+    });
+  }
+
+  /** The instant that a text names. */
+  instant(text: string, scope: Scope = this.root): number {
+    const { plan, seed } = this;
+    const [, from, to] = /^(?:(\d+)d\.\.)?(\d+)d ago$/.exec(text) ?? [];
+    if (to !== undefined) return plan.daysAgo(Number(to) - (from ? seed.below(1 + Number(to) - Number(from)) : 0));
+    const [start = '', end] = text.split(' .. ');
+    if (end !== undefined) return plan.between(this.instant(start, scope), this.instant(end, scope));
+    const [, base = '', offsets = ''] = /^(.*?)((?: [+-] \S+)*)$/.exec(text) ?? [];
+    const [, bound, one = '', other = ''] = /^(max|min)\((.*), (.*)\)$/.exec(base) ?? [];
+    let instant = bound
+      ? Math[bound === 'max' ? 'max' : 'min'](this.instant(one, scope), this.instant(other, scope))
+      : valueAt<number>(scope, base);
+    for (const [, sign, amount = ''] of offsets.matchAll(/ ([+-]) (\S+)/g)) {
+      const [first = 0, last] = amount.split('..').map(durationOf);
+      if (last !== undefined) instant = plan.between(instant + first, instant + last);
+      else instant += sign === '+' ? first : -first;
+    }
+    return instant;
+  }
+
+  /** A part of a body, with what it names. Entries of `...` are merged into the object that has them. */
+  #contentOf(past: TimeMachine, template: unknown, scope: Scope): unknown {
+    if (Array.isArray(template)) return template.map((each) => this.#contentOf(past, each, scope));
+    if (typeof template !== 'object' || template === null) return linkOf(filled(template, scope));
+    if ('offer' in template) return this.#find(past, template as Lookup, scope)?.url;
+    const content: Scope = {};
+    for (const [key, value] of Object.entries(template)) {
+      const part = this.#contentOf(past, value, scope);
+      if (key === '...') Object.assign(content, ...Object.values(Object(part)));
+      else content[key] = part;
+    }
+    return content;
+  }
+
+  /** Finds an object in a list of the API, as the account's creator sees it. */
+  #find(past: TimeMachine, lookup: Lookup, scope: Scope): Answer {
+    const account = valueAt<Account>(scope, 'account');
+    const list =
+      'list' in lookup
+        ? String(filled(lookup.list, scope))
+        : `/api/${account.prefix}-${lookup.offer}/?settings_uuid=${uuidIn(account.settings)}${filled(lookup.query ?? '', scope)}`;
+    const name = filled(lookup.name, scope);
+    const item = this.#list(past, list, account).find((each) => name === undefined || each.name === name);
+    if (!item) throw new Error(`${list} has no ${name}`);
+    return item;
+  }
+
+  #list(past: TimeMachine, path: string, { by }: Account): readonly Answer[] {
+    const items = this.#lists.get(path) ?? past.list(path, by);
+    this.#lists.set(path, items);
+    return items;
+  }
+}
+
+/** The value of a path; items of lists are found by their position, or by their name. */
+function valueAt<T>(scope: Scope, path: string): T {
+  let value: unknown = scope;
+  for (const key of path.split('/'))
+    value =
+      Array.isArray(value) && !/^\d+$/.test(key)
+        ? value.find(({ name }) => name === key)
+        : Reflect.get(Object(value), key);
+  return value as T;
+}
+
+/** A text with the values of its paths; the value itself when the text is a path alone. */
+function filled(template: unknown, scope: Scope): unknown {
+  if (typeof template !== 'string') return template;
+  const [, path] = /^\{([^{}]+)\}$/.exec(template) ?? [];
+  if (path !== undefined) return valueAt(scope, path);
+  return template.replace(/\{([^{}]+)\}/g, (_, name) => String(linkOf(valueAt(scope, name))));
+}
+
+const linkOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'url' in value ? value.url : value;
+
+/** The uuid in a link. */
+const uuidIn = (link: string): string => present(link.split('/').at(-2));
+
+function durationOf(text: string): number {
+  const [, amount, unit] = /^([\d.]+)([smhd])$/.exec(text) ?? [];
+  return Number(amount) * units[unit as keyof typeof units];
+}
