@@ -18,7 +18,7 @@ const limits: Readonly<Record<string, number>> = {
   '.': 82,
   'src/accounts': 225,
   'src/activity': 30,
-  'src/app': 426,
+  'src/app': 279,
   'src/build': 18,
   'src/cloud': 112,
   'src/console': 492,

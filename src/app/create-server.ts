@@ -10,7 +10,6 @@ import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Opening, Replacements } from './compose/composition.ts';
-import { localDefaults } from './compose/local-defaults.ts';
 import type { Memory } from './compose/memory.ts';
 import { nativeFolder } from './data/data-folder.ts';
 import { demo } from './demo/demo.ts';
@@ -29,7 +28,7 @@ import { Fence } from './replication/fence.ts';
 import { Follower, type FollowOptions } from './replication/follower.ts';
 import { type Engine, startEngine } from './server/engine.ts';
 import { Shutdown } from './server/shutdown.ts';
-import { type GivenSettings, loadConfig } from './settings.ts';
+import { type GivenSettings, loadConfig, localDefaults } from './settings.ts';
 
 /** Settings by name, and what an embedding program can replace. */
 export interface ServerOptions extends GivenSettings, Replacements {

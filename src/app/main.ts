@@ -26,7 +26,6 @@ import { withReadable } from './cli/readable-folder.ts';
 import { reportReady } from './cli/ready.ts';
 import { serveFlags, serveOptions } from './cli/serve-options.ts';
 import { type Opened, withDeployment } from './compose/composition.ts';
-import { localDefaults } from './compose/local-defaults.ts';
 import { createServer } from './create-server.ts';
 import { databaseFile, isDamage, needsDatabase, requireDatabase } from './data/data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
@@ -35,7 +34,7 @@ import { externalProblems } from './doctor/external.ts';
 import { serveControl } from './fixture/control.ts';
 import { hostProcessOf } from './operation/program.ts';
 import { serviceManager } from './operation/service-manager.ts';
-import { sourceOf, unknownVariables } from './settings.ts';
+import { localDefaults, sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 /** @internal */

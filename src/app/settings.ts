@@ -103,3 +103,10 @@ export const printSetting = (name: SettingName, value: unknown): string => print
 export const unknownVariables = (
   env: Readonly<Record<string, string | undefined>>,
 ): ReturnType<typeof findUnknownVariables> => findUnknownVariables(settings, env);
+
+/** Defaults of a server for trials: its hooks can call receivers on this machine. */
+const trialDefaults = { hooks_allowed_networks: ['127.0.0.0/8', '::1/128'] } satisfies Partial<Config>;
+
+/** Returns the defaults of a server in memory or with sample data, except for settings that are set. */
+export const localDefaults = (isSet: (name: SettingName) => boolean): Partial<Config> =>
+  isSet('hooks_allowed_networks') ? {} : trialDefaults;

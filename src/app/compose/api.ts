@@ -53,13 +53,15 @@ import { serviceActionEndpoints } from '../../cloud/sync/service-actions.ts';
 import type { Collection, Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Fields } from '../../kernel/collection/field.ts';
-import { endpointsOf, late, type Part } from '../../kernel/http/router.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { endpointsOf, late, type Part, Router } from '../../kernel/http/router.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { consoleFiles } from '../console/console.ts';
 import { counterEndpoints } from '../counters/counters.ts';
 import { docs } from '../docs/docs.ts';
 import { manual } from '../docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from '../docs/root.ts';
+import { emptyCollections } from '../empty-collections.ts';
 import { backupEndpoints } from '../operation/backups.ts';
 import { doctorEndpoint } from '../operation/examination.ts';
 import { jobs, runJob } from '../operation/jobs.ts';
@@ -95,7 +97,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   webHooks,
 ];
 
-/** Every path of the API of a deployment that serves these types of provider; those of most lists are made when they are asked for. */
+/** Every path of the API for a catalogue of provider types. Most endpoints are created on their first request. */
 export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] => [
   login,
   logout,
@@ -154,5 +156,16 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   runJob,
 ]);
 
-/** Every endpoint of that API. */
+/** Every endpoint of the API. */
 export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => parts(catalogue).flatMap(endpointsOf));
+
+const routers = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
+
+/** Returns the router of a deployment, which all deployments of the process with the same paths share. Throws ConfigError. */
+export function routesOf(catalogue: Catalogue, config: Config): Router<Endpoint> {
+  const cached = routers(catalogue);
+  const key = config.empty_collections.join();
+  const router = cached.get(key) ?? new Router([...parts(catalogue), ...emptyCollections(config, parts(catalogue))]);
+  cached.set(key, router);
+  return router;
+}

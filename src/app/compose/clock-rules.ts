@@ -14,8 +14,8 @@ import { lockInstants } from '../../kernel/security/lockout.ts';
 import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts';
 
 /**
- * What a jump of the machine's clock means for each rule. Ends that somebody has chosen (of roles, of snapshots) stay, as do
- * the instants of events and of the history of quotas, which say what the clock said.
+ * The stored instants that are corrected after a jump of the machine's clock. Ends that a user has chosen (of roles and snapshots)
+ * stay, and so do the instants of events and of the history of quotas, which record the clock.
  */
 export const clockRules = (config: Config): ClockRules => ({
   instants: [

@@ -45,42 +45,42 @@ import { BackupFolder } from '../operation/backup-folder.ts';
 import { Examination } from '../operation/examination.ts';
 import type { HostProcess } from '../operation/program.ts';
 import { fenceProblems } from '../replication/fence.ts';
+import { routesOf } from './api.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
 import { jobHandlerOf } from './job-handlers.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
-import { routesOf } from './routes.ts';
 import { scopesOf } from './scopes.ts';
 
-/** Bytes of the presented tokens that are kept in memory. */
+/** Bytes of the cache of tokens. */
 const tokenBytes = 8 * 1024 * 1024;
 
-/** What an embedding program may replace. */
+/** What an embedding program can replace. */
 export interface Replacements {
   readonly clock?: Clock;
   /** Source of random bytes for ids, tokens and secrets. */
   readonly random?: (bytes: number) => Buffer;
-  /** Finds the addresses of the hosts that hooks name. */
+  /** Resolves host names of hooks. */
   readonly resolve?: Resolver;
-  /** The types of provider that it serves; default: `providerTypes` of providers.ts. */
+  /** The provider types; default: `providerTypes` of providers.ts. */
   readonly providers?: readonly ProviderType[];
 }
 
-/** What a deployment is opened with. */
+/** How to open a deployment. */
 export interface Opening extends Replacements {
-  /** The data folder; undefined keeps everything in memory. */
+  /** The data folder; undefined for data in memory. */
   readonly folder: string | undefined;
-  /** What one without a folder begins with; default: nothing. */
+  /** Initial content of data in memory; default: empty. */
   readonly memory?: Memory | undefined;
-  /** What is told to it outlives the deployment; default: one of its own. */
+  /** A log that outlives the deployment; default: a separate one. */
   readonly log?: Log;
-  /** What is counted in them outlives the deployment; default: its own. */
+  /** Metrics that outlive the deployment; default: separate ones. */
   readonly metrics?: Metrics;
-  /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
+  /** One process at a time can serve a folder; commands can run next to it. Default: a command. */
   readonly purpose?: Purpose;
-  /** Whether the files come from another program, so that their schema is compared before anything else is done. */
+  /** Whether another program wrote the files: then their schema is checked first. */
   readonly isCopy?: boolean;
   /** Stops the server after a failed write or sync of the database; default: only the writes fail. */
   readonly stop?: (error: StorageError) => void;
@@ -89,10 +89,10 @@ export interface Opening extends Replacements {
   readonly hostProcess?: HostProcess;
 }
 
-/** A deployment without a listener: what the server and the commands of the operator have in common. */
+/** An open deployment without a listener, for the server and for commands. */
 export interface Opened {
   readonly app: App;
-  /** Of the machine's clock; a server starts it. */
+  /** The watch of the machine's clock; a server starts it. */
   readonly watch: ClockWatch;
   readonly router: Router<Endpoint>;
   readonly log: Log;
@@ -102,7 +102,7 @@ export interface Opened {
   readonly close: () => void;
 }
 
-/** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
+/** Opens the database and all parts that use it. Throws with a sentence if the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
   const {
     clock = systemClock,
@@ -115,7 +115,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const router = routesOf(catalogue, config);
   const samlKeys = openServiceKeys(config);
-  // Commands beside a server may run as somebody else: what they have to tell is for whoever gave them.
+  // Commands log to standard error: they can run as another user than the server, who cannot write its log file.
   const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
   const { db, release, watch: watchData } = openData(config, opening, purpose, log);
   const orClose = <T>(step: () => T): T => {
@@ -152,7 +152,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     knownTokens: new VersionedCache(db.versions, tokenBytes),
     objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
     isPath: (path) => router.find(path) !== undefined,
-    etagOf: (request, path) => etagNow(router, request, path),
+    etagOf: (request, path) => currentEtag(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
     eventStreams: new EventStreams(
@@ -206,7 +206,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   };
 }
 
-/** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
+/** Opens the data for a command. With the purpose `serve`, no server can use it meanwhile. */
 export async function withDeployment(
   config: Config,
   use: (opened: Opened) => void | Promise<void>,
@@ -228,7 +228,7 @@ function rejectUnknownTypes(db: SqliteDatabase, catalogue: Catalogue): void {
     throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
 }
 
-/** The keys, which are those that the database was sealed with. Throws with a sentence. */
+/** Opens the encryption keys. Throws with a sentence if they are not those of the database. */
 function openKeys(
   { encryption_keys }: Config,
   { folder, purpose }: Opening,
@@ -237,21 +237,21 @@ function openKeys(
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && hasNoSecrets(db));
   if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
-  // An examination lists everything that does not open, not the first alone.
+  // An examination reports all values that the keys cannot decrypt, not only the first.
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
   return secrets;
 }
 
-/** Whether a path leads the caller of a request to an object of a collection. */
+/** Whether a path is that of an object which the caller can see. */
 function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
   const match = router.find(path);
   if (!match?.endpoint.shows) return false;
   return match.endpoint.shows(new Request(request.app, request.incoming, match.params, request.actor, request.now));
 }
 
-/** The ETag of what GET of a path answers to the caller of a request; undefined where that has none. */
-function etagNow(
+/** Returns the ETag of GET for a path and the caller; undefined without one. */
+function currentEtag(
   router: Router<Endpoint>,
   { app, actor, incoming, now }: RequestContext,
   path: string,
@@ -260,7 +260,7 @@ function etagNow(
   const read = match?.endpoint.operations.GET;
   if (!read) return undefined;
   const { address, base, headers, id } = incoming;
-  const asked = new Request(
+  const getRequest = new Request(
     app,
     new IncomingRequest(id, 'GET', path, headers, address, base),
     match.params,
@@ -268,7 +268,7 @@ function etagNow(
     now,
   );
   try {
-    const reply = read.handle(asked, undefined);
+    const reply = read.handle(getRequest, undefined);
     return reply.conditional && reply.status === 200 ? etagOf(reply) : undefined;
   } catch (error) {
     if (error instanceof HttpError) return undefined;
@@ -276,7 +276,7 @@ function etagNow(
   }
 }
 
-/** There is no active user of a name. */
+/** Thrown if there is no active user with a name. */
 export class UnknownUser extends Error {}
 
 function issueTokenTo(app: App, username: string): string {

@@ -5,16 +5,19 @@ import type { App } from '../../kernel/app.ts';
 import { DerivedValue } from '../../kernel/cache/versioned-cache.ts';
 import type { Database } from '../../kernel/db/database.ts';
 
-/** What ends by itself: the next instant at which something does, and the change. */
+/** Everything that expires: its next instant, and the change at that instant. */
 const expiries = [
   { next: nextRoleExpiry, end: expireRoles },
   { next: nextInvitationExpiry, end: expireInvitations },
 ];
 
-/** The next instant at which something ends by itself; infinite when nothing does. */
+/** Returns the instant of the next expiry; Infinity if there is none. */
 export const nextExpiry = (db: Database): number => Math.min(...expiries.map((expiry) => expiry.next(db) ?? Infinity));
 
-/** Ends roles and invitations at their instant, before anything is served; costs one comparison while none is due. */
+/**
+ * Returns a function that ends roles and invitations which are past their end. Every request calls it first; it costs one
+ * comparison if none is due.
+ */
 export function dueExpiries(app: App): (now: number) => void {
   const { db } = app;
   const next = new DerivedValue(db.versions, () => nextExpiry(db));

@@ -29,7 +29,7 @@ const task = (name: string, every: number, run: Task['run']): Task => ({
 });
 
 /**
- * A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk.
+ * A task that repeats work which a power failure has undone: its run is a transaction that does not wait for the disk.
  * See src/decisions/durability.md.
  */
 const repeatable = (name: string, every: number, run: Task['run']): Task => ({
@@ -38,16 +38,16 @@ const repeatable = (name: string, every: number, run: Task['run']): Task => ({
   run: (context) => context.app.db.writeRelaxed(() => run(context)),
 });
 
-/** Such a task that removes what is old. */
+/** A repeatable task that removes old rows. */
 const removal = (name: string, every: number, run: Task['run']): Task => ({
   ...repeatable(name, every, run),
   removes: true,
 });
 
-/** What a deployment does by itself. */
+/** The periodic tasks of a deployment. */
 export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   {
-    name: 'see whether anything can be stored again',
+    name: 'retry storing after a failure',
     every: second,
     run: ({ app: { db } }) => {
       if (db.trouble) db.write(() => db.run(sql`UPDATE deployment SET id = id`));
@@ -65,7 +65,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   },
   removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
-  { name: 'tell left out failed logins', every: minute, run: logSkippedFailures },
+  { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),

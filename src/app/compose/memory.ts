@@ -26,15 +26,14 @@ export const copyOf = (limits: RateLimits): RateLimits => ({
 });
 
 /**
- * All that a deployment without a folder consists of and that is not made anew from it: its database, and what stands beside
- * that in memory alone.
+ * The state of a deployment without a folder, apart from derived values: its database, and state that only exists in memory.
  */
 export interface Memory extends Pick<App, 'secrets' | 'nextFailures'> {
   readonly database: Buffer;
   readonly limits: RateLimits;
 }
 
-/** That of a deployment as it is now, as a copy. Commits what is pending. */
+/** Copies the current state of a deployment. Commits pending writes. */
 export function memoryOf(app: App): Memory {
   saveTokenUse(app);
   return {
@@ -45,7 +44,7 @@ export function memoryOf(app: App): Memory {
   };
 }
 
-/** Throws when the last uses of tokens cannot be stored. */
+/** Stores the last uses of tokens. Throws if that fails. */
 export function saveTokenUse({ db, tokenUse }: App): void {
   db.write(() => tokenUse.save(db));
   db.store();

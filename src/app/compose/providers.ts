@@ -7,8 +7,8 @@ import { jira } from '../../cloud/providers/jira/jira.ts';
 import { openStack } from '../../cloud/providers/openstack/openstack.ts';
 import { oracle } from '../../cloud/providers/oracle/oracle.ts';
 
-/** The types of provider that a deployment serves unless it is given others; a further one is a folder and an item here. */
+/** The default provider types of a deployment. A new type is a folder and an item here. */
 export const providerTypes: readonly ProviderType[] = [amazon, digitalOcean, gitlab, jira, openStack, oracle];
 
-/** Their catalogue: what is made of it is made once, however many servers a process opens. */
+/** The catalogue of the default types. All servers of a process share it and values derived from it. */
 export const builtIn = new Catalogue(providerTypes);

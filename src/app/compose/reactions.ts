@@ -11,7 +11,7 @@ import {
 import type { Guards, Reactions } from '../../kernel/access/reactions.ts';
 import { conflict } from '../../kernel/http/error.ts';
 
-/** What follows from what, in the transaction of the change. */
+/** The effects of each change, in its transaction. */
 export const reactions: Reactions = {
   customerCreated: (context, customer) => {
     adviseNewCustomer(context, customer);
@@ -32,7 +32,7 @@ export const reactions: Reactions = {
   },
 };
 
-/** What forbids what. */
+/** The conditions that prevent changes. */
 export const guards: Guards = {
   projectHasNoResources: (context, project, what) => {
     const reason = resourcesReason(context, 'project_id', project, what);

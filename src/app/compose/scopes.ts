@@ -9,7 +9,7 @@ import { resourceScope } from '../../cloud/resources/scope.ts';
 import { linkScope, serviceScope, settingsScope } from '../../cloud/services/scopes.ts';
 import { memoised } from '../../kernel/memoised.ts';
 
-/** Everything that quotas, alerts and events can be about. */
+/** The scopes of quotas, alerts and events. */
 export const scopesOf = memoised((catalogue: Catalogue): Scopes => {
   const holders = {
     customer: customerScope,
