@@ -1,4 +1,4 @@
-/** Who learns from which address somebody works (events.md 4.4). */
+/** Which users see the IP address of the user who caused an event (events.md 4.4). */
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
 import { asEachPersona, createPersonas, type Personas } from '../support/personas.ts';
@@ -15,7 +15,7 @@ test.before(async () => {
 });
 test.after(() => receiver.close());
 
-/** Who reads the latest event of a type, and with which address; all else in it is the same for all. */
+/** Which personas read the latest event of a type, and with which address; the rest of it is equal for all. */
 async function addresses(type: string): Promise<Record<string, string | undefined>> {
   const read = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/?event_type=${type}&page_size=1`);
@@ -33,7 +33,7 @@ async function addresses(type: string): Promise<Record<string, string | undefine
   return seen;
 }
 
-test('people of a project do not read from where others changed it, owners and supporters of its customer do', async () => {
+test('hides the IP address of the actor from project members, shows it to owners and supporters of the customer', async () => {
   await fixture.staff.patch(setup.project.url, { description: 'by staff' });
   assert.equal(await addresses('project_update_succeeded'), {
     staff: '127.0.0.1',
@@ -46,7 +46,7 @@ test('people of a project do not read from where others changed it, owners and s
   });
 });
 
-test('whoever acts reads his own address, whom it affects does not', async () => {
+test('shows the actor their own address, and hides it from the affected user', async () => {
   const { observer, stranger } = setup.users;
   await setup.clients.stranger.patch(stranger.url, { agree_with_policy: true, job_title: 'Loner' });
   assert.equal(await addresses('user_update_succeeded'), {
@@ -62,7 +62,7 @@ test('whoever acts reads his own address, whom it affects does not', async () =>
   });
 });
 
-test('an event without an address is the same for all', async () => {
+test('shows an event without an address to all of its readers alike', async () => {
   await fixture.staff.delete(
     (await fixture.staff.get(`/api/project-permissions/?user=${setup.users.observer.uuid}`)).body[0].url,
   );
@@ -71,7 +71,7 @@ test('an event without an address is the same for all', async () => {
   assert.equal(Object.values(await addresses('role_revoked')).filter(Boolean), []);
 });
 
-test('a hook gets the address where its author reads it', async () => {
+test('sends the address to a hook only if the author of the hook may read it', async () => {
   for (const part of ['staff', 'owner', 'manager', 'stranger'] as const) {
     const { status } = await setup.clients[part].post('/api/hooks-web/', {
       destination_url: `${receiver.url}/${part}`,
@@ -79,7 +79,7 @@ test('a hook gets the address where its author reads it', async () => {
     });
     assert.is(status, 201);
   }
-  await fixture.staff.patch(setup.project.url, { description: 'told to hooks' });
+  await fixture.staff.patch(setup.project.url, { description: 'sent to hooks' });
   await fixture.server.settled();
   const reports = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
   const whole = reports.find(([path]) => path === '/staff')?.[1];

@@ -1,4 +1,4 @@
-/** What commands give away, and what they take: `npm test` built the program before. */
+/** Secrets in the output of commands, and hostile input files. `npm test` built the program before. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ test.before.each(() => {
 });
 test.after.each(() => program.end());
 
-test('config prints no credentials that stand in URLs', async () => {
+test('prints no credentials of URLs in config', async () => {
   const env = {
     TENANTRY_SMTP_URL: 'smtps://mailer:hidden-1@mail.example.com:465',
     TENANTRY_BASE_URL: 'https://user:hidden-2@tenantry.example.com',
@@ -25,7 +25,7 @@ test('config prints no credentials that stand in URLs', async () => {
   }
 });
 
-test('restore writes nothing of a file that is no backup, is cut, or goes on behind its end', async () => {
+test('writes nothing when restore reads a file that is no backup, is truncated, or has trailing bytes', async () => {
   const path = (name: string): string => join(program.folder, name);
   assert.is((await program.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
   assert.is((await program.run(['backup', 'good', '--data', 'data'])).code, 0);

@@ -1,4 +1,4 @@
-/** Characters that make texts look like others, or break lines where there are none (core.md 1.5 "Control characters"). */
+/** Characters that make a text look like another one, or add line breaks (core.md 1.5 "Control characters"). */
 import * as assert from 'uvu/assert';
 import { publicKeys } from '../support/public-keys.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -6,7 +6,7 @@ import { suiteWithServer } from '../support/suite.ts';
 const { test: controls, fixture } = suiteWithServer('control characters');
 const rejection = 'Enter a valid text without control characters.';
 
-controls('names have none of them, and are trimmed first', async () => {
+controls('trims names, then rejects control characters in them', async () => {
   const { staff } = fixture;
   for (const odd of ['\r', '\n', '\x1b', '\x01', '\x7f', '\x80', '\x85', '\x9f', '\u202e', '\u2066', '\r\n']) {
     for (const [path, field, rest] of [
@@ -31,7 +31,7 @@ controls('names have none of them, and are trimmed first', async () => {
   });
 });
 
-controls('texts inside of lists and objects have none of them either, whoever would take them', async () => {
+controls('rejects control characters in texts within lists and objects, in every endpoint', async () => {
   const { staff } = fixture;
   const customer = await fixture.customer('Nested');
   const hook = { destination_url: 'https://hooks.example.com/', event_types: ['project_creation_succeeded'] };
@@ -61,12 +61,12 @@ controls('texts inside of lists and objects have none of them either, whoever wo
     'Content-Type': 'application/x-www-form-urlencoded',
   });
   assert.equal([reports.status, reports.body], [400, { event_types: [rejection] }]);
-  // Blanks around a text are cut off first, as everywhere.
+  // Leading and trailing blanks are trimmed first, as everywhere.
   const blank = await staff.post('/api/hooks-web/', { ...hook, event_groups: ['users'], event_types: [' \n'] });
   assert.equal(blank.body.event_types, ['" \n" is not a valid choice.']);
 });
 
-controls('the comment of a key and the name of a file have none of them', async () => {
+controls('rejects control characters in the comment of a key and in a file name', async () => {
   for (const odd of ['\x07', '\v', '\x1b', '\x9b', '\u202e', '\u2066']) {
     for (const name of [undefined, 'laptop']) {
       const response = await fixture.staff.post('/api/keys/', { name, public_key: `${publicKeys.rsa} a${odd}b` });
@@ -85,7 +85,7 @@ controls('the comment of a key and the name of a file have none of them', async 
   assert.equal((await fixture.staff.get('/api/keys/')).body, []);
 });
 
-controls('the event of a failed login names the user without them', async () => {
+controls('removes control characters from the username in the event of a failed login', async () => {
   fixture.events();
   await fixture.anonymous.post('/api-auth/password/', { username: 'a\x1bl\u202ei\nce\x9b', password: 'wrong' });
   assert.equal(
@@ -94,7 +94,7 @@ controls('the event of a failed login names the user without them', async () => 
   );
 });
 
-controls('passwords are what they are', async () => {
+controls('accepts control characters in passwords', async () => {
   const { url } = await fixture.user('secretive');
   assert.is((await fixture.staff.post(`${url}password/`, { password: 'a\u202e1\x01bcdefgh' })).status, 200);
   const login = await fixture.anonymous.post('/api-auth/password/', {
@@ -104,7 +104,7 @@ controls('passwords are what they are', async () => {
   assert.is(login.status, 200);
 });
 
-controls('a text that is too long is not looked at for its format', async () => {
+controls('reports only the length of a text that is too long, not its format', async () => {
   const email = `${'x'.repeat(1_000_000)}@`;
   const response = await fixture.staff.post('/api/users/', { username: 'long', email });
   assert.equal(

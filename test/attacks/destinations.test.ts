@@ -1,6 +1,6 @@
 /**
- * Nobody has the service call what is inside of its own network, however the address is written (events.md 5.8): by hooks, or
- * by an account at a provider.
+ * The service calls no address of its internal network, however the address is written (events.md 5.8): neither for a hook nor
+ * for an account at a provider.
  */
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { createPersonas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-/** Addresses of names; all others have none. */
+/** Addresses of host names; other names do not resolve. */
 const names = new Map<string, string>();
 const { test, fixture } = suiteWithServer('destinations inside', {
   resolve: (hostname, callback) => {
@@ -37,7 +37,7 @@ const wide = (text: string): string => text.replace(/\d/g, (digit) => String.fro
 const circled = (text: string): string =>
   text.replace(/[1-9]/g, (digit) => String.fromCodePoint(0x2460 + Number(digit) - 1)).replace(/0/g, '⓪');
 
-/** The ways in which an IPv4 address can be written in a URL. */
+/** The ways to write an IPv4 address in a URL. */
 function spellings(address: string): string[] {
   const bytes = address.split('.').map(Number);
   const [a, b, c, d] = bytes as [number, number, number, number];
@@ -88,7 +88,7 @@ const account = (client: Client, url: string, within = customer): Promise<ApiRes
     backend_url: url,
   });
 
-test('a hook to an address inside is refused, however it is written', async () => {
+test('rejects a hook to an internal address in every notation', async () => {
   assert.ok(inside.length > 100);
   for (const host of inside)
     for (const url of [`http://${host}/`, `https://user@${host}:8443/path?x=y#z`]) {
@@ -104,7 +104,7 @@ const unreachable = {
   non_field_errors: ['Wrong settings: Destination address is not allowed by provider_allowed_networks.'],
 };
 
-test('so is an account there, and nothing is called', async () => {
+test('rejects a provider account at an internal address without calling it', async () => {
   for (const host of inside) {
     const { body, status } = await account(owner, `http://${host}:${receiver.port}/`);
     assert.equal([host, status, body], [host, 400, unreachable]);
@@ -112,7 +112,7 @@ test('so is an account there, and nothing is called', async () => {
   assert.equal([receiver.take(), (await fixture.staff.get('/api/service-settings/')).body], [[], []]);
 });
 
-test('an address hidden in other parts of a URL, or behind blanks, is refused or leads nowhere inside', async () => {
+test('rejects an internal address in other parts of a URL or behind blanks, or never calls it', async () => {
   const { port } = receiver;
   names.set('example.com', '93.184.216.34');
   for (const url of [
@@ -143,7 +143,7 @@ test('an address hidden in other parts of a URL, or behind blanks, is refused or
   assert.equal(receiver.take(), []);
 });
 
-test('a name that leads inside is not called', async () => {
+test('does not call a host name that resolves to an internal address', async () => {
   for (const [name, address] of [
     ['127.0.0.1.nip.example', '127.0.0.1'],
     ['app-10-0-0-1.sslip.example', '10.0.0.1'],
@@ -169,7 +169,7 @@ test('a name that leads inside is not called', async () => {
   assert.equal(receiver.take(), []);
 });
 
-test('staff may name private addresses, but neither the machine itself nor what tells it its credentials', async () => {
+test('lets staff name private addresses, except those of the machine itself and of its metadata service', async () => {
   for (const address of ['127.0.0.1', '169.254.169.254', '168.63.129.16'])
     for (const host of spellings(address)) {
       const { body, status } = await account(fixture.staff, `http://${host}:${receiver.port}/`);
@@ -178,7 +178,7 @@ test('staff may name private addresses, but neither the machine itself nor what 
   assert.equal(receiver.take(), []);
 });
 
-test('a vendor that answers with an address inside is not followed there', async () => {
+test('does not follow the redirect of a vendor to an internal address', async () => {
   const open = await Fixture.start({ provider_allowed_networks: ['127.0.0.1'] });
   const alice = await open.customer('Alice');
   const target = await Receiver.start();
@@ -191,7 +191,7 @@ test('a vendor that answers with an address inside is not followed there', async
       backend_url: receiver.url,
     });
     assert.is(reports, 400);
-    assert.ok(receiver.take().length > 0, 'it was asked');
+    assert.ok(receiver.take().length > 0, 'the vendor is called');
     assert.equal(target.take(), [], String(status));
   }
   receiver.behaviour = 200;

@@ -1,4 +1,4 @@
-/** Who finds whom in the directory, where it shows connected people only (core.md 4.3). */
+/** Which users find which others when the directory lists connected people only (core.md 4.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../support/fixture.ts';
@@ -25,7 +25,7 @@ const all = ['admin', ...connected, 'gone', 'Hidden', 'stranger', 'support'].sor
   a.toLowerCase().localeCompare(b.toLowerCase()),
 );
 
-test('others than staff and support see themselves and the people of their customers and projects', async () => {
+test('lists the user and the people of the same customers and projects, unless the caller is staff or support', async () => {
   const seen = await asEachPersona(setup, (client) => matches('', client));
   assert.equal(seen, {
     staff: all,
@@ -50,7 +50,7 @@ test('others than staff and support see themselves and the people of their custo
   });
 });
 
-test('nobody is found by a part of a name, of an email or of anything else', async () => {
+test('finds no hidden user by a part of a name, an email or any other field', async () => {
   for (const query of [
     'username=hid',
     'email=hidden',
@@ -68,7 +68,7 @@ test('nobody is found by a part of a name, of an email or of anything else', asy
     assert.equal(await matches(query, setup.clients.stranger), [], query);
 });
 
-test('somebody known by name is found by it, without phone number and organization, and not as a detail', async () => {
+test('finds a hidden user by exact name, without phone number, organization and detail page', async () => {
   for (const query of [
     'username_exact=hIDDEN',
     'email_exact=hidden@EXAMPLE.com',
@@ -86,7 +86,7 @@ test('somebody known by name is found by it, without phone number and organizati
   assert.equal([body[0].phone_number, body[0].organization, body[0].organization_approved], ['', '', false]);
 });
 
-test('what is not shown of somebody known by name is not found out by filters either', async () => {
+test('does not reveal hidden fields of a user through filters', async () => {
   for (const query of [
     'phone_number=600',
     'organization=ALC',
@@ -99,7 +99,7 @@ test('what is not shown of somebody known by name is not found out by filters ei
     assert.equal(await matches(`username_exact=hidden&${query}`), [], query);
 });
 
-test('a link to somebody hidden leads where one to nobody does', async () => {
+test('treats a link to a hidden user like a link to a missing user', async () => {
   const none = hidden.url.replace(hidden.uuid, 'f'.repeat(32));
   const reports = async (path: string, { url }: Json, client = setup.clients.stranger) => {
     const { body, headers, status } = await client.get(path.replace('?', `?page_size=100&`) + encodeURIComponent(url));
@@ -119,11 +119,11 @@ test('a link to somebody hidden leads where one to nobody does', async () => {
       assert.equal(await reports(path, hidden, client), await reports(path, { url: none }, client), path);
     }
   const [status] = await reports('/api/events/?scope=', setup.users.owner, setup.clients.manager);
-  assert.is(status, 200, 'somebody connected is found');
+  assert.is(status, 200, 'a connected user is found');
   assert.is((await reports('/api/events/?scope=', hidden, fixture.staff))[0], 200);
 });
 
-test('a role is granted to somebody known by name, who is connected from then on', async () => {
+test('grants a role to a user found by exact name, who is connected from then on', async () => {
   const { owner } = setup.clients;
   const response = await owner.post('/api/project-permissions/', {
     project: setup.project.url,
@@ -141,7 +141,7 @@ test.run();
 
 const usual = suite('the directory by the usual settings');
 
-usual('everybody finds everybody active who is not staff, whole, by parts and exact names', async () => {
+usual('lists all active users but staff to any user, complete, by partial and exact names', async () => {
   const open = await Fixture.start();
   const person = await open.user('Hidden', { email: 'Hidden@example.com', ...secrets });
   await open.user('stranger');

@@ -1,4 +1,4 @@
-/** Mails of hooks go to nobody who has not asked for them. */
+/** Hooks send mail only to addresses whose owners agreed to it. */
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,7 +35,7 @@ async function begin(options: ServerOptions = { base_url: base }): Promise<void>
 const hook = (client: Client, email = stranger): Promise<ApiResponse<Json>> =>
   client.post('/api/hooks-email/', { email, event_types: ['user_update_succeeded'] });
 
-/** Causes an event that mallory sees; answers the mails that were sent since the last call. */
+/** Causes an event that mallory sees; returns the mails sent since the last call. */
 async function mails(): Promise<ReceivedMail[]> {
   await mallory.patch(malloryUrl, { job_title: `Job ${Math.random()}` });
   await fixture.server.settled();
@@ -47,7 +47,7 @@ const subjects = (received: readonly ReceivedMail[]): [string, string][] =>
 const question = 'Notifications from Tenantry: please confirm';
 const notification = 'Notifications from Tenantry';
 
-/** Path of the page that a mail leads to. */
+/** Path of the page that the link in a mail opens. */
 const linkIn = (mail: ReceivedMail | undefined): string =>
   /https:\/\/cloud\.example\.com(\/hooks\/\S+)/.exec(mail?.text ?? '')?.[1] ?? 'none';
 const unsubscribeIn = (mail: ReceivedMail | undefined): string =>
@@ -57,7 +57,7 @@ const unsubscribeIn = (mail: ReceivedMail | undefined): string =>
 
 const asBrowser = { Accept: 'text/html,application/xhtml+xml' };
 
-test('a hook to an address that is not known to be its author’s sends nothing until its owner confirms', async () => {
+test('sends nothing to an address that the author has not verified until its owner confirms', async () => {
   await begin();
   const created = await hook(mallory);
   assert.is(created.status, 201);
@@ -66,16 +66,16 @@ test('a hook to an address that is not known to be its author’s sends nothing 
     ['is_confirmed', false],
   ]);
   const [asking, ...others] = await mails();
-  assert.equal(others, [], 'one mail asks, and nothing else is sent');
+  assert.equal(others, [], 'only the confirmation mail is sent');
   assert.equal([asking?.recipient, asking?.subject], [stranger, question]);
-  assert.not.match(asking?.text ?? '', /mallory/i, 'the mail holds no words of users');
+  assert.not.match(asking?.text ?? '', /mallory/i, 'the mail has no text of users');
   const link = linkIn(asking);
   assert.match(link, /^\/hooks\/confirm\/[0-9a-f]{32}\/$/);
   const page = await fixture.anonymous.get(link, asBrowser);
   assert.equal([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
   assert.equal([page.body.match(/<form/g).length, page.body.match(/<button/g).length], [1, 1]);
   assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-  assert.is((await mallory.get(created.body.url)).body.is_confirmed, false, 'looking at the page confirms nothing');
+  assert.is((await mallory.get(created.body.url)).body.is_confirmed, false, 'opening the page confirms nothing');
   const confirmed = await fixture.anonymous.send('POST', link, undefined, asBrowser);
   assert.equal([confirmed.status, confirmed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
   assert.is((await mallory.get(created.body.url)).body.is_confirmed, true);
@@ -84,7 +84,7 @@ test('a hook to an address that is not known to be its author’s sends nothing 
   assert.equal([again.status, again.body], [404, { detail: 'Not found.' }], 'a link works once');
 });
 
-test('links that are unknown, older than 7 days, or of another address than the hook has are 404', async () => {
+test('responds 404 to a confirmation link that is unknown, older than 7 days, or of a former address', async () => {
   await begin();
   for (const path of ['/hooks/confirm/', '/hooks/unsubscribe/'])
     for (const secret of ['0'.repeat(32), 'x', '0'.repeat(64), '%00'])
@@ -104,7 +104,7 @@ test('links that are unknown, older than 7 days, or of another address than the 
   assert.is((await fixture.anonymous.post(linkIn(askingAgain))).status, 404);
 });
 
-test('the author’s verified address, in any case, and every address of staff count as confirmed at once', async () => {
+test('confirms the verified address of the author, in any case, and every address of staff', async () => {
   await begin();
   const own = await hook(mallory, 'Mallory@Example.com');
   assert.equal([own.status, own.body.is_confirmed], [201, true]);
@@ -114,10 +114,14 @@ test('the author’s verified address, in any case, and every address of staff c
     ['ops@example.org', notification],
   ]);
   await mallory.patch(malloryUrl, { email: 'victim@example.org' });
-  assert.is((await hook(mallory, 'victim@example.org')).body.is_confirmed, false, 'one that he wrote himself is not');
+  assert.is(
+    (await hook(mallory, 'victim@example.org')).body.is_confirmed,
+    false,
+    'an address that the author wrote is not verified',
+  );
 });
 
-test('a changed address is judged anew, and what was queued for the old one is not sent to the new one', async () => {
+test('checks a changed address again, and sends it no mail queued for the former address', async () => {
   await begin();
   const { url } = (await hook(mallory, 'mallory@example.com')).body;
   mailbox.rejection = [451, 'Try later'];
@@ -133,7 +137,7 @@ test('a changed address is judged anew, and what was queued for the old one is n
   assert.is((await mallory.put(url, { email: 'mallory@example.com' })).body.is_confirmed, true);
 });
 
-test('an address is asked once a day, whoever wants to write to it; after that a PATCH with the email asks again', async () => {
+test('sends one confirmation mail a day to an address, from all users together; later a PATCH with the email sends another', async () => {
   await begin();
   await fixture.user('eve');
   const { url } = (await hook(mallory)).body;
@@ -142,20 +146,20 @@ test('an address is asked once a day, whoever wants to write to it; after that a
   await mallory.patch(url, { email: stranger });
   assert.equal(subjects(await mails()), [[stranger, question]]);
   fixture.clock.advance(86_400);
-  assert.equal(await mails(), [], 'by itself nothing asks again');
+  assert.equal(await mails(), [], 'nothing is sent without a request');
   await mallory.patch(url, { is_active: true });
-  assert.equal(await mails(), [], 'nor does a change of something else');
+  assert.equal(await mails(), [], 'nor after a change of another field');
   await mallory.patch(url, { email: stranger });
   assert.equal(subjects(await mails()), [[stranger, question]]);
 });
 
-test('a user causes at most 10 such mails an hour; beyond that the hook is refused, and nothing is stored', async () => {
+test('rejects a hook after 10 confirmation mails of a user within an hour, and stores nothing', async () => {
   await begin();
   for (let i = 0; i < 10; i++) assert.is((await hook(mallory, `${i}@example.org`)).status, 201);
   const denial = await hook(mallory, 'eleventh@example.org');
   assert.equal([denial.status, denial.body], [429, { detail: 'Too many mails. Try again later.' }]);
   assert.is(denial.headers.get('Retry-After'), '3600');
-  assert.is((await hook(mallory, '1@example.org')).status, 201, 'an address that is not asked again costs nothing');
+  assert.is((await hook(mallory, '1@example.org')).status, 201, 'an address without a second mail does not count');
   const present = (await mallory.get('/api/hooks-email/?page_size=50')).body as Json[];
   assert.is(present.length, 11);
   const change = await mallory.patch(present[0].url, { email: 'eleventh@example.org' });
@@ -166,7 +170,7 @@ test('a user causes at most 10 such mails an hour; beyond that the hook is refus
   assert.is((await hook(mallory, 'eleventh@example.org')).status, 201);
 });
 
-test('without base_url the setting email_hook_confirmation_url names the page; without either nobody is asked', async () => {
+test('links confirmation mails to email_hook_confirmation_url without base_url, and sends none without either', async () => {
   await begin({ email_hook_confirmation_url: 'https://app.example.com/confirm?key={secret}' });
   await hook(mallory);
   const [asking] = await mails();
@@ -184,7 +188,7 @@ test('without base_url the setting email_hook_confirmation_url names the page; w
   assert.equal(await mails(), []);
 });
 
-test('the secret of a link stands in its mail and nowhere else', async () => {
+test('shows the secret of a link in its mail only', async () => {
   await begin();
   const created = await hook(mallory);
   const [asking] = await mails();
@@ -193,7 +197,7 @@ test('the secret of a link stands in its mail and nowhere else', async () => {
   assert.is(fixture.server.app.db.serialize().indexOf(secret), -1);
 });
 
-test('every mail of a hook names an address at which one click unsubscribes (RFC 8058)', async () => {
+test('adds a one-click unsubscribe address to every mail of a hook (RFC 8058)', async () => {
   await begin();
   const { url } = (await hook(mallory, 'mallory@example.com')).body;
   await hook(mallory);
@@ -205,7 +209,7 @@ test('every mail of a hook names an address at which one click unsubscribes (RFC
   const path = unsubscribeIn(received.find(({ recipient }) => recipient === 'mallory@example.com'));
   const page = await fixture.anonymous.get(path, asBrowser);
   assert.equal([page.status, page.body.match(/<form/g).length], [200, 1]);
-  assert.is((await mallory.get(url)).body.is_active, true, 'looking at the page ends nothing');
+  assert.is((await mallory.get(url)).body.is_active, true, 'opening the page unsubscribes nothing');
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const reply = await fixture.anonymous.send('POST', path, 'List-Unsubscribe=One-Click', form);
   assert.equal(
@@ -215,14 +219,14 @@ test('every mail of a hook names an address at which one click unsubscribes (RFC
   const { is_active, is_confirmed } = (await mallory.get(url)).body;
   assert.equal([is_active, is_confirmed], [false, false]);
   await mallory.patch(url, { is_active: true });
-  assert.equal(await mails(), [], 'its author can not simply switch it on again');
+  assert.equal(await mails(), [], 'its author cannot just activate it again');
   const multipart = new FormData();
   multipart.set('List-Unsubscribe', 'One-Click');
   const response = await fetch(fixture.url + path, { method: 'POST', body: multipart });
-  assert.is(response.status, 200, 'as often as one likes, and in either form');
+  assert.is(response.status, 200, 'any number of times, in both forms');
 });
 
-test('mails beyond hook_mail_limit an hour and author are one mail a hook at the end of the hour', async () => {
+test('gathers mails beyond hook_mail_limit per author into one mail per hook at the end of the hour', async () => {
   await begin({ base_url: base, hook_mail_limit: 3 });
   const event_types = ['user_update_succeeded'];
   for (let i = 0; i < 2; i++) await mallory.post('/api/hooks-email/', { email: 'mallory@example.com', event_types });
@@ -231,7 +235,7 @@ test('mails beyond hook_mail_limit an hour and author are one mail a hook at the
     fixture.clock.advance(60);
     sent.push((await mails()).length);
   }
-  assert.equal(sent, [2, 1, 0, 0], 'the third mail is that of the first hook');
+  assert.equal(sent, [2, 1, 0, 0], 'the third mail belongs to the first hook');
   await fixture.later(3600 - 181);
   assert.equal(mailbox.take(), []);
   mailbox.rejection = [451, 'Try later'];
@@ -257,10 +261,10 @@ test('mails beyond hook_mail_limit an hour and author are one mail a hook at the
   assert.is(gathered[1]?.html?.match(/<li>/g)?.length, 3);
   await fixture.later(24 * 3600);
   assert.equal(mailbox.take(), [], 'each event once');
-  assert.equal((await mails()).length, 2, 'the next hour counts anew');
+  assert.equal((await mails()).length, 2, 'the limit starts again with the next hour');
 });
 
-test('a gathered mail names 100 events and counts the rest', async () => {
+test('lists 100 events in a gathered mail and counts the rest', async () => {
   await begin({ base_url: base, hook_mail_limit: 0 });
   await hook(mallory, 'mallory@example.com');
   for (let i = 0; i < 112; i++) await mallory.patch(malloryUrl, { job_title: `Job ${i}` });
@@ -274,7 +278,7 @@ test('a gathered mail names 100 events and counts the rest', async () => {
   assert.match(mail?.text ?? '', /\n\nand 12 more\s*$/);
 });
 
-test('names in mails are cut and lead nowhere, one by one and gathered; what staff post stays as it is', async () => {
+test('shortens names in mails and removes their links, in single and gathered mails, except texts that staff post', async () => {
   const name = `Your account is locked, go to https://evil.example/login and ${'hurry '.repeat(15)}`.trim();
   const displayed = 'Your account is locked, go to [link] and hurry hurry hurry h';
   for (const limit of [10, 0]) {
@@ -310,7 +314,7 @@ test('names in mails are cut and lead nowhere, one by one and gathered; what sta
   );
 });
 
-test('the pages are not in the documentation', async () => {
+test('omits the confirmation pages from the documentation', async () => {
   await begin();
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
   assert.equal(

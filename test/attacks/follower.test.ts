@@ -8,7 +8,7 @@ import { Wire, type WireResponse } from '../support/wire.ts';
 
 const test = suite('follower');
 let program: Program;
-/** The host of the primary, below a path of which the primary is, with what it was sent. */
+/** The host of the primary, whose API is below a path, with the requests that it received. */
 let host: Server;
 let received: IncomingMessage[];
 let authority: string;
@@ -36,7 +36,7 @@ test.after(async () => {
   await program.end();
 });
 
-/** Sends a request to the follower as it stands. */
+/** Sends a request line to the follower unchanged. */
 async function send(target: string, ...headers: string[]): Promise<WireResponse> {
   const wire = await Wire.to(follower.url);
   try {
@@ -78,7 +78,7 @@ const outside = [
   '/%',
 ];
 
-test('no path leads out of that of the primary, however it is written', async () => {
+test('forwards no path outside the path of the primary, in any notation', async () => {
   for (const path of outside)
     for (const target of [path, `http://follower.example.com${path}`]) {
       const { body, status } = await send(target);
@@ -87,7 +87,7 @@ test('no path leads out of that of the primary, however it is written', async ()
   assert.equal(received, []);
 });
 
-test('what looks like another host is a path below that of the primary, or no target', async () => {
+test('treats a target that looks like another host as a path below the primary, or rejects it', async () => {
   for (const [target, path] of [
     ['/api/customers/', '/tenantry/api/customers/'],
     ['/api/customers/?next=/../admin/%2e%2e\\', '/tenantry/api/customers/?next=/../admin/%2e%2e\\'],
@@ -118,7 +118,7 @@ test('what looks like another host is a path below that of the primary, or no ta
   assert.equal(received, []);
 });
 
-test('the primary hears its own host, and of the client what counts at the follower', async () => {
+test('forwards the host of the primary and only the relevant headers of the client', async () => {
   const response = await send(
     '/api/customers/',
     'Forwarded: for=192.0.2.1;host=evil.example.com',
@@ -145,10 +145,10 @@ test('the primary hears its own host, and of the client what counts at the follo
     'x-tenantry-version': '1-1',
   });
   assert.is.not(epoch, 'forged');
-  assert.is(response.headers['x-tenantry-epoch'], undefined, 'what servers say to each other is not for clients');
+  assert.is(response.headers['x-tenantry-epoch'], undefined, 'headers between servers are not sent to clients');
 });
 
-test('the address of a primary has no credentials and no query', async () => {
+test('rejects credentials and a query in the address of a primary', async () => {
   for (const url of ['http://a:b@127.0.0.1/', 'http://127.0.0.1/?x', 'http://127.0.0.1/#x'])
     assert.equal(
       await program.run(['serve', '--port', '0', '--follow', 'data', '--data', 'other', '--primary', url]),

@@ -1,4 +1,4 @@
-/** Databases that come from elsewhere with more than this program makes in them. `npm test` built the program before. */
+/** Databases with tables, triggers or columns that the program did not create. `npm test` built the program before. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -19,7 +19,7 @@ test.before.each(async () => {
 });
 test.after.each(() => program.end());
 
-/** Changes a database behind the back of the program. */
+/** Changes a database without the program. */
 function change(file: string, script: string): void {
   const db = new SQLite(file);
   db.exec(script);
@@ -32,7 +32,7 @@ const reason = "The schema of the database is not this program's: trigger make_s
 const litestream = `CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
   CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER); INSERT INTO _litestream_seq VALUES (1, 7); ANALYZE`;
 
-test('restore fills no folder from a backup with a foreign trigger; that of a replicated database is restored', async () => {
+test('rejects a backup with a foreign trigger, and restores one of a replicated database', async () => {
   change(at('data/tenantry.db'), litestream);
   assert.is((await program.run(['backup', 'good', '--data', 'data'])).code, 0);
   writeFileSync(at('copy.db'), gunzipSync(readFileSync(at('good'))));
@@ -47,13 +47,13 @@ test('restore fills no folder from a backup with a foreign trigger; that of a re
   assert.is((await program.run(['doctor', '--data', 'good-data'])).stdout, 'no problems\n');
 });
 
-test('backup does not write what restore would refuse', async () => {
+test('does not write a backup that restore would reject', async () => {
   change(at('data/tenantry.db'), makesStaff);
   assert.equal(await program.run(['backup', 'file', '--data', 'data']), failed(`cannot write the backup: ${reason}`));
   assert.not(existsSync(at('file')));
 });
 
-test('doctor reports what is foreign, missing or different, and repairs nothing in such a database', async () => {
+test('reports foreign, missing and different parts of a schema in doctor, and repairs nothing then', async () => {
   change(
     at('data/tenantry.db'),
     `${makesStaff}; DROP INDEX token_user; ALTER TABLE ssh_key ADD COLUMN further TEXT;
@@ -65,14 +65,14 @@ test('doctor reports what is foreign, missing or different, and repairs nothing 
     'schema: index token_user is missing',
     'quota nc_global_customer_count of global 0: usage 7, counted 0',
   ];
-  const reports = { code: 1, stdout: `${lines.join('\n')}\n`, stderr: '' };
-  assert.equal(await program.run(['doctor', '--data', 'data']), reports);
-  assert.equal(await program.run(['doctor', '--repair', '--data', 'data']), reports);
+  const expected = { code: 1, stdout: `${lines.join('\n')}\n`, stderr: '' };
+  assert.equal(await program.run(['doctor', '--data', 'data']), expected);
+  assert.equal(await program.run(['doctor', '--repair', '--data', 'data']), expected);
   change(at('data/tenantry.db'), 'DROP TRIGGER make_staff; CREATE INDEX token_user ON token (user_id)');
-  assert.is((await program.run(['doctor', '--data', 'data'])).code, 1, 'a column too many is left');
+  assert.is((await program.run(['doctor', '--data', 'data'])).code, 1, 'the extra column remains');
 });
 
-test('a follower serves no copy with a foreign trigger, goes on with the one before, and none is promoted', async () => {
+test('keeps serving the previous copy when a new one has a foreign trigger, and promotes neither', async () => {
   change(at('data/tenantry.db'), litestream);
   const follower = await program.serve([
     ...['--follow', 'data', '--data', 'copy', '--follow-interval', '1s', '--admin-listen', '127.0.0.1:0'],
@@ -81,8 +81,8 @@ test('a follower serves no copy with a foreign trigger, goes on with the one bef
     ((await (await fetch(`${follower.startup.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
   assert.is(await copyCheck(), 'ok');
   change(at('data/tenantry.db'), makesStaff);
-  await eventually('the copy is refused', async () => (await copyCheck()).endsWith(reason), 30);
-  assert.is((await fetch(`${follower.url}/api/version/`)).status, 200, 'the copy before is served');
+  await eventually('the copy is rejected', async () => (await copyCheck()).endsWith(reason), 30);
+  assert.is((await fetch(`${follower.url}/api/version/`)).status, 200, 'the previous copy is served');
   await follower.stop();
   const { code, stderr } = await program.run(['promote', '--follow', 'data', '--data', 'copy']);
   assert.equal([code, stderr], [1, `tenantry: ${reason}\n`]);

@@ -1,23 +1,23 @@
-/** A short form of `npm run chaos -- --only fuzz`: whatever is asked, no answer is a fault of the server. */
+/** A short form of `npm run chaos -- --only fuzz`: no request causes a server fault. */
 import * as assert from 'uvu/assert';
 import { demo } from '../../src/app/demo/demo.ts';
 import { fuzz } from '../chaos/fuzz.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-const { test, fixture } = suiteWithServer('requests that nobody expects', {
+const { test, fixture } = suiteWithServer('random requests', {
   trusted_proxies: ['127.0.0.1'],
   resolve: (hostname, callback) => callback(new Error(`${hostname} has no address here`), []),
 });
 
-test('every operation answers what its description says, to everybody, with whatever values', async () => {
+test('returns what the OpenAPI document describes, for any caller and any values', async () => {
   await demo(fixture.server.app);
   const target = { url: fixture.url, token: fixture.server.issueToken() };
-  // Tests share the machine with others: how long answers take is measured by the long form.
+  // Tests share the machine: only the long form measures response times.
   const { responses, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });
   assert.equal(faults, []);
-  // Otherwise nothing would have been tried.
+  // Otherwise the requests would have tested nothing.
   for (const status of ['200', '201', '202', '204', '400', '401', '403', '404', '405', '409'])
-    assert.ok((responses[status] ?? 0) > 0, `no answer with ${status}`);
+    assert.ok((responses[status] ?? 0) > 0, `no response with ${status}`);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-/** What answers `tenantry healthcheck` in the place of the server. `npm test` built the program before. */
+/** Programs other than the server that respond to `tenantry healthcheck`. `npm test` built the program before. */
 
 import { mkdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -37,7 +37,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Why a server at this address is not healthy. */
+/** Why `healthcheck` reports a server at this address as unhealthy. */
 async function failureAt(address: string): Promise<string> {
   const config = loadConfig({ input: { data, admin_listen: address } });
   return checkHealth({ config, flags: {}, words: [], sources: { environment: {} } } as never).then(
@@ -49,14 +49,14 @@ async function failureAt(address: string): Promise<string> {
 const response = (status: number, body: string): Promise<string> =>
   listen(createHttpServer((_, outgoing) => outgoing.writeHead(status).end(body)));
 
-test('a connection that is dropped without an answer ends with 1 and a line', async () => {
+test('exits with 1 and one line when the connection closes without a response', async () => {
   const address = await listen(createTcpServer((socket) => socket.end()));
   const reports = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
   const line = `tenantry: no response from http://${address}/readyz: socket hang up\n`;
   assert.equal(reports, { code: 1, stdout: '', stderr: line });
 });
 
-test('whatever is no answer of the server of this data folder is none', async () => {
+test('rejects a response that is not from the server of this data folder', async () => {
   mkdirSync(join(program.folder, 'other'));
   const [own, other] = [data, join(program.folder, 'other')].map(instanceOf);
   assert.is.not(own, other);
@@ -100,7 +100,7 @@ test('whatever is no answer of the server of this data folder is none', async ()
     );
 });
 
-test('an answer that breaks off, does not end or does not begin is none', async () => {
+test('rejects a response that breaks off, does not end or does not begin', async () => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
   const cutOff = await listen(createTcpServer((socket) => socket.end(`${head}{"status":"ready"`)));
   assert.match(await failureAt(cutOff), /^no response from http:\/\/ADDRESS\/readyz: /);
@@ -117,14 +117,14 @@ test('an answer that breaks off, does not end or does not begin is none', async 
   assert.is(await failureAt(silent), 'no response from http://ADDRESS/readyz: no response within 5 seconds');
 });
 
-test('a data folder that is missing is named', async () => {
+test('names a data folder that is missing', async () => {
   const reports = await program.run(['healthcheck', '--data', 'nowhere']);
   const nowhere = join(program.folder, 'nowhere');
   const line = `tenantry: cannot read the data folder ${nowhere}: no such file or directory; name it with --data\n`;
   assert.equal(reports, { code: 1, stdout: '', stderr: line });
 });
 
-test('the server of another folder with the same path, and one in memory, are told apart', async () => {
+test('rejects a server in memory unless called with --ephemeral', async () => {
   const memory = await program.serve(['--ephemeral', '--admin-listen', '127.0.0.1:0']);
   const address = new URL(memory.startup.admin as string).host;
   const words = ['healthcheck', '--data', 'data', '--admin-listen', address];

@@ -1,4 +1,4 @@
-/** Hooks are sent to addresses that their authors choose: none of them becomes a weapon against others. */
+/** Authors choose the destinations of hooks; limits protect those hosts from floods of requests. */
 import type { ServerOptions } from 'tenantry';
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../support/fixture.ts';
@@ -10,7 +10,7 @@ const { test, fixture } = suiteWithServerPerTest('attacks by hooks');
 const web = (client: Client, url = 'https://victim.example.org/in'): Promise<{ status: number; body: Json }> =>
   client.post('/api/hooks-web/', { destination_url: url, event_types: ['user_update_succeeded'] });
 
-test('a user has at most so many hooks as hooks_per_user says, all kinds counted; staff has any number', async () => {
+test('limits the hooks of a user, of all kinds together, to hooks_per_user, except for staff', async () => {
   await fixture.open({ hooks_per_user: 3 });
   await fixture.user('mallory');
   const mallory = fixture.as('mallory');
@@ -24,14 +24,14 @@ test('a user has at most so many hooks as hooks_per_user says, all kinds counted
     await mallory.post('/api/hooks-email/', email),
   ])
     assert.equal([response.status, response.body], [409, { detail: 'A user may have at most 3 hooks.' }]);
-  assert.equal((await mallory.post('/api/hooks-email/', {})).status, 400, 'what is wrong with the body is told first');
+  assert.equal((await mallory.post('/api/hooks-email/', {})).status, 400, 'validation of the body comes first');
   assert.is((await mallory.get('/api/hooks/')).body.length, 3);
   assert.is((await mallory.delete(first.body.url)).status, 204);
-  assert.is((await mallory.post('/api/hooks-push/', push)).status, 201, 'one that is deleted makes room');
+  assert.is((await mallory.post('/api/hooks-push/', push)).status, 201, 'a deleted hook no longer counts');
   for (let i = 0; i < 5; i++) assert.is((await web(fixture.staff)).status, 201);
 });
 
-test('by default a user has at most 50 hooks', async () => {
+test('limits a user to 50 hooks by default', async () => {
   await fixture.user('mallory');
   const mallory = fixture.as('mallory');
   for (let i = 0; i < 50; i++) assert.is((await web(mallory)).status, 201);
@@ -39,18 +39,18 @@ test('by default a user has at most 50 hooks', async () => {
   assert.equal([rejection.status, rejection.body], [409, { detail: 'A user may have at most 50 hooks.' }]);
 });
 
-/** Names that are being resolved, and what ends it: they have no address. */
+/** Names that are being resolved, with a function that ends the resolution: they have no address. */
 const requests: { readonly name: string; readonly end: () => void }[] = [];
 const resolve: NonNullable<ServerOptions['resolve']> = (name, callback) => {
   const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
   requests.push({ name, end: () => callback(error, []) });
 };
 
-const waitTurns = async (count: number): Promise<void> => {
+const yieldLoop = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise(setImmediate);
 };
 
-test('at most 20 deliveries are under way to one host at a time, whoever the hooks are of; other hosts do not wait for it', async () => {
+test('runs at most 20 deliveries to one host at a time for hooks of all users, without delaying other hosts', async () => {
   await fixture.open({ resolve });
   requests.length = 0;
   for (let i = 0; i < 30; i++)
@@ -58,22 +58,22 @@ test('at most 20 deliveries are under way to one host at a time, whoever the hoo
   await web(fixture.staff, 'https://other.example.org/');
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
-  await waitTurns(200);
+  await yieldLoop(200);
   const underWay = (name: string): number => requests.filter((each) => each.name === name).length;
   assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [20, 1]);
   for (const { end } of requests.slice(0, 5)) end();
-  await waitTurns(200);
+  await yieldLoop(200);
   assert.is(requests.length, 26);
   while (requests.length < 31) {
     for (const { end } of requests) end();
-    await waitTurns(50);
+    await yieldLoop(50);
   }
   for (const { end } of requests) end();
   await fixture.server.settled();
   assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [30, 1]);
 });
 
-test('in any second at most 200 deliveries to one host begin', async () => {
+test('starts at most 200 deliveries to one host per second', async () => {
   const instants: number[] = [];
   await fixture.open({
     resolve: (_, callback) => {
@@ -86,23 +86,23 @@ test('in any second at most 200 deliveries to one host begin', async () => {
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await fixture.server.settled();
   assert.is(instants.length, 250);
-  // An attempt looks its host up a moment after it began.
+  // An attempt resolves its host shortly after it began.
   for (const [i, at] of instants.slice(200).entries())
     assert.ok(at - (instants[i] as number) > 950, `${at - (instants[i] as number)} ms for 201`);
 });
 
-test('a hook that waits for a host is sent to although those that waited before it were deleted', async () => {
+test('delivers to a hook that waits for a host after the hooks before it were deleted', async () => {
   await fixture.open({ resolve });
   requests.length = 0;
   const hooks: string[] = [];
   for (let i = 0; i < 41; i++) hooks.push((await web(fixture.staff)).body.url);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
-  await waitTurns(200);
+  await yieldLoop(200);
   assert.is(requests.length, 20);
   for (const hook of hooks.slice(20, 40)) assert.is((await fixture.staff.delete(hook)).status, 204);
   for (const { end } of requests) end();
-  await waitTurns(200);
+  await yieldLoop(200);
   assert.is(requests.length, 21);
   for (const { end } of requests) end();
   await fixture.server.settled();
@@ -110,7 +110,7 @@ test('a hook that waits for a host is sent to although those that waited before 
   assert.is(last.attempts, 1);
 });
 
-test('networks of hooks_allowed_networks have no such limit, names in them once they have been resolved', async () => {
+test('applies no limit to networks of hooks_allowed_networks, and to names once they resolve into them', async () => {
   const receiver = await Receiver.start();
   let waiting: (() => void)[] = [];
   let most = 0;
@@ -124,13 +124,13 @@ test('networks of hooks_allowed_networks have no such limit, names in them once 
     resolve: (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   });
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
-  /** So many attempts at once that the hooks come to. */
+  /** The number of attempts that run at the same time. */
   const atOnce = async (title: string, count: number): Promise<number> => {
     most = 0;
     await fixture.staff.patch(me.url, { job_title: title });
     let received = 0;
     while (received < 30) {
-      while (waiting.length < Math.min(count, 30 - received)) await waitTurns(1);
+      while (waiting.length < Math.min(count, 30 - received)) await yieldLoop(1);
       received += waiting.length;
       for (const end of waiting.splice(0)) end();
     }

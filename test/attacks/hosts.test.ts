@@ -1,4 +1,4 @@
-/** Host headers that are none (core.md 1.3). */
+/** Invalid Host headers (core.md 1.3). */
 import * as assert from 'uvu/assert';
 import { Fixture } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -12,7 +12,7 @@ const reports = async (server: Fixture, target: string, ...lines: readonly strin
   return [status, JSON.parse(body)];
 };
 
-hosts('a Host that is not the host of a URL is 400 wherever links are read or written', async () => {
+hosts('responds 400 to a Host that is not the host of a URL wherever links are read or written', async () => {
   const token = `Authorization: Token ${fixture.staff.token}`;
   for (const host of ['1.2.3.999', 'localhost:99999', 'xn--a', '[1::2::3]', '256.256.256.256', '0x100000000'])
     for (const target of [
@@ -28,13 +28,13 @@ hosts('a Host that is not the host of a URL is 400 wherever links are read or wr
       );
 });
 
-hosts('several Host headers are 400', async () => {
+hosts('responds 400 to several Host headers', async () => {
   assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'Host: a'), invalid);
   assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'hOsT: b'), invalid);
   assert.equal(await reports(fixture, 'http://c/api/version/', 'Host: a', 'Host: b'), invalid);
 });
 
-hosts('the rule holds with base_url, and for what a trusted proxy forwards', async () => {
+hosts('checks Host the same way with base_url, and checks the host that a trusted proxy forwards', async () => {
   const proxied = await Fixture.start({ base_url: 'https://cloud.example.com', trusted_proxies: ['127.0.0.1'] });
   assert.equal(await reports(proxied, '/api/version/', 'Host: 1.2.3.999'), invalid);
   assert.equal(await reports(proxied, '/api/version/', 'X-Forwarded-Host: good'), invalid);

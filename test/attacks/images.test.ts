@@ -1,11 +1,11 @@
-/** Images that a browser would need gigabytes for (core.md 6.6). */
+/** Images that take a browser gigabytes of memory (core.md 6.6). */
 import { crc32 } from 'node:zlib';
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('images');
 
-/** A PNG of one pixel that says to have so many on each side. */
+/** A PNG whose header claims this many pixels on each side. */
 function png(side: number): Buffer {
   const content = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -17,7 +17,7 @@ function png(side: number): Buffer {
   return content;
 }
 
-test('an image of a few bytes that says to be huge is refused and not stored', async () => {
+test('rejects a small image whose header claims huge dimensions, and stores nothing', async () => {
   const { url } = await fixture.customer('Pictured');
   const put = async (side: number): Promise<number> => {
     const form = new FormData();

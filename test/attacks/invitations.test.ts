@@ -57,7 +57,7 @@ const rolesOf = async (username: string): Promise<Json[]> => {
   ];
 };
 
-test('an invitation is listed and shown only to those who may send it: global support finds none to accept', async () => {
+test('shows an invitation only to users who may send it; global support cannot use it to accept', async () => {
   await begin();
   const [project, customer] = [await invite(), await invite(fixture.staff, toCustomer())];
   const listed = async (client: Client): Promise<string[]> =>
@@ -76,7 +76,7 @@ test('an invitation is listed and shown only to those who may send it: global su
   }
 });
 
-test('with owners_can_manage_owners an owner sees invitations to the customer, too; one whose role ends sees none at all', async () => {
+test('shows invitations to a customer to its owners with owners_can_manage_owners, until their role ends', async () => {
   await begin({ owners_can_manage_owners: true });
   await invite();
   await invite(fixture.staff, toCustomer());
@@ -88,7 +88,7 @@ test('with owners_can_manage_owners an owner sees invitations to the customer, t
     assert.equal(await act(passing, uuid, 'send'), gone);
 });
 
-test('the secret stands in the mail and nowhere else: not in answers, lists, events, nor in the database or the log', async () => {
+test('puts the secret into the mail alone: not into responses, lists, events, the database or the log', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
   await begin({ ephemeral: false, data });
   const lines: unknown[] = [];
@@ -116,7 +116,7 @@ test('the secret stands in the mail and nowhere else: not in answers, lists, eve
   rmSync(data, { recursive: true });
 });
 
-test('the uuid, too, is random in all of its 122 bits: the time of the invitation tells nothing of it', async () => {
+test('creates uuids with 122 random bits that do not reveal the time of the invitation', async () => {
   await begin();
   const uuids: string[] = [];
   for (let i = 0; i < 4; i++) uuids.push((await invite()).uuid);
@@ -124,7 +124,7 @@ test('the uuid, too, is random in all of its 122 bits: the time of the invitatio
   assert.is(new Set(uuids.map((uuid) => uuid.slice(0, 8))).size, 4, uuids.join());
 });
 
-test('accept and check take the secret in the place of the uuid; every other call takes the uuid alone', async () => {
+test('accepts the secret instead of the uuid in accept and check, and only the uuid elsewhere', async () => {
   await begin();
   await invite();
   const secret = await newestSecret(fixture);
@@ -136,7 +136,7 @@ test('accept and check take the secret in the place of the uuid; every other cal
   assert.equal(await act(fixture.anonymous, secret, 'check'), gone);
 });
 
-test('without invitation_accept_by_uuid the uuid accepts and checks nothing', async () => {
+test('rejects the uuid in accept and check without invitation_accept_by_uuid', async () => {
   await begin({ invitation_accept_by_uuid: false });
   const { uuid } = await invite();
   const secret = await newestSecret(fixture);
@@ -146,7 +146,7 @@ test('without invitation_accept_by_uuid the uuid accepts and checks nothing', as
   assert.equal(await act(newcomer(), secret, 'accept'), accepted);
 });
 
-test('send makes another secret: the one before opens nothing any more', async () => {
+test('replaces the secret on send, so that the former one is invalid', async () => {
   await begin({ invitation_accept_by_uuid: false });
   const { uuid } = await invite();
   const first = await newestSecret(fixture);
@@ -157,21 +157,21 @@ test('send makes another secret: the one before opens nothing any more', async (
   assert.equal(await act(newcomer(), second, 'accept'), accepted);
 });
 
-test('a secret is kept encrypted while its mail waits, and not at all when it is sent or given up', async () => {
+test('stores the secret encrypted until its mail is sent or given up', async () => {
   await begin({ smtp_url: 'smtp://127.0.0.1:1', email_from: 'noreply@example.com' });
   const stored = (): unknown[] =>
     fixture.server.app.db.values(raw('SELECT secret IS NOT NULL FROM invitation_mail ORDER BY id'));
   const { uuid } = await invite();
   await fixture.server.settled();
-  assert.equal(stored(), [1], 'it is tried again');
+  assert.equal(stored(), [1], 'the mail is retried');
   await act(fixture.staff, uuid, 'send');
   await fixture.server.settled();
-  assert.equal(stored(), [0, 1], 'another takes its place');
+  assert.equal(stored(), [0, 1], 'another secret replaces it');
   await act(fixture.staff, uuid, 'cancel');
   assert.equal(stored(), [0, 0]);
 });
 
-test('an invitation from before there were secrets is accepted by its uuid, while that is taken, and gets a secret when it is sent', async () => {
+test('accepts an invitation from before secrets by its uuid, and gives it a secret when it is sent', async () => {
   await begin();
   const { uuid } = await invite();
   const { db } = fixture.server.app;
@@ -182,7 +182,7 @@ test('an invitation from before there were secrets is accepted by its uuid, whil
   assert.equal(await act(newcomer(), uuid, 'accept'), accepted);
 });
 
-test('a project named like a phishing mail becomes neither subject nor link: names are cut, and lead nowhere', async () => {
+test('shortens project names in the subject and removes their links, so that they cannot phish', async () => {
   await begin();
   await fixture.staff.patch(people.users.owner.url, { full_name: `${'Olga '.repeat(19)}end` });
   const named = async (name: string): Promise<string | undefined> => {
@@ -203,10 +203,14 @@ test('a project named like a phishing mail becomes neither subject nor link: nam
   assert.is(await named('mailto:eve@evil.example'), '[link]');
   assert.is(await named('Node.js 2.0/3.0 and/or Booking.com'), 'Node.js 2.0/3.0 and/or Booking.com');
   const [mail] = (await sentMails(fixture)).slice(-1);
-  assert.is(mail?.text?.split('\n')[1]?.indexOf(' has invited'), 59, 'the trailing blank of 60 characters is left out');
+  assert.is(
+    mail?.text?.split('\n')[1]?.indexOf(' has invited'),
+    59,
+    'the trailing blank of the 60 characters is removed',
+  );
 });
 
-test('without link_template_hosts a template names a host that the settings of the deployment name', async () => {
+test('limits templates to hosts named in the settings when link_template_hosts is not set', async () => {
   const status = async (host: string): Promise<number> =>
     (
       await fixture.staff.post('/api/user-invitations/', {
@@ -225,7 +229,11 @@ test('without link_template_hosts a template names a host that the settings of t
   for (const host of ['evil.example', 'http://localhost', 'http://localhost:3001', 'x.app.example.com', 'example.com'])
     assert.is(await status(host), 400, host);
   await begin({ allowed_origins: ['https://app.example.com'], link_template_hosts: ['mail.example.com'] });
-  assert.equal([await status('mail.example.com'), await status('app.example.com')], [201, 400], 'the setting wins');
+  assert.equal(
+    [await status('mail.example.com'), await status('app.example.com')],
+    [201, 400],
+    'the setting takes precedence',
+  );
   await begin({ allowed_origins: ['https://*.example.com', 'http://localhost:*'] });
   for (const host of ['a.example.com', 'http://localhost:1234', 'http://localhost'])
     assert.is(await status(host), 201, host);
@@ -235,7 +243,7 @@ test('without link_template_hosts a template names a host that the settings of t
   assert.is(await status('anything.example'), 201);
 });
 
-test('an inviter who lost the role, was deactivated or deleted invites nobody any more; the invitation stays pending', async () => {
+test('rejects an invitation whose inviter lost the role, was deactivated or deleted, and leaves it pending', async () => {
   const losses: Readonly<Record<string, () => Promise<unknown>>> = {
     'the role is revoked': async () =>
       fixture.staff.delete((await rolesOf('owner')).find(({ role }) => role === 'owner').url),
@@ -263,17 +271,17 @@ test('an inviter who lost the role, was deactivated or deleted invites nobody an
   }
 });
 
-test('staff who are staff no more, and owners of a customer since owners may not invite there, invite nobody', async () => {
+test('rejects an invitation from a former staff user, and from an owner who may no longer invite owners', async () => {
   await begin();
   const boss = await fixture.user('boss', { is_staff: true });
   const { uuid } = await invite(fixture.as('boss'), toCustomer());
   await fixture.staff.patch(boss.url, { is_staff: false });
   assert.equal(await act(newcomer(), uuid, 'accept'), revoked);
   await fixture.grant(people.customer, boss, 'owner');
-  assert.equal(await act(newcomer(), uuid, 'accept'), revoked, 'that is no right to invite owners');
+  assert.equal(await act(newcomer(), uuid, 'accept'), revoked, 'an owner may not invite owners');
 });
 
-test('the state is told before the inviter, and the inviter before what the caller lacks', async () => {
+test('checks the state before the inviter, and the inviter before the requirements of the caller', async () => {
   await begin();
   const { uuid } = await invite(people.clients.owner, { civil_number: '1' });
   await fixture.staff.patch(people.users.owner.url, { is_active: false });
@@ -286,7 +294,7 @@ test('the state is told before the inviter, and the inviter before what the call
   assert.equal(await act(newcomer(), uuid, 'accept'), [409, { detail: 'Only pending invitation can be accepted.' }]);
 });
 
-test("a role that an owner gives ends with the owner's; the event tells the inviter, without an address", async () => {
+test('ends a role that an owner grants with the role of the owner; the event names the inviter without an address', async () => {
   await begin();
   const { uuid } = await invite(people.clients.owner);
   const end = '2018-02-01T00:00:00Z';
@@ -308,7 +316,7 @@ test("a role that an owner gives ends with the owner's; the event tells the invi
   ]);
 });
 
-test('validate_invitation_email is not met by an email that the user wrote himself', async () => {
+test('does not accept an email that the user wrote for validate_invitation_email', async () => {
   await begin({ validate_invitation_email: true });
   const mismatch = [400, { detail: 'Invitation and user emails mismatch.' }];
   const { uuid } = await invite();
@@ -322,7 +330,7 @@ test('validate_invitation_email is not met by an email that the user wrote himse
   assert.equal(await act(newcomer(), uuid, 'accept'), accepted, 'written by staff');
 });
 
-test('an email that an invitation replaces is verified by the secret alone, not by the uuid', async () => {
+test('verifies the email from an invitation accepted by its secret, not by its uuid', async () => {
   await begin({ validate_invitation_email: false });
   const verified = (): unknown =>
     fixture.server.app.db.value(raw("SELECT email_verified FROM user WHERE username = 'newcomer'"));

@@ -1,4 +1,4 @@
-/** What somebody wrote in a JIRA project is lost to them together with the project (providers.md 7.4). */
+/** A user who loses access to a JIRA project loses access to what they wrote in it (providers.md 7.4). */
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { type Jira, startJira } from '../cloud/providers/jira/support.ts';
@@ -16,7 +16,7 @@ authors.before.each(async () => {
 const notFound = { detail: 'Not found.' };
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** An issue, a comment and an attachment of somebody. */
+/** An issue, a comment and an attachment by one user. */
 async function written(client: Client): Promise<Json[]> {
   const created = await client.post('/api/jira-issues/', {
     jira_project: jira.web.url,
@@ -41,11 +41,11 @@ async function written(client: Client): Promise<Json[]> {
   return objects.map(({ body }) => body);
 }
 
-/** The permission of a user of the cast in the project. */
+/** The permission of a persona in the project. */
 const permissionOf = async (username: string): Promise<Json> =>
   (await fixture.staff.get(`/api/project-permissions/?username=${username}`)).body[0];
 
-authors('whoever lost the role in the project neither reads, changes nor deletes what they wrote there', async () => {
+authors('denies authors without a role in the project to read, change and delete what they wrote there', async () => {
   const { manager } = jira.clients;
   const objects = await written(manager);
   assert.is((await fixture.staff.delete((await permissionOf('manager')).url)).status, 204);
@@ -63,29 +63,26 @@ authors('whoever lost the role in the project neither reads, changes nor deletes
   assert.equal(
     (await manager.post('/api/jira-comments/', { issue: issue.url, message: 'Still here' })).body,
     { issue: ['Invalid hyperlink - Object does not exist.'] },
-    'no more can be added to it',
+    'nothing can be added to it',
   );
-  assert.is((await fixture.staff.get(issue.url)).body.state, 'OK', 'nothing was done');
+  assert.is((await fixture.staff.get(issue.url)).body.state, 'OK', 'nothing has changed');
 });
 
-authors(
-  'an author who may only look at the project any more reads what they wrote and changes none of it',
-  async () => {
-    const { manager } = jira.clients;
-    const objects = await written(manager);
-    await fixture.staff.delete((await permissionOf('manager')).url);
-    await fixture.grant(jira.project, jira.users.manager, 'support');
-    for (const { url } of objects) {
-      assert.is((await manager.get(url)).status, 200, url);
-      for (const method of url.includes('attachments') ? ['DELETE'] : ['PATCH', 'PUT', 'DELETE']) {
-        const { body, status } = await manager.send(method, url, method === 'DELETE' ? undefined : {});
-        assert.equal([status, body], [403, forbidden], `${method} ${url}`);
-      }
+authors('lets an author with read access to the project read what they wrote, but not change it', async () => {
+  const { manager } = jira.clients;
+  const objects = await written(manager);
+  await fixture.staff.delete((await permissionOf('manager')).url);
+  await fixture.grant(jira.project, jira.users.manager, 'support');
+  for (const { url } of objects) {
+    assert.is((await manager.get(url)).status, 200, url);
+    for (const method of url.includes('attachments') ? ['DELETE'] : ['PATCH', 'PUT', 'DELETE']) {
+      const { body, status } = await manager.send(method, url, method === 'DELETE' ? undefined : {});
+      assert.equal([status, body], [403, forbidden], `${method} ${url}`);
     }
-  },
-);
+  }
+});
 
-authors('answers from JIRA to an issue go with the sight of its project', async () => {
+authors('hides replies from JIRA to an issue from users who cannot see its project', async () => {
   const { manager } = jira.clients;
   const [, comment] = await written(manager);
   const { db } = fixture.server.app;
@@ -97,7 +94,7 @@ authors('answers from JIRA to an issue go with the sight of its project', async 
   assert.is((await manager.get(comment.url)).status, 404);
 });
 
-authors('authors with their role go on as before', async () => {
+authors('lets authors with a role change what they wrote', async () => {
   const { admin } = jira.clients;
   const [issue, comment, attachment] = await written(admin);
   assert.is((await admin.patch(issue.url, { summary: 'The safe is open' })).status, 200);

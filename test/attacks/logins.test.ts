@@ -1,4 +1,4 @@
-/** What somebody with many addresses, connections or names does to logins (core.md 2.1). */
+/** Logins from attackers with many addresses, connections or usernames (core.md 2.1). */
 import * as assert from 'uvu/assert';
 import { recordFailedLogin } from '../../src/accounts/session/failed-logins.ts';
 import { day } from '../../src/kernel/clock.ts';
@@ -33,14 +33,14 @@ const attempt = (address: string, username: string, tried = 'wrong'): Promise<Ap
     'X-Forwarded-For': address,
   });
 
-/** The answers' bodies, those of the same text counted. */
+/** The bodies of responses, with equal texts counted. */
 const tally = (responses: readonly ApiResponse<Json>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { body } of responses) counts[body.detail ?? 'token'] = (counts[body.detail ?? 'token'] ?? 0) + 1;
   return counts;
 };
 
-test('the addresses of one /64 together get four tries at a username', async () => {
+test('allows the addresses of a /64 four attempts together at one username', async () => {
   const responses: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 20; i++) responses.push(await attempt(`2001:db8:1:2::${i.toString(16)}`, 'alice'));
   assert.equal(tally(responses), { [wrong.detail]: 4, [locked.detail]: 16 });
@@ -49,7 +49,7 @@ test('the addresses of one /64 together get four tries at a username', async () 
   assert.is(fixture.events().filter(({ type }) => type === 'auth_login_failed_with_username').length, 4);
 });
 
-test('the addresses of one /64 together get fifty tries at all usernames', async () => {
+test('allows the addresses of a /64 fifty attempts together at all usernames', async () => {
   const responses: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 60; i++) responses.push(await attempt(`2001:db8:2:2::${i.toString(16)}`, `guess${i}`));
   assert.equal(tally(responses), { [wrong.detail]: 50, [locked.detail]: 10 });
@@ -57,7 +57,7 @@ test('the addresses of one /64 together get fifty tries at all usernames', async
   assert.is((await attempt('2001:db8:2:3::1', 'alice', password)).status, 200);
 });
 
-test('the networks of one /48 together get forty tries at a username', async () => {
+test('allows the networks of a /48 forty attempts together at one username', async () => {
   const responses: ApiResponse<Json>[] = [];
   for (let i = 1; i <= 50; i++) responses.push(await attempt(`2001:db8:3:${i.toString(16)}::1`, 'alice'));
   assert.equal(tally(responses), { [wrong.detail]: 40, [locked.detail]: 10 });
@@ -65,7 +65,7 @@ test('the networks of one /48 together get forty tries at a username', async () 
   assert.is((await attempt('2001:db8:4:1::1', 'alice', password)).status, 200);
 });
 
-test('the networks of one /48 together get five hundred tries at all usernames', async () => {
+test('allows the networks of a /48 five hundred attempts together at all usernames', async () => {
   const { db, clock } = fixture.server.app;
   const at = clock.now();
   db.write(() => {
@@ -76,7 +76,7 @@ test('the networks of one /48 together get five hundred tries at all usernames',
   assert.is((await attempt('2001:db8:6:1::1', 'bob', password)).status, 200);
 });
 
-test('the answer to a locked username tells how many seconds are left', async () => {
+test('responds with the remaining seconds of the lock of a username', async () => {
   for (let i = 0; i < 4; i++) await attempt('192.0.2.9', 'alice');
   fixture.clock.advance(60);
   const { body, headers, status } = await attempt('192.0.2.9', 'alice', password);
@@ -86,7 +86,7 @@ test('the answer to a locked username tells how many seconds are left', async ()
   );
 });
 
-test('the answer to a locked address tells when the first of its fifty failures ends', async () => {
+test('responds with the time until the first of the fifty failures of an address expires', async () => {
   const { db, clock } = fixture.server.app;
   const fail = (times: number) =>
     db.write(() => {
@@ -102,7 +102,7 @@ test('the answer to a locked address tells when the first of its fifty failures 
   assert.is((await attempt('192.0.2.10', 'alice', password)).status, 200);
 });
 
-test('ninety attempts of one network at once cost nobody else his login', async () => {
+test('does not block the login of others during ninety concurrent attempts from one network', async () => {
   const attacks = Array.from({ length: 90 }, (_, i) => attempt(`2001:db8:7:1::${i.toString(16)}`, `guess${i}`));
   const logins = Array.from({ length: 18 }, (_, i) => attempt(`192.0.2.${20 + i}`, 'bob', password));
   assert.equal(tally(await Promise.all(logins)), { token: 18 });
@@ -112,7 +112,7 @@ test('ninety attempts of one network at once cost nobody else his login', async 
     assert.equal([body, headers.get('Retry-After')], [{ detail: 'Too many logins at once. Try again.' }, '1']);
 });
 
-test('a failed login does the same whoever it is about: one hash, one event, the same answer', async () => {
+test('does the same for each failed login, with or without an account: one hash, one event, equal responses', async () => {
   const { url } = await fixture.user('gone');
   await fixture.staff.post(`${url}password/`, { password });
   await fixture.staff.patch(url, { is_active: false });
@@ -138,7 +138,7 @@ test('a failed login does the same whoever it is about: one hash, one event, the
   for (const other of reports) assert.equal(other, reports[0]);
 });
 
-test('of failed logins a thousand an hour leave an event, and the log counts the rest once a minute', async () => {
+test('records events of at most a thousand failed logins an hour, and logs the number of the rest once a minute', async () => {
   const { app } = fixture.server;
   const reports: unknown[] = [];
   const warn = app.log.warn.bind(app.log);
@@ -169,7 +169,7 @@ test('of failed logins a thousand an hour leave an event, and the log counts the
   assert.is(fixture.events().length, 1);
 });
 
-test('events of failed logins end with failed_login_events_retention, others do not', async () => {
+test('deletes events of failed logins, and no others, after failed_login_events_retention', async () => {
   await attempt('192.0.2.50', 'guess');
   await attempt('192.0.2.50', 'bob', password);
   await fixture.later(2 * 86_400 + 1);

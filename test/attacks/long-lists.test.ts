@@ -1,4 +1,4 @@
-/** Lists that are too long, in queries and bodies, and whole bodies that take long to read (core.md 1.1 "Lists"). */
+/** Long lists in queries and bodies, and bodies that are expensive to parse (core.md 1.1 "Lists"). */
 import * as assert from 'uvu/assert';
 import type { ApiResponse, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -22,7 +22,7 @@ const ask = async (target: string) => {
   return [status, JSON.parse(body)];
 };
 
-lists('a parameter with more than a hundred values is 400, on every path that reads it', async () => {
+lists('responds 400 to a parameter with more than a hundred values in every endpoint that reads it', async () => {
   for (const [path, name] of [
     ['/api/alerts/', 'severity'],
     ['/api/alerts/', 'alert_type'],
@@ -42,7 +42,7 @@ lists('a parameter with more than a hundred values is 400, on every path that re
   }
 });
 
-lists('so is one with more than a hundred values between commas', async () => {
+lists('responds 400 to more than a hundred values separated by commas', async () => {
   for (const path of ['/api/customers/', '/api/events/', '/api/resources/', '/api/openstack-instances/'])
     assert.equal(await ask(`${path}?o=${Array(101).fill('name').join()}`), [400, { o: [values] }]);
   assert.equal(await ask(`/api/users/?potential&potential_organization=${Array(101).fill('x').join()}`), [
@@ -51,7 +51,7 @@ lists('so is one with more than a hundred values between commas', async () => {
   ]);
 });
 
-lists('more orderings by tags than SQLite joins tables are 400', async () => {
+lists('responds 400 to more orderings by tags than SQLite can join tables', async () => {
   const tags = (count: number) => Array.from({ length: count }, (_, i) => `tag__${i}`).join();
   assert.is((await ask(`/api/resources/?o=${tags(40)}`))[0], 200);
   assert.equal(await ask(`/api/resources/?o=${tags(80)}`), [
@@ -60,12 +60,12 @@ lists('more orderings by tags than SQLite joins tables are 400', async () => {
   ]);
 });
 
-lists('a history has a thousand points', async () => {
+lists('limits a history to a thousand points', async () => {
   assert.is((await ask(`/api/events/count/history/?${repeated('point', 1000, '1')}`))[0], 200);
   assert.equal(await ask(`/api/events/count/history/?${repeated('point', 1001, '1')}`), [400, { point: [elements] }]);
 });
 
-lists('a list in a body has a thousand items at most, whatever they are and however it is written', async () => {
+lists('limits a list in a body to a thousand items of any type in any format', async () => {
   const { staff } = fixture;
   const customer = await fixture.customer('Ministry');
   const project = await fixture.project('Bridge', customer);
@@ -100,7 +100,7 @@ lists('a list in a body has a thousand items at most, whatever they are and howe
   ]);
 });
 
-lists('bodies of more values than can be read at once are 400', async () => {
+lists('responds 400 to bodies with too many values', async () => {
   const reports = async (body: string, type: string) => {
     const response = await fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': type });
     return [response.status, response.body];
@@ -128,7 +128,7 @@ const parts = (count: number, name: (i: number) => string) =>
   `${Array.from({ length: count }, (_, i) => part(`name="${name(i)}"`)).join('')}--b--\r\n`;
 const distinct = (i: number) => `a${i}`;
 
-lists('a multipart form of too many parts is 400, whatever stands before them', async () => {
+lists('responds 400 to a multipart form with too many parts, with and without a file first', async () => {
   for (const start of ['', part('name="image"; filename="a.png"')]) {
     const { body, status } = await multipart(start + parts(2001, distinct));
     assert.equal(
@@ -139,7 +139,7 @@ lists('a multipart form of too many parts is 400, whatever stands before them', 
   }
 });
 
-lists('of a multipart form that is refused the rest is not read', async () => {
+lists('does not read the rest of a multipart form that it rejects', async () => {
   for (const [body, response] of [
     [parts(2001, distinct), { detail: 'Multipart form parse error - more than 2000 fields or 10 files' }],
     [parts(1001, () => 'name'), { name: ['Ensure this field has no more than 1000 elements.'] }],
@@ -147,7 +147,7 @@ lists('of a multipart form that is refused the rest is not read', async () => {
     assert.equal((await multipart(body.replace('--b--', '--b malformed'))).body, response);
 });
 
-lists('an object where a text is expected is an invalid value', async () => {
+lists('rejects an object as the value of a text field', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const { staff } = fixture;
   for (const [path, body] of [

@@ -1,10 +1,10 @@
-/** Projects that somebody takes along to a customer of his own (core.md 7.3). */
+/** Projects that a user tries to move to their own customer (core.md 7.3). */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('moving projects');
 
-test('whoever owns both customers, if only for a moment, moves no project between them', async () => {
+test('does not let an owner of two customers move a project between them', async () => {
   const owner = await fixture.user('mover');
   const client = fixture.as('mover');
   const [victim, own] = [await fixture.customer('Victim'), await fixture.customer('Own')];

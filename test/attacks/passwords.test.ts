@@ -1,4 +1,4 @@
-/** What keeps weak passwords out, and a stolen token from becoming an account (core.md 4.4, 2.3). */
+/** Weak passwords are rejected, and a stolen token is not enough to take over an account (core.md 4.4, 2.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addUser } from '../../src/accounts/users/add.ts';
@@ -26,7 +26,7 @@ test.before(async () => {
 test.before.each(() => {
   fixture.clock.advance(3600);
   fixture.server.tick();
-  // Whoever sets a password for somebody ends the tokens of that user.
+  // Setting the password of a user revokes the tokens of that user.
   client = fixture.as('alice.lebowski');
   fixture.events();
 });
@@ -43,7 +43,7 @@ const required = { current_password: ['This field is required.'] };
 const wrong = { current_password: ['Wrong password.'] };
 const locked = { current_password: ['Username is locked out. Try in 10 minutes.'] };
 
-test('the setting password_min_length is in the message and in OPTIONS', async () => {
+test('shows password_min_length in the message and in OPTIONS', async () => {
   assert.equal(await set({ password: 'short!', current_password: password }), [
     400,
     { password: ['Ensure this field has at least one digit.', 'Ensure this field has at least 10 characters.'] },
@@ -57,7 +57,7 @@ test('the setting password_min_length is in the message and in OPTIONS', async (
   assert.is(body.actions.POST.current_password.required, false);
 });
 
-test('a password that holds the username or the name in the email, or is a common one, is refused', async () => {
+test('rejects a common password, and one that contains the username or the name in the email', async () => {
   for (const [weak, ...messages] of [
     ['my Alice.Lebowski 1', similar],
     ['Bowling for 100', similar],
@@ -77,7 +77,7 @@ test('a password that holds the username or the name in the email, or is a commo
   assert.is(short.status, 200);
 });
 
-test('the operator meets the same rules', async () => {
+test('applies the same rules to passwords set by the operator', async () => {
   const { app } = fixture.server;
   for (const [weak, message] of [
     ['short1', 'password: Ensure this field has at least 10 characters.'],
@@ -93,7 +93,7 @@ test('the operator meets the same rules', async () => {
   assert.is(app.db.value(sql`SELECT 1 FROM user WHERE username = 'operator'`), undefined);
 });
 
-test('one changes the own password with the present one only', async () => {
+test('requires the current password to change the own password', async () => {
   const next = 'another horse 2';
   assert.equal(await set({ password: next }), [400, required]);
   assert.equal(await set({ password: 'bowling 1000' }), [400, { password: [similar], ...required }]);
@@ -116,7 +116,7 @@ test('one changes the own password with the present one only', async () => {
   assert.equal(await set({ password }, fixture.staff), [200, { detail: 'Password has been successfully updated.' }]);
 });
 
-test('wrong present passwords lock as failed logins do, and a lock of logins counts here', async () => {
+test('counts wrong current passwords as failed logins, and respects locks of logins', async () => {
   const body = { password: 'another horse 2', current_password: 'guess' };
   const responses = await Promise.all(Array.from({ length: 8 }, () => set(body)));
   assert.equal(
@@ -140,7 +140,7 @@ test('wrong present passwords lock as failed logins do, and a lock of logins cou
   assert.equal(await set({ ...body, current_password: password }), [400, locked]);
 });
 
-test('one changes the own email with the present password only; other changes need none', async () => {
+test('requires the current password to change the own email, and for no other field', async () => {
   const change = async (body: unknown, by = client) => responded(await by.patch(alice.url, body));
   const { body: before } = await client.get(alice.url);
   assert.equal(await change({ email: 'other@example.com' }), [400, required]);
@@ -156,7 +156,7 @@ test('one changes the own email with the present password only; other changes ne
   assert.is((await change({ email: before.email }, fixture.staff))[0], 200);
 });
 
-test('whoever has no password yet needs none', async () => {
+test('requires no current password from a user without one', async () => {
   const walter = await fixture.user('walter');
   const own = fixture.as('walter');
   assert.is((await own.patch(walter.url, { agree_with_policy: true, email: 'w@example.com' })).status, 200);
@@ -164,7 +164,7 @@ test('whoever has no password yet needs none', async () => {
   assert.equal(responded(await own.post(`${walter.url}password/`, { password })), [400, required]);
 });
 
-test('nobody but staff chooses a longer token lifetime than token_lifetime_max; stored ones stay', async () => {
+test('rejects a token lifetime above token_lifetime_max, except from staff, and leaves stored ones unchanged', async () => {
   const most = { token_lifetime: ['Ensure this value is less than or equal to 7200.'] };
   const change = async (token_lifetime: unknown, by = client) =>
     responded(await by.patch(alice.url, { token_lifetime }));
@@ -179,9 +179,9 @@ test('nobody but staff chooses a longer token lifetime than token_lifetime_max; 
 
 test.run();
 
-const usual = suite('passwords by the usual settings');
+const usual = suite('passwords with the default settings');
 
-usual('weak passwords, changes by token alone and endless tokens stay possible', async () => {
+usual('accepts weak passwords, changes by token alone and endless tokens by default', async () => {
   const open = await Fixture.start();
   const bob = await open.user('bob');
   const own = open.as('bob');
@@ -196,7 +196,7 @@ usual('weak passwords, changes by token alone and endless tokens stay possible',
   await open.close();
 });
 
-usual('new users get at most the setting token_lifetime_max, whoever makes them', async () => {
+usual('limits the token lifetime of new users to token_lifetime_max, created in any way', async () => {
   const open = await Fixture.start({ token_lifetime_max: 600 });
   const { body } = await open.staff.post('/api/users/', { username: 'bob' });
   assert.is(body.token_lifetime, 600);

@@ -1,4 +1,4 @@
-/** What an account at a provider shows is for those who see the account (providers.md 1.3). */
+/** Only users with access to an account see the objects that the account has at the provider (providers.md 1.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../support/fixture.ts';
@@ -16,7 +16,7 @@ const isPrivate = 'CentOS web server before the move';
 const names = async (client: Client, path = '/api/digitalocean-images/'): Promise<string[]> =>
   (await client.get(path)).body.map(({ name }: Json) => name);
 
-images('a user without roles lists nothing of what another customer has at a provider', async () => {
+images('lists no objects of the account of another customer to a user without roles', async () => {
   const { fixture } = account;
   await fixture.user('stranger');
   const stranger = fixture.as('stranger');
@@ -25,7 +25,7 @@ images('a user without roles lists nothing of what another customer has at a pro
     const [{ url }] = (await fixture.staff.get(`/api/digitalocean-${kind}/`)).body;
     assert.is((await stranger.get(url)).status, 404, kind);
   }
-  assert.ok((await names(account.alice)).includes(isPrivate), 'those who work with the account go on as before');
+  assert.ok((await names(account.alice)).includes(isPrivate), 'users with access to the account still see it');
   const image = (await account.alice.get('/api/digitalocean-images/?name=Debian')).body[0];
   assert.equal(
     image.regions.map(({ name }: Json) => name),
@@ -33,7 +33,7 @@ images('a user without roles lists nothing of what another customer has at a pro
   );
 });
 
-images('a second account at the same address neither renames nor deletes what the first one has', async () => {
+images('does not let a second account at the same address rename or delete objects of the first', async () => {
   const { alice, fixture, vendor } = account;
   const before = (await alice.get('/api/digitalocean-images/')).body;
   const bob = await fixture.user('bob');
@@ -57,7 +57,7 @@ images('a second account at the same address neither renames nor deletes what th
   assert.is((await fixture.as('bob').get(foreign)).status, 404);
 });
 
-images('of shared settings the private images are for those who have a service there', async () => {
+images('shows private images of shared settings to users with a service there', async () => {
   const { fixture, vendor } = account;
   await fixture.user('stranger');
   const { body, status } = await fixture.staff.post('/api/service-settings/', {

@@ -1,4 +1,4 @@
-/** Push tokens let whoever reads them write to somebody's device: the database does not tell them, nor what others have. */
+/** A push token lets its reader write to a device: neither the database nor validation reveals the tokens of others. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ test.after.each(async () => {
 
 const onDisk = (options: ServerOptions = {}): ServerOptions => ({ ephemeral: false, data: folder, ...options });
 
-test('nobody learns which tokens and device ids others have: they are unique for each user only', async () => {
+test('compares tokens and device ids with those of the same user only, so that others stay unknown', async () => {
   await fixture.open();
   await fixture.user('alice');
   await fixture.user('mallory');
@@ -54,7 +54,7 @@ test('nobody learns which tokens and device ids others have: they are unique for
     assert.equal(
       (await client.patch(second.url, { token })).body,
       { token: ['push hook with this token already exists.'] },
-      'it is the author whose others count, whoever changes the hook',
+      'the other hooks of the author count, not those of the user who changes it',
     );
   const owner = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
   assert.equal(
@@ -65,14 +65,14 @@ test('nobody learns which tokens and device ids others have: they are unique for
   assert.equal((await mallory.get('/api/hooks-push/?token=unknown')).body, []);
 });
 
-test('the database holds no token that can be read, and notifications still arrive', async () => {
+test('stores tokens encrypted, and delivers notifications with them', async () => {
   const gateway = await Receiver.start();
   await fixture.open(onDisk({ push_gateway_url: gateway.url, push_server_key_android: 'key' }));
   assert.equal((await fixture.staff.get(`/api/hooks-push/?token=${token}`)).body, []);
   const { url, modified } = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
   fixture.clock.advance(60);
   const same = await fixture.staff.patch(url, { token });
-  assert.equal([same.body.token, same.body.modified], [token, modified], 'the same token is no change');
+  assert.equal([same.body.token, same.body.modified], [token, modified], 'the same token changes nothing');
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await fixture.server.settled();
@@ -88,7 +88,7 @@ test('the database holds no token that can be read, and notifications still arri
   await gateway.close();
 });
 
-test('after a rotation of the encryption keys tokens are shown, found and unique, without the old key', async () => {
+test('shows, finds and compares tokens after a rotation of encryption keys, without the old key', async () => {
   await fixture.open(onDisk());
   const { url } = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
   const { app } = fixture.server;
@@ -104,7 +104,7 @@ test('after a rotation of the encryption keys tokens are shown, found and unique
   });
 });
 
-test('tokens that an earlier version stored as they are become encrypted at the next start, and stay where they belong', async () => {
+test('encrypts tokens stored by an earlier version at the next start, on the same rows', async () => {
   await fixture.open(onDisk());
   const { url, uuid } = (await fixture.staff.post('/api/hooks-push/', body)).body;
   const { db } = fixture.server.app;

@@ -1,4 +1,4 @@
-/** Messages of single sign-on from strangers cost little: who signed comes first, and refusals are counted (services.md 11). */
+/** SAML messages from strangers are cheap: the signature is checked first, and rejections are counted (services.md 11). */
 
 import { DOMParser } from '@xmldom/xmldom';
 import { suite } from 'uvu';
@@ -26,10 +26,10 @@ messages.before.each(async () => {
 });
 messages.after.each(() => saml.close());
 
-// The method is the library's own; what the thread of the service calls is called here in this one.
+// The method belongs to the library; the work of the service's thread runs in this thread here.
 const library = SignedXml.prototype as unknown as { validateReference(...input: unknown[]): unknown };
 
-/** How often the library canonicalises and digests what a signature is about while a task is done, and what that comes to. */
+/** Counts how often the library canonicalises and digests signed elements during a task, and returns the result of the task. */
 async function digests(task: () => unknown): Promise<[count: number, error: string | undefined]> {
   const { validateReference } = library;
   let count = 0;
@@ -53,14 +53,14 @@ const provider = (): IdentityProvider => {
   return matches;
 };
 
-/** A request to log out with so many elements, the signature left out. */
+/** A logout request with so many elements, not counting the signature. */
 function request(elements: number): string {
   const { idp, fixture } = saml;
   const indexes = '<samlp:SessionIndex/>'.repeat(elements - 3);
   return `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${Math.random().toString(16).slice(2)}" Version="2.0" IssueInstant="${new Date(fixture.clock.now() / 1000).toISOString()}" Destination="${serviceAddresses(fixture.url).logout}"><saml:Issuer>${idp.entityId}</saml:Issuer><saml:NameID>alice</saml:NameID>${indexes}</samlp:LogoutRequest>`;
 }
 
-/** Elements that a signature adds. */
+/** Number of elements that a signature adds. */
 const ofSignature = 11;
 
 function signed(xml: string, { cert, key }: KeyPair): string {
@@ -90,7 +90,7 @@ const post = (path: string, name: string, xml: string, address = '203.0.113.9'):
 
 const rejection = 'SAML response has errors. Please check the logs';
 
-messages('nothing of a message about a logout is computed that no known key has signed', async () => {
+messages('computes nothing for a logout message that no known key has signed', async () => {
   const reply = await post(logout, 'SAMLRequest', signed(request(250), otherKeys));
   assert.is(reply.headers.get('location'), failedLogout(rejection));
   assert.equal(saml.reasons, ['no known key made the signature']);
@@ -113,7 +113,7 @@ messages('nothing of a message about a logout is computed that no known key has 
   assert.equal(await check(providerKeys), [1, undefined]);
 });
 
-messages('nor of a response to a login', async () => {
+messages('computes nothing for a login response that no known key has signed', async () => {
   const { browser, idp } = saml;
   await idp.next({ user: { attributes: { uid: 'alice' } } });
   const form = await browser.form(idp.entityId);
@@ -139,7 +139,7 @@ messages('nor of a response to a login', async () => {
   assert.equal(saml.reasons, ['Invalid signature']);
 });
 
-messages('a message about a logout has at most three hundred elements, whoever signed it', async () => {
+messages('limits a logout message to three hundred elements, with any signature', async () => {
   assert.is(
     (await post(logout, 'SAMLRequest', signed(request(301 - ofSignature), providerKeys))).headers.get('location'),
     failedLogout('SAML2 response has errors.'),
@@ -149,7 +149,7 @@ messages('a message about a logout has at most three hundred elements, whoever s
   assert.is(allowed.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`);
 });
 
-messages('after sixty refused messages a minute a network is told to wait, at both addresses', async () => {
+messages('throttles a network after sixty rejected messages a minute, at both endpoints', async () => {
   for (let i = 0; i < 60; i++) {
     const [path, name] = i % 2 === 0 ? [logout, 'SAMLRequest'] : [login, 'SAMLResponse'];
     assert.is((await post(path, name, '<nothing/>', `2001:db8:5:5::${i + 1}`)).status, 302, String(i));
@@ -167,13 +167,13 @@ messages('after sixty refused messages a minute a network is told to wait, at bo
   }
   const remote = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:6::1');
   assert.is(remote.status, 302);
-  assert.is(remote.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`, 'others are served');
+  assert.is(remote.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`, 'other networks are served');
   saml.fixture.clock.advance(60);
   const later = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:5:5::1');
   assert.is(later.status, 302);
 });
 
-messages('nothing of XML is read by the thread that serves everybody', async () => {
+messages('parses no XML in the main thread', async () => {
   const sent = [providerKeys, otherKeys].map((keys) => signed(request(100), keys));
   const { parseFromString } = DOMParser.prototype;
   let parsed = 0;
@@ -192,7 +192,7 @@ messages('nothing of XML is read by the thread that serves everybody', async () 
   assert.equal([parsed, saml.reasons], [0, ['no known key made the signature']]);
 });
 
-/** Has messages checked by a thread that never comes to an end with any. */
+/** Checks messages in a thread that never finishes one. */
 function stall(milliseconds: number): TaskThread {
   const { app } = saml.fixture.server;
   const stuck = new TaskThread(
@@ -212,7 +212,7 @@ function stall(milliseconds: number): TaskThread {
   return impatient;
 }
 
-messages('a message that takes too long to check is refused, and keeps nobody waiting meanwhile', async () => {
+messages('rejects a message that takes too long to check, without blocking other requests', async () => {
   const { samlThread } = saml.fixture.server.app;
   const stuck = stall(300);
   const reply = post(logout, 'SAMLRequest', signed(request(20), providerKeys));
@@ -223,7 +223,7 @@ messages('a message that takes too long to check is refused, and keeps nobody wa
   Object.assign(saml.fixture.server.app, { samlThread });
 });
 
-messages('where too many messages wait one more is told to come back, and closing answers them all', async () => {
+messages('responds 503 when too many messages wait, and to all waiting ones on close', async () => {
   const { samlThread } = saml.fixture.server.app;
   const stuck = stall(60_000);
   const message = signed(request(20), providerKeys);

@@ -1,4 +1,4 @@
-/** Secrets of provider accounts stay where they are, and shared accounts tell strangers nothing (services.md 2.4, 2.5). */
+/** Secrets of provider accounts are not sent elsewhere, and shared accounts reveal nothing to strangers (services.md 2.4, 2.5). */
 import * as assert from 'uvu/assert';
 import { certificate } from '../support/certificate.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
@@ -16,7 +16,7 @@ others.before.each(async () => {
 const again = ['Credentials must be given again when the backend changes.'];
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** An account of the owner with a token, at an address. */
+/** An account of the owner at an address, with a token. */
 async function account(backendUrl: string, fields = {}): Promise<Json> {
   const { body, status } = await people.clients.owner.post('/api/service-settings/', {
     name: 'Droplets',
@@ -30,7 +30,7 @@ async function account(backendUrl: string, fields = {}): Promise<Json> {
   return body;
 }
 
-/** A certificate as somebody uploads it. */
+/** A certificate that a user uploads. */
 function withCertificate(
   url: string,
   by: 'owner' | 'staff',
@@ -42,7 +42,7 @@ function withCertificate(
   return people.clients[by].send('PATCH', url, form);
 }
 
-others('stored secrets are not sent to another scheme, host or port without being given again', async () => {
+others('requires stored secrets again before it sends them to another scheme, host or port', async () => {
   for (const client of [people.clients.owner, fixture.staff]) {
     const { url } = await account('https://vendor.example.com/v2');
     for (const moved of [
@@ -56,12 +56,12 @@ others('stored secrets are not sent to another scheme, host or port without bein
     }
     for (const same of ['https://vendor.example.com:443/v3', 'https://VENDOR.example.com/'])
       assert.is((await client.patch(url, { backend_url: same })).status, 200, same);
-    const input = await client.patch(url, { backend_url: 'http://vendor.example.com/', token: 'known to the caller' });
-    assert.is(input.status, 200);
+    const change = await client.patch(url, { backend_url: 'http://vendor.example.com/', token: 'known to the caller' });
+    assert.is(change.status, 200);
   }
 });
 
-others('nor behind a certificate that others than staff vouch for', async () => {
+others('requires stored secrets again after a change of the certificate, except from staff', async () => {
   const { url } = await account('https://vendor.example.com/v2');
   const { body, status } = await withCertificate(url, 'owner');
   assert.equal([status, body], [400, { token: again }]);
@@ -69,10 +69,10 @@ others('nor behind a certificate that others than staff vouch for', async () => 
   assert.is((await withCertificate(url, 'staff')).status, 200, 'staff may');
   const cleared = await people.clients.owner.patch(url, { certificate: null });
   assert.equal([cleared.status, cleared.body], [400, { token: again }]);
-  assert.is((await people.clients.owner.patch(url, { name: 'Renamed' })).status, 200, 'what does not touch it goes on');
+  assert.is((await people.clients.owner.patch(url, { name: 'Renamed' })).status, 200, 'other changes need no secret');
 });
 
-others('credentials in an address are refused, with the field they belong to', async () => {
+others('rejects credentials in an address and names the fields for them', async () => {
   const rejection = { backend_url: ['Enter the credentials in their own fields.'] };
   for (const backend_url of ['https://user:password@vendor.example.com/', 'https://token@vendor.example.com/v2']) {
     const created = await people.clients.owner.post('/api/service-settings/', {
@@ -96,7 +96,7 @@ others('credentials in an address are refused, with the field they belong to', a
   assert.equal(changed.body, rejection);
 });
 
-/** Shared OpenStack settings with a tenant in the project of the cast. */
+/** Shared OpenStack settings with a tenant in the project of the personas. */
 async function shared(): Promise<Json> {
   const { body } = await fixture.staff.post('/api/service-settings/', {
     name: 'Public',
@@ -114,36 +114,33 @@ async function shared(): Promise<Json> {
   return body;
 }
 
-others(
-  'of the use of shared settings, customers learn their own, strangers and members of projects nothing',
-  async () => {
-    const { url } = await shared();
-    const other = await fixture.customer('Bob');
-    await fixture.grant(other, await fixture.user('bob'), 'support');
-    const responses = await asEachPersona(people, async (client) => {
-      const { body, status } = await client.get(`${url}stats/`);
-      return [status, status === 200 ? Object.values(body) : body];
-    });
-    const own = [200, [-1, 20, 0, -1, 51_200, 0, -1, 1_024_000, 0]];
-    const all = [200, responses.staff[1]];
-    assert.equal(responses, {
-      staff: all,
-      support: all,
-      owner: own,
-      helper: own,
-      manager: [403, forbidden],
-      admin: [403, forbidden],
-      observer: [403, forbidden],
-      stranger: [403, forbidden],
-    });
-    assert.ok((responses.staff[1] as number[])[0] !== -1, 'staff see what the provider has');
-    const bobs = await fixture.as('bob').get(`${url}stats/`);
-    assert.equal([bobs.status, Object.values(bobs.body)], [200, [-1, -1, 0, -1, -1, 0, -1, -1, 0]]);
-  },
-);
+others('shows customers their own use of shared settings, and none to strangers and members of projects', async () => {
+  const { url } = await shared();
+  const other = await fixture.customer('Bob');
+  await fixture.grant(other, await fixture.user('bob'), 'support');
+  const responses = await asEachPersona(people, async (client) => {
+    const { body, status } = await client.get(`${url}stats/`);
+    return [status, status === 200 ? Object.values(body) : body];
+  });
+  const own = [200, [-1, 20, 0, -1, 51_200, 0, -1, 1_024_000, 0]];
+  const all = [200, responses.staff[1]];
+  assert.equal(responses, {
+    staff: all,
+    support: all,
+    owner: own,
+    helper: own,
+    manager: [403, forbidden],
+    admin: [403, forbidden],
+    observer: [403, forbidden],
+    stranger: [403, forbidden],
+  });
+  assert.ok((responses.staff[1] as number[])[0] !== -1, 'staff see the quotas of the provider');
+  const bobs = await fixture.as('bob').get(`${url}stats/`);
+  assert.equal([bobs.status, Object.values(bobs.body)], [200, [-1, -1, 0, -1, -1, 0, -1, -1, 0]]);
+});
 
 others(
-  'quotas of shared settings are for staff and support, in lists, alone, in their history and in settings',
+  'shows quotas of shared settings to staff and support only: in lists, details, history and settings',
   async () => {
     const settings = await shared();
     const { quotas } = (await fixture.staff.get(settings.url)).body;
@@ -187,13 +184,13 @@ others(
       type: 'OpenStack',
       customer: people.customer.url,
     });
-    assert.is(own.body.quotas.length, 3, 'of private settings they are for whoever sees these');
+    assert.is(own.body.quotas.length, 3, 'quotas of private settings are visible with the settings');
     const { length } = (await people.clients.helper.get('/api/quotas/?name=openstack')).body;
     assert.is(length, 3);
   },
 );
 
-others('alerts about shared settings and their quotas are for staff and support', async () => {
+others('shows alerts about shared settings and their quotas to staff and support only', async () => {
   const settings = await shared();
   const quota = settings.quotas[0] ?? (await fixture.staff.get(settings.url)).body.quotas[0];
   const urls = [];
@@ -217,7 +214,7 @@ others('alerts about shared settings and their quotas are for staff and support'
 });
 
 others(
-  'the filter by host answers nothing for what is unknown or invisible, and refuses what is no object',
+  'returns no settings for an unknown or invisible scope in the filter, and rejects a link to no object',
   async () => {
     const own = await simulatedService(fixture, 'openstack', people, { external_network_id: 'public-net' });
     const { body: tenant } = await fixture.staff.post('/api/openstack-tenants/', {

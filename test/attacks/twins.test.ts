@@ -1,7 +1,7 @@
 /**
- * Two servers that differ in nothing but what somebody must not see answer everything alike, byte for byte: no filter, order,
- * count, page or header tells of it. What is asked comes from the OpenAPI document, with names, links and uuids of what is
- * hidden among the values.
+ * Two servers that differ only in objects hidden from a user respond to all of that user's requests alike, byte for byte: no
+ * filter, order, count, page or header reveals the difference. Requests come from the OpenAPI document, with names, links and
+ * uuids of hidden objects among the values.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,17 +21,17 @@ import { Receiver } from '../support/receiver.ts';
 import { work } from '../support/simulated.ts';
 
 const test = suite('twins');
-/** Requests made at random, besides those that point at what is hidden. */
+/** Number of random requests, in addition to those that name hidden objects. */
 const random = 300;
-/** Somebody whose whole name is known may be found by it. */
+/** Parameters that find a user by their exact name. */
 const byWholeName: readonly string[] = ['username_exact', 'email_exact'];
 
-/** Random bytes that follow from a label and how often they were asked for since. */
+/** Random bytes that follow from a label and the number of draws since it was set. */
 class Labelled {
   #label = '';
   #drawn = 0;
 
-  /** From now on bytes follow from this label. */
+  /** Sets the label that the next bytes follow from. */
   begin(label: string): void {
     this.#label = label;
     this.#drawn = 0;
@@ -49,7 +49,7 @@ class Labelled {
   };
 }
 
-/** What differs: the words in what is hidden, and how much of it there is. */
+/** The difference: the words in hidden objects, and the number of such objects. */
 interface Hidden {
   readonly words: readonly [customer: string, project: string, person: string, other: string];
   readonly role: 'owner' | 'support';
@@ -62,9 +62,9 @@ const right: Hidden = { words: ['Zoo', 'Aquarium', 'zelda', 'Omega'], role: 'sup
 class Twin {
   readonly #random = new Labelled();
   readonly fixture = new Fixture();
-  /** Tokens of those who see part of it. */
+  /** Tokens of users who see a part of the data. */
   readonly tokens: string[] = [];
-  /** Links of what none of these sees. */
+  /** Links of objects that none of these users sees. */
   hiddenLinks: readonly string[] = [];
 
   constructor(
@@ -88,7 +88,7 @@ class Twin {
       event_groups: ['users', 'projects', 'customers', 'resources'],
     });
     this.#random.begin('hidden');
-    // As many objects on either side: numbers in paths of visible ones that follow are the same.
+    // As many objects on either side, so that later visible objects have equal numbers in their paths.
     const there = await this.#hide(options.users_visible === 'connected');
     this.#random.begin('visible again');
     const second = await fixture.project('Second', people.customer);
@@ -113,13 +113,13 @@ class Twin {
     scope: scope.url,
   });
 
-  /** Another customer with all that it has. */
+  /** Another customer with all of its objects. */
   async #hide(isDirectoryNarrow: boolean): Promise<{ customer: Json; project: Json; user: Json }> {
     const { fixture, hidden } = this;
     const { staff } = fixture;
     const [name, projectName, person, other] = hidden.words;
     await fixture.user('nobody.here');
-    // Where the directory shows everybody, people are no secret; their roles are.
+    // Where the directory lists all users, people are visible, but not their roles.
     const user = await fixture.user(
       isDirectoryNarrow ? person : 'somebody',
       isDirectoryNarrow ? { full_name: name } : {},
@@ -146,7 +146,7 @@ class Twin {
     return { customer, project, user };
   }
 
-  /** What only one of the twins has. */
+  /** Objects that only one of the twins has. */
   async #hideMore({ customer, user }: { customer: Json; user: Json }): Promise<void> {
     const { fixture } = this;
     const { staff } = fixture;
@@ -162,7 +162,7 @@ class Twin {
     await staff.delete(project.url);
   }
 
-  /** The answer to a request, with all that it says of itself. */
+  /** Returns the whole response to a request as text: status, headers and body. */
   response({ headers, method, sender, target }: FuzzRequest): Promise<string> {
     const { hostname, port } = new URL(this.fixture.url);
     return new Promise((resolve, reject) => {
@@ -194,7 +194,7 @@ test.before(async () => {
 });
 test.after(() => receiver.close());
 
-/** Every parameter of every list, and every order, with what is hidden as its value; each asked by somebody else. */
+/** Each parameter of each list, and each order, with a hidden value, sent by alternating users. */
 function pointed(document: ApiDocument, hidden: readonly string[], senders: number): FuzzRequest[] {
   const dice = new Dice('pointed');
   const uuids = hidden.map((url) => url.split('/').at(-2) ?? '');
@@ -230,7 +230,7 @@ function pointed(document: ApiDocument, hidden: readonly string[], senders: numb
 }
 
 for (const directory of ['all', 'connected'] as const) {
-  test(`what somebody must not see makes no difference, with users_visible=${directory}`, async () => {
+  test(`responds alike whatever a user cannot see, with users_visible=${directory}`, async () => {
     const twins = [new Twin(left, receiver), new Twin(right, receiver)] as const;
     for (const twin of twins) await twin.build({ users_visible: directory });
     const [one, other] = twins;
@@ -243,7 +243,7 @@ for (const directory of ['all', 'connected'] as const) {
       ...pointed(document, one.hiddenLinks, one.tokens.length),
       ...Array.from({ length: random }, (_, number) => maker.make(number)).map((created) => ({
         ...created,
-        // Whatever is asked is only read.
+        // Every request is a read.
         method: ['GET', 'HEAD', 'OPTIONS'].includes(created.method) ? created.method : 'GET',
       })),
     ];
@@ -254,8 +254,8 @@ for (const directory of ['all', 'connected'] as const) {
       if (here.startsWith('200') && !here.endsWith(' []')) reports++;
     }
     assert.ok(requests.length > 1000, `${requests.length} requests`);
-    assert.ok(reports > requests.length / 10, `only ${reports} of ${requests.length} answers told anything`);
-    // The twins do differ.
+    assert.ok(reports > requests.length / 10, `only ${reports} of ${requests.length} responses had content`);
+    // The twins do differ for staff.
     const [hereAll, thereAll] = await Promise.all(
       twins.map(async ({ fixture }) => (await fixture.staff.get('/api/customers/')).body.map(({ name }: Json) => name)),
     );

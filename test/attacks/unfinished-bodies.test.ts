@@ -1,4 +1,4 @@
-/** Bodies whose end never comes: what they cost, and whom (core.md 1.1 "Memory", 1.2). */
+/** Request bodies that never end: what they cost the server and other users (core.md 1.1 "Memory", 1.2). */
 import * as assert from 'uvu/assert';
 import { Accepted } from '../support/accepted.ts';
 import { Fixture } from '../support/fixture.ts';
@@ -20,7 +20,7 @@ const notProvided = { detail: 'Authentication credentials were not provided.' };
 const tooMany = { detail: 'Too many uploads at once. Try again.' };
 const mebibyte = 1_048_576;
 
-bodies('who has no token is told so when the headers have arrived, and the path, and the method', async () => {
+bodies('rejects a request without a token, or with a wrong path or method, as soon as its headers arrive', async () => {
   for (const [target, lines, expected] of [
     ['/api/jira-attachments/', [], [401, notProvided]],
     ['/api/nothing/', [], [401, notProvided]],
@@ -40,7 +40,7 @@ bodies('who has no token is told so when the headers have arrived, and the path,
   }
 });
 
-bodies('a hundred refused uploads without a token are not kept in memory', async () => {
+bodies('does not buffer a hundred rejected uploads without a token', async () => {
   const accepted = new Accepted();
   const before = process.memoryUsage().arrayBuffers;
   const chunk = Buffer.alloc(mebibyte);
@@ -58,7 +58,7 @@ bodies('a hundred refused uploads without a token are not kept in memory', async
   accepted.stop();
 });
 
-bodies('what still comes of a refused body is read, and the connection answers the next request', async () => {
+bodies('drains the rest of a rejected body, and serves the next request of the connection', async () => {
   const wire = await Wire.to(fixture.url);
   assert.is((await wire.lines(...head('/api/customers/', 100_000)).response()).status, 401);
   wire.bytes('x'.repeat(100_000)).lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
@@ -66,7 +66,7 @@ bodies('what still comes of a refused body is read, and the connection answers t
   wire.close();
 });
 
-bodies('a client that asks before it sends is told to go on only where its body is taken', async () => {
+bodies('sends 100 Continue only where it accepts the body', async () => {
   const asking = 'Expect: 100-continue';
   const rejection = await Wire.to(fixture.url);
   const denial = await rejection.lines(...head('/api/customers/', 20, asking)).response();
@@ -79,7 +79,7 @@ bodies('a client that asks before it sends is told to go on only where its body 
   taken.close();
 });
 
-bodies('open endpoints take 64 KiB, those of SAML 512 KiB', async () => {
+bodies('limits bodies of public endpoints to 64 KiB, those of SAML to 512 KiB', async () => {
   const sized = (path: string, bytes: number) =>
     fixture.anonymous.send('POST', path, `{"username":"${'x'.repeat(bytes - 15)}"}`, {
       'Content-Type': 'application/json',
@@ -94,40 +94,43 @@ bodies('open endpoints take 64 KiB, those of SAML 512 KiB', async () => {
   assert.is((await sized('/api-auth/saml2/login/complete/', 524_288)).status, 401);
 });
 
-bodies('unfinished bodies share a budget, of which one user has half, and small ones do not count', async () => {
-  const small = await Fixture.start({ body_budget_bytes: mebibyte });
-  const client = await small.user('second').then(() => small.as('second'));
-  const begin = async (token: string, bytes: number) => {
-    const wire = await Wire.to(small.url);
-    wire
-      .lines(...head('/api/customers/', mebibyte, `Authorization: Token ${token}`))
-      .bytes(`{"name":"${'x'.repeat(bytes)}`);
-    return wire;
-  };
-  const staff = small.staff.token as string;
-  const accepted = new Accepted();
-  const first = await begin(staff, 500_000);
-  await accepted.bytes(500_000);
-  const beyond = await begin(staff, 50_000);
-  const reply = await beyond.response();
-  assert.equal(
-    [reply.status, JSON.parse(reply.body), reply.headers['retry-after'], reply.headers.allow],
-    [503, tooMany, '1', 'GET, POST, HEAD, OPTIONS'],
-  );
-  // Another user has the other half.
-  const other = await begin(client.token as string, 400_000);
-  assert.is((await small.staff.post('/api/customers/', { name: 'Small' })).status, 201);
-  first.close();
-  other.close();
-  await accepted.gone(2);
-  accepted.stop();
-  // What has gone away gives back what it took.
-  assert.is((await small.staff.post('/api/customers/', { name: 'x'.repeat(500_000) })).status, 400);
-  beyond.close();
-  await small.close();
-});
+bodies(
+  'limits unfinished bodies by a shared budget, half of it for one user, and does not count small ones',
+  async () => {
+    const small = await Fixture.start({ body_budget_bytes: mebibyte });
+    const client = await small.user('second').then(() => small.as('second'));
+    const begin = async (token: string, bytes: number) => {
+      const wire = await Wire.to(small.url);
+      wire
+        .lines(...head('/api/customers/', mebibyte, `Authorization: Token ${token}`))
+        .bytes(`{"name":"${'x'.repeat(bytes)}`);
+      return wire;
+    };
+    const staff = small.staff.token as string;
+    const accepted = new Accepted();
+    const first = await begin(staff, 500_000);
+    await accepted.bytes(500_000);
+    const beyond = await begin(staff, 50_000);
+    const reply = await beyond.response();
+    assert.equal(
+      [reply.status, JSON.parse(reply.body), reply.headers['retry-after'], reply.headers.allow],
+      [503, tooMany, '1', 'GET, POST, HEAD, OPTIONS'],
+    );
+    // Another user may use the other half.
+    const other = await begin(client.token as string, 400_000);
+    assert.is((await small.staff.post('/api/customers/', { name: 'Small' })).status, 201);
+    first.close();
+    other.close();
+    await accepted.gone(2);
+    accepted.stop();
+    // Closed connections release their share.
+    assert.is((await small.staff.post('/api/customers/', { name: 'x'.repeat(500_000) })).status, 400);
+    beyond.close();
+    await small.close();
+  },
+);
 
-bodies('a body of a byte a chunk costs little more than its bytes', async () => {
+bodies('uses little more memory than its bytes for a body sent byte by byte', async () => {
   const accepted = new Accepted();
   const before = process.memoryUsage();
   const wire = await Wire.to(fixture.url);

@@ -1,4 +1,4 @@
-/** Unlinking frees quotas while the provider goes on: who may, and of what (services.md 8.2, 8.5, 8.7). */
+/** Unlinking frees quotas while the object still runs at the provider: which users may unlink what (services.md 8.2, 8.5, 8.7). */
 import * as assert from 'uvu/assert';
 import { type Cloud, startCloud, volume } from '../cloud/providers/openstack/cloud.ts';
 import type { Json } from '../support/fixture.ts';
@@ -9,7 +9,7 @@ import { suiteWithServerPerTest } from '../support/suite.ts';
 const { test: unlinking, fixture } = suiteWithServerPerTest('unlinking resources');
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** Shared DigitalOcean settings that every project is linked to; answers a way to order droplets there. */
+/** Shared DigitalOcean settings that every project is linked to; returns a function that orders droplets there. */
 async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{ status: number; body: Json }>> {
   await fixture.staff.post('/api/service-settings/', {
     name: 'Public',
@@ -27,7 +27,7 @@ async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{
     fixture.as(by).post('/api/digitalocean-droplets/', { service_project_link: link.url, name, region, image, size });
 }
 
-unlinking('on shared settings a manager frees no quota by unlinking, nor does an owner; staff does', async () => {
+unlinking('lets only staff unlink objects of shared settings, not managers or owners, as it frees quotas', async () => {
   const people: Personas = await createPersonas(fixture);
   const order = await sharedDroplets();
   const quotas = (await fixture.staff.get(people.project.url)).body.quotas;
@@ -45,14 +45,14 @@ unlinking('on shared settings a manager frees no quota by unlinking, nor does an
     const expected = { staff: [204, undefined], stranger: [404, { detail: 'Not found.' }] }[part as 'staff'];
     assert.equal(responses[part], expected ?? [403, forbidden], part);
   }
-  assert.is((await order('manager', 'two')).status, 409, 'the quota is still used');
+  assert.is((await order('manager', 'two')).status, 409, 'the quota is still in use');
   const { actions } = (await people.clients.manager.options(created.body.url)).body;
   assert.equal([actions.unlink.enabled, actions.unlink.reason], [false, forbidden.detail]);
   assert.is((await fixture.staff.post(`${created.body.url}unlink/`)).status, 204);
   assert.is((await usages(fixture, people.project)).nc_vm_count, undefined);
 });
 
-unlinking('on private settings staff and owners unlink, managers and administrators do not', async () => {
+unlinking('lets staff and owners unlink objects of private settings, not managers and administrators', async () => {
   const cloud: Cloud = await startCloud(fixture);
   const responses = await asEachPersona(cloud.people, async (client) => {
     const { url } = await volume(cloud);
@@ -70,25 +70,22 @@ unlinking('on private settings staff and owners unlink, managers and administrat
   });
 });
 
-unlinking(
-  'a tenant that may not be deleted because of what is in it is not unlinked either, in any state',
-  async () => {
-    const cloud: Cloud = await startCloud(fixture);
-    const { owner } = cloud.people.clients;
-    const disk = await volume(cloud);
-    const rejection = { detail: 'Cannot delete tenant with existing volumes' };
-    for (const client of [owner, fixture.staff]) {
-      const { body, status } = await client.post(`${cloud.tenant.url}unlink/`);
-      assert.equal([status, body], [409, rejection]);
-    }
-    await owner.post(`${cloud.tenant.url}pull/`);
-    assert.equal((await owner.post(`${cloud.tenant.url}unlink/`)).body, rejection, 'while it is being pulled');
-    await work(fixture);
-    assert.is((await owner.post(`${disk.url}unlink/`)).status, 204);
-    await owner.post(`${cloud.tenant.url}pull/`);
-    assert.is((await owner.post(`${cloud.tenant.url}unlink/`)).status, 204, 'the state does not matter');
-    assert.is((await owner.get(cloud.tenant.url)).status, 404);
-  },
-);
+unlinking('does not unlink a tenant in any state while its contents prevent deletion', async () => {
+  const cloud: Cloud = await startCloud(fixture);
+  const { owner } = cloud.people.clients;
+  const disk = await volume(cloud);
+  const rejection = { detail: 'Cannot delete tenant with existing volumes' };
+  for (const client of [owner, fixture.staff]) {
+    const { body, status } = await client.post(`${cloud.tenant.url}unlink/`);
+    assert.equal([status, body], [409, rejection]);
+  }
+  await owner.post(`${cloud.tenant.url}pull/`);
+  assert.equal((await owner.post(`${cloud.tenant.url}unlink/`)).body, rejection, 'while a pull runs');
+  await work(fixture);
+  assert.is((await owner.post(`${disk.url}unlink/`)).status, 204);
+  await owner.post(`${cloud.tenant.url}pull/`);
+  assert.is((await owner.post(`${cloud.tenant.url}unlink/`)).status, 204, 'in any state');
+  assert.is((await owner.get(cloud.tenant.url)).status, 404);
+});
 
 unlinking.run();

@@ -1,4 +1,4 @@
-/** The receiver of JIRA's webhooks is open to everybody: its secret is long, and guesses are counted (providers.md 7.4). */
+/** The receiver of JIRA webhooks is public: its secret is long, and wrong ones are counted (providers.md 7.4). */
 import * as assert from 'uvu/assert';
 import { startJira } from '../cloud/providers/jira/support.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
@@ -17,7 +17,7 @@ guessing.before.each(async () => {
   await startJira(fixture, { webhook_secret: secret });
 });
 
-/** A webhook with a secret, from an address. */
+/** Sends a webhook with a secret from an address. */
 const send = (input: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send(
     'POST',
@@ -26,7 +26,7 @@ const send = (input: string, address = '203.0.113.7', headers = {}): Promise<Api
     { 'X-Forwarded-For': address, ...headers },
   );
 
-guessing('a secret that could be guessed is refused when it is written', async () => {
+guessing('rejects a secret that is short enough to guess', async () => {
   const [settings] = (await fixture.staff.get('/api/service-settings/?type=jira')).body;
   for (const short of ['1', 'nineteen characters']) {
     const { body, status } = await fixture.staff.patch(settings.url, { webhook_secret: short });
@@ -38,7 +38,7 @@ guessing('a secret that could be guessed is refused when it is written', async (
   }
 });
 
-guessing('the secret is taken from the header X-Hook-Secret, too', async () => {
+guessing('reads the secret from the header X-Hook-Secret, too', async () => {
   const { body, status } = await fixture.anonymous.send(
     'POST',
     path,
@@ -49,21 +49,24 @@ guessing('the secret is taken from the header X-Hook-Secret, too', async () => {
   assert.is((await send(secret, '203.0.113.7', { 'X-Hook-Secret': 'another secret altogether' })).status, 403);
 });
 
-guessing('after twenty wrong secrets a minute nothing from that prefix is looked at, right ones included', async () => {
-  for (let i = 0; i < 20; i++) {
-    const { body, status } = await send(`guess ${i}`, `2001:db8:1:2::${i + 1}`);
-    assert.equal([status, body], [403, forbidden], String(i));
-  }
-  for (const guess of ['guess 20', secret]) {
-    const { body, headers, status } = await send(guess, '2001:db8:1:2:ffff::1');
-    assert.equal([status, body, headers.get('retry-after')], [429, tooMany, '60'], guess);
-  }
-  assert.is((await send(secret, '2001:db8:1:3::1')).status, 201, 'another network');
-  fixture.clock.advance(60);
-  assert.is((await send(secret, '2001:db8:1:2::1')).status, 201, 'a minute later');
-});
+guessing(
+  'rejects all webhooks of a network prefix, with right secrets too, after twenty wrong ones a minute',
+  async () => {
+    for (let i = 0; i < 20; i++) {
+      const { body, status } = await send(`guess ${i}`, `2001:db8:1:2::${i + 1}`);
+      assert.equal([status, body], [403, forbidden], String(i));
+    }
+    for (const guess of ['guess 20', secret]) {
+      const { body, headers, status } = await send(guess, '2001:db8:1:2:ffff::1');
+      assert.equal([status, body, headers.get('retry-after')], [429, tooMany, '60'], guess);
+    }
+    assert.is((await send(secret, '2001:db8:1:3::1')).status, 201, 'another network');
+    fixture.clock.advance(60);
+    assert.is((await send(secret, '2001:db8:1:2::1')).status, 201, 'a minute later');
+  },
+);
 
-guessing('right secrets are not counted', async () => {
+guessing('does not count right secrets', async () => {
   for (let i = 0; i < 30; i++) assert.is((await send(secret)).status, 201, String(i));
 });
 

@@ -1,6 +1,6 @@
 /**
- * Answers are remembered until anything is written or their time is over (src/decisions/caching.md). What somebody
- * is told after a role, a login or an account has changed is what a server tells that has just been started on the same data.
+ * Responses are cached until a write or until they expire (src/decisions/caching.md). After a change of a role, a login or an
+ * account, a server returns the same as a server that has just started on the same data.
  */
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
 
-const test = suite('remembered documents');
+const test = suite('response cache');
 const fixture = new Fixture();
 const base_url = 'https://cloud.example.com';
-/** No synchronisation comes between the two servers that are asked, when the clock advances. */
+/** No synchronisation runs between the requests to the two servers when the clock advances. */
 const settings_sync_interval = 365 * day;
 let folder: string;
 let copies: string;
@@ -26,8 +26,8 @@ let droplet: Json;
 let paths: readonly string[];
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'remembered-'));
-  copies = mkdtempSync(join(tmpdir(), 'remembered-copies-'));
+  folder = mkdtempSync(join(tmpdir(), 'cached-'));
+  copies = mkdtempSync(join(tmpdir(), 'cached-copies-'));
   await fixture.open({ ephemeral: false, data: folder, base_url, settings_sync_interval });
   setup = await createPersonas(fixture);
   const cloud = await dropletService(fixture, setup);
@@ -57,7 +57,7 @@ test.after(async () => {
   for (const gone of [folder, copies]) rmSync(gone, { recursive: true });
 });
 
-/** All that a server answers to whoever has this token; `tags` are those of answers that were read before. */
+/** All responses to the owner of this token; `tags` are the ETags of earlier responses. */
 async function reports(url: string, token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const responses = new Map<string, string>();
   for (const path of paths) {
@@ -73,7 +73,7 @@ async function reports(url: string, token: string, tags: ReadonlyMap<string, str
   return responses;
 }
 
-/** What a server that has just been started on a copy of the data tells. */
+/** The responses of a server that has just started on a copy of the data. */
 async function freshly(token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const copy = mkdtempSync(join(copies, 'copy-'));
   cpSync(join(folder, 'secret.key'), join(copy, 'secret.key'));
@@ -103,7 +103,7 @@ const etags = (responses: ReadonlyMap<string, string>): Map<string, string> =>
 const permission = async (kind: string, user: Json): Promise<string> =>
   (await fixture.staff.get(`/api/${kind}-permissions/?user=${user.uuid}`)).body[0].url;
 
-/** By name: whom it happens to, and what happens. */
+/** By name: the affected persona, and the change. */
 const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], change: () => Promise<unknown>]>> = {
   nothing: ['manager', async () => undefined],
   'another role besides': ['manager', () => fixture.grant(setup.customer, setup.users.manager, 'support')],
@@ -128,7 +128,7 @@ const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], 
     'support',
     () => fixture.staff.patch(setup.users.support.url, { is_support: false }),
   ],
-  'somebody else changes a name': ['owner', () => fixture.staff.patch(setup.project.url, { name: 'Renamed' })],
+  'another user changes a name': ['owner', () => fixture.staff.patch(setup.project.url, { name: 'Renamed' })],
   'a resource goes': ['owner', async () => fixture.staff.post(`${droplet.url}unlink/`)],
   'the project goes': ['admin', async () => fixture.staff.delete(setup.project.url)],
   'a logout': ['owner', async () => setup.clients.owner.post('/api-auth/logout/')],
@@ -145,21 +145,21 @@ const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], 
 };
 
 for (const [name, [part, change]] of Object.entries(changes)) {
-  test(`${name}: what is told is what a fresh server tells`, async () => {
+  test(`returns the same as a fresh server: ${name}`, async () => {
     const token = setup.clients[part].token as string;
-    // Twice: the second time all of it is remembered.
+    // Twice: the second time all responses come from the cache.
     await reports(fixture.url, token, new Map());
     const before = await reports(fixture.url, token, new Map());
     await change();
-    // What follows from it must not come between the two that are asked.
+    // The consequences of the change must not fall between the requests to the two servers.
     await fixture.server.settled();
-    // As clients ask that have what they read before.
+    // Sends the ETags of the earlier responses, as clients do.
     const tags = etags(before);
     const after = await reports(fixture.url, token, tags);
     const fresh = await freshly(token, tags);
     for (const path of paths) assert.is(after.get(path), fresh.get(path), path);
     const changed = paths.filter((path) => !after.get(path)?.startsWith('304') && after.get(path) !== before.get(path));
-    if (name !== 'nothing') assert.ok(changed.length > 0, 'nothing has changed for whoever reads');
+    if (name !== 'nothing') assert.ok(changed.length > 0, 'no response has changed for the reader');
   });
 }
 
