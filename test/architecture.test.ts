@@ -124,8 +124,8 @@ test('every import of the program names a file of it', () => {
 
 test('every file belongs to a known module of a layer', () => {
   const known = new Set(
-    Object.entries({ ...layers, [pages]: ['api', 'components', 'i18n', 'pages'] }).flatMap(([layer, modules]) =>
-      modules.map((module) => `${layer}/${module}`),
+    Object.entries({ ...layers, [pages]: ['api', 'components', 'format', 'i18n', 'pages', 'shell'] }).flatMap(
+      ([layer, modules]) => modules.map((module) => `${layer}/${module}`),
     ),
   );
   const folders = [...texts.keys()].map((file) => file.split('/').slice(0, -1).slice(0, 2).join('/'));

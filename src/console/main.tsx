@@ -6,20 +6,21 @@ import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
 import { collections, enter, isReady, start, startProblem } from './api/session.ts';
-import { forgetNotice } from './components/dialog.tsx';
+import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
 import { t, titleOf } from './i18n/words.ts';
 import { ownValue } from './own.ts';
 import { EventsPage } from './pages/events.tsx';
-import { Everything } from './pages/everything.tsx';
-import { Frame } from './pages/frame.tsx';
+import { Explorer } from './pages/explorer.tsx';
 import { Home } from './pages/home.tsx';
 import { Acceptance } from './pages/invitation.tsx';
 import { ObjectPage } from './pages/object.tsx';
-import { overviewOf } from './pages/overviews.tsx';
 import { pages } from './pages/pages.tsx';
+import { recipeOf } from './pages/recipes.tsx';
 import { Entrance } from './pages/signin.tsx';
+import { Shell } from './shell/shell.tsx';
+import './shell/appearance.ts';
 
 /** The page of the present address. */
 function Page(): JSX.Element {
@@ -27,28 +28,28 @@ function Page(): JSX.Element {
   const [, list = '', key = '', below = '', part = ''] = path.split('/');
   const collection = collections.value.get(list);
   useLayoutEffect(() => {
-    forgetNotice();
-    // Who listens, or goes on by the keyboard, begins at the page that was asked for.
+    // The focus moves to the heading of the page.
     expectHeading();
   }, [path, list, below]);
   if (path === '/') return <Home />;
-  if (path === '/all/') return <Everything />;
+  if (path === '/all/') return <Explorer />;
   if (path === '/events/') return <EventsPage collection={collection} />;
   const own = ownValue(pages, key === '' || !collection ? list : `${list}/${below}${part && '/'}`);
   if (own) return own(key, part);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
-  if (!collection) return <Nothing />;
+  if (!collection) return <NotFound />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
-  if (part !== '') return <Nothing />;
-  if (below !== '') return <ListPage path={path} title={titleOf(below)} collection={undefined} />;
-  return (
-    <ObjectPage
-      key={path}
-      path={path}
-      collection={collection}
-      overview={(item, reload) => overviewOf(list, item, reload)}
-    />
-  );
+  if (part !== '') return <NotFound />;
+  if (below !== '')
+    return (
+      <ListPage
+        path={path}
+        title={titleOf(below)}
+        crumbs={[[`#/${list}/${key}/`, collection.title]]}
+        collection={undefined}
+      />
+    );
+  return <ObjectPage key={path} path={path} collection={collection} recipe={recipeOf(collection)} />;
 }
 
 /** Shows a page, or that it failed: the frame around it keeps working, and another address opens another page. */
@@ -59,23 +60,29 @@ function GuardedPage(): JSX.Element {
   useLayoutEffect(reset, [address]);
   if (error === undefined) return <Page />;
   return (
-    <>
-      <h1 tabIndex={-1}>{t('This page cannot be shown')}</h1>
-      <p>
-        <a href="#/">{t('Home')}</a>
-      </p>
-    </>
+    <Empty
+      icon="problem"
+      title={<h1 tabIndex={-1}>{t('This page cannot be shown')}</h1>}
+      actions={
+        <a class="btn" href="#/">
+          {t('Home')}
+        </a>
+      }
+    />
   );
 }
 
-function Nothing(): JSX.Element {
+function NotFound(): JSX.Element {
   return (
-    <>
-      <h1 tabIndex={-1}>{t('No such page')}</h1>
-      <p>
-        <a href="#/">{t('Home')}</a>
-      </p>
-    </>
+    <Empty
+      icon="search"
+      title={<h1 tabIndex={-1}>{t('Page not found')}</h1>}
+      actions={
+        <a class="btn" href="#/">
+          {t('Home')}
+        </a>
+      }
+    />
   );
 }
 
@@ -83,25 +90,30 @@ function App(): JSX.Element {
   if (token.value === null || place.value.path.startsWith('/first/')) return <Entrance />;
   if (startProblem.value !== '')
     return (
-      <main class="entrance">
-        <p role="alert" class="problem">
+      <main class="door">
+        <Callout
+          tone="bad"
+          isNew
+          action={
+            <button type="button" class="btn" onClick={() => void start()}>
+              {t('Try again')}
+            </button>
+          }
+        >
           {startProblem.value}
-        </p>
-        <button type="button" onClick={() => void start()}>
-          {t('Try again')}
-        </button>
+        </Callout>
       </main>
     );
   if (!isReady.value)
     return (
-      <main class="entrance">
-        <p aria-busy="true">{t('Loading…')}</p>
+      <main class="door" aria-busy="true">
+        <span class="unseen">{t('Loading…')}</span>
       </main>
     );
   return (
-    <Frame>
+    <Shell>
       <GuardedPage />
-    </Frame>
+    </Shell>
   );
 }
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import * as assert from 'uvu/assert';
+import { kindWords } from '../../src/console/format/kinds.ts';
+import { statusWords } from '../../src/console/format/status.ts';
 import { englishOf } from '../../src/console/i18n/english.ts';
 import translations from '../../src/console/i18n/et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
@@ -17,7 +19,7 @@ const inEstonian = lookupIn(estonian);
 const folder = fileURLToPath(new URL('../../src/console/', import.meta.url));
 
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('i18n'))
+  .filter((file) => /\.tsx?$/.test(file) && !/^(i18n|format\/(status|kinds))/.test(file))
   .map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     return { file, root: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };
@@ -28,7 +30,7 @@ const sayers = new Set(['t', 'phrase', 'plural']);
 
 /** What says the same as the server does, whose words have a test of their own. */
 const isServers = ({ parent }: ts.Node): boolean =>
-  ts.isCallExpression(parent) && parent.expression.getText() === 'told';
+  ts.isCallExpression(parent) && parent.expression.getText() === 'serverText';
 
 /** Attributes that people read or hear. */
 const spoken = new Set([
@@ -53,7 +55,7 @@ function texts(): Found {
   const found: Found = { said: [], bare: [] };
   for (const { file, root } of sources) {
     const visit = (node: ts.Node): void => {
-      if (ts.isJsxText(node) && /\p{L}/u.test(node.text.replace('Ctrl K', '')))
+      if (ts.isJsxText(node) && /\p{L}/u.test(node.text.replace(/Ctrl K|Enter|Esc|\/api\//, '')))
         found.bare.push(`${file}: ${node.text.trim()}`);
       if (ts.isStringLiteralLike(node)) {
         const { parent, text } = node;
@@ -123,6 +125,10 @@ function* namesIn(node: Json): Generator<string> {
   for (const [key, value] of Object.entries<Json>(node))
     if (key !== 'examples' && key !== 'example') yield* namesIn(value);
 }
+
+words('the words for states and types are in Estonian', () => {
+  assert.equal(missing([...statusWords, ...kindWords]), []);
+});
 
 words('every title that is made of the API is in Estonian', async () => {
   const { body: document } = await fixture.anonymous.get('/docs/');

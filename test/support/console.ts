@@ -7,6 +7,9 @@ import type { Fixture } from './fixture.ts';
 /** The password of everybody who signs in. */
 export const password = 'correct-horse-7';
 
+/** The heading of the home page, by the time of day. */
+export const greeting = /^Good (morning|afternoon|evening)/;
+
 /** Time for what a page does, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
@@ -56,7 +59,7 @@ export class Console {
     await this.page.getByLabel('Username').fill(username);
     await this.page.getByLabel('Password').fill(secret);
     await this.button('Sign in').click();
-    await this.heading(/^Welcome/).waitFor();
+    await this.heading(greeting).waitFor();
   }
 
   /** Goes to a place of the console, such as `/customers/`, and waits for its heading. */

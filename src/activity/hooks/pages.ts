@@ -55,8 +55,8 @@ function page(request: Request, content: string, status = 200): Reply {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${heading}</title><link rel="icon" href="data:,">
 ${config.console_enabled ? '<link rel="stylesheet" href="../../../console/style.css">' : ''}</head>
-<body><main class="entrance"><article><h1>${heading}</h1>
-${content}</article></main></body>
+<body><main class="door"><div class="panel"><h1>${heading}</h1>
+${content}</div></main></body>
 </html>
 `,
     type: 'text/html; charset=utf-8',
@@ -101,7 +101,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
         knows(request, request.params.key ?? '')
           ? page(
               request,
-              `${paragraph(request, question)}<form method="post"><button>${escaped(button[languageOf(request)])}</button></form>\n`,
+              `${paragraph(request, question)}<form method="post"><button class="btn primary full">${escaped(button[languageOf(request)])}</button></form>\n`,
             )
           : unknown(request),
     },

@@ -29,7 +29,7 @@ const telling = [
   'created',
 ];
 
-const mostColumns = 7;
+const maxColumns = 7;
 
 const machine = [
   'name',
@@ -75,7 +75,7 @@ const byList: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The list that an object is in, by its link; of what lies below another object the last one. */
-const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
+export const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
  * The columns of a table. Where one kind of object is looked at, `isOfKind`, those that its list has of its own; else what
@@ -104,5 +104,5 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
       !items.some((item) => /^https?:/.test(textOf(item, name))),
   );
   // Where hardly anything is known to tell much, what there is has to do.
-  return [...first, ...(first.length < 4 ? rest : [])].slice(0, mostColumns);
+  return [...first, ...(first.length < 4 ? rest : [])].slice(0, maxColumns);
 }

@@ -1,6 +1,6 @@
 /** What the server says of itself to everybody: how people sign in, and which policy they agree with. */
 import { signal } from '@preact/signals';
-import { answered, api } from './connection.ts';
+import { api, responseOf } from './connection.ts';
 
 interface Configuration {
   /** The ways to sign in. */
@@ -13,8 +13,8 @@ interface Configuration {
 export const configuration = signal<Configuration | undefined>(undefined);
 
 export async function readConfiguration(): Promise<void> {
-  const answer = await answered(api.GET('/api/configuration/', { credentials: 'omit' }));
-  if (!answer.isOk) return;
-  const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = answer.body.WALDUR_CORE;
+  const response = await responseOf(api.GET('/api/configuration/', { credentials: 'omit' }));
+  if (!response.isOk) return;
+  const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = response.body.WALDUR_CORE;
   configuration.value = { methods, policy };
 }

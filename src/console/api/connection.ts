@@ -4,16 +4,18 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from 'tenantry';
 import { t } from '../i18n/words.ts';
 
-/** What the server answered; `status` 0: it could not be reached. A refusal has the server's words for its body. */
-export type Answer<T> = { readonly status: number; readonly headers: Headers } & (
+/** What the server responseOf; `status` 0: it could not be reached. A refusal has the server's words for its body. */
+export type ApiResponse<T> = { readonly status: number; readonly headers: Headers } & (
   | { readonly isOk: true; readonly body: T }
   | { readonly isOk: false; readonly body: unknown }
 );
 
-/** The folder that this page was answered at: whatever prefix a proxy puts in front of it, the API is below it. */
+/** The folder that this page was responseOf at: whatever prefix a proxy puts in front of it, the API is below it. */
 const base = new URL('.', location.href.replace(/[?#].*$/, ''));
 
-// Two servers behind one host differ by the path.
+/** A key of the browser's storage. Two servers behind one host differ by the path. */
+export const storageKeyOf = (name: string): string => `tenantry ${base.pathname} ${name}`;
+
 const storageKey = `tenantry ${base.pathname}`;
 
 /** The token of this tab, which ends with the tab; null: nobody is signed in. */
@@ -22,7 +24,7 @@ export const token = signal<string | null>(sessionStorage.getItem(storageKey));
 /** When the token was last used, in milliseconds: its life begins anew with each use. */
 export const lastUse = signal(Date.now());
 
-/** Whether the server has refused the token, so that the password has to be asked for. */
+/** Whether the server has rejected the token, so that the password has to be asked for. */
 export const isExpired = signal(false);
 
 /** Whether the server could not be reached when it was last asked. */
@@ -79,7 +81,7 @@ const authorize = ({ headers }: Request): void => headers.set('Authorization', `
 const copies = new WeakMap<Request, Request>();
 
 /**
- * Sends the token along, but with `credentials: 'omit'`. When it is refused the password is asked for and the request is
+ * Sends the token along, but with `credentials: 'omit'`. When it is rejected the password is asked for and the request is
  * sent again, so that nothing is lost that was typed. A stream has the token looked at once: it neither asks nor counts as
  * a use of it.
  */
@@ -89,22 +91,22 @@ const withToken: Middleware = {
     authorize(request);
     if (options.parseAs !== 'stream') copies.set(request, request.clone());
   },
-  async onResponse({ request, response, options }) {
+  async onResponse({ request, response: first, options }) {
     let copy = copies.get(request);
-    let answer = response;
-    while (copy && answer.status === 401 && token.value !== null) {
+    let response = first;
+    while (copy && response.status === 401 && token.value !== null) {
       isExpired.value = true;
       // Read, so that the exchange is over while the password is asked for.
-      await answer.clone().arrayBuffer();
+      await response.clone().arrayBuffer();
       await new Promise<void>((go) => waiting.push(go));
       if (token.value === null) break;
       const again = copy;
       copy = again.clone();
       authorize(again);
-      answer = await options.fetch(again);
+      response = await options.fetch(again);
     }
     if (copy) lastUse.value = Date.now();
-    return answer;
+    return response;
   },
 };
 
@@ -143,17 +145,17 @@ type Bad = { readonly error?: unknown; readonly response: Response };
 const isGood = <T>(result: Good<T> | Bad): result is Good<T> => result.response.ok;
 
 /** What came of a request of one of the clients; a server that is not reached is told in words as a refusal is. */
-export async function answered<T>(sent: Sent<T>): Promise<Answer<T>> {
+export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
   try {
     const result = await sent;
     const { headers, status } = result.response;
     if (isGood(result)) return { status, headers, isOk: true, body: result.data };
     return { status, headers, isOk: false, body: result.error };
   } catch (error) {
-    // What is no JSON was answered by somebody else.
+    // What is no JSON was responseOf by somebody else.
     const detail =
       error instanceof SyntaxError
-        ? t('The server answered something that this page does not understand.')
+        ? t('The server sent a response that this page does not understand.')
         : t('The server cannot be reached. Nothing was changed; try again.');
     return { status: 0, headers: new Headers(), isOk: false, body: { detail } };
   }
@@ -161,7 +163,7 @@ export async function answered<T>(sent: Sent<T>): Promise<Answer<T>> {
 
 /**
  * Reads a stream of events, each of which is told by its uuid, until it ends or is given up; begins after the event that
- * `last` names. Answers the status of the answer, 0 where there was none.
+ * `last` names. AlertActions the status of the response, 0 where there was none.
  */
 export async function followEvents(last: string, signal: AbortSignal, happened: (id: string) => void): Promise<number> {
   let status = 0;
@@ -189,7 +191,7 @@ export async function followEvents(last: string, signal: AbortSignal, happened: 
   return status;
 }
 
-/** Has the browser save bytes that were answered. */
+/** Has the browser save bytes that were responseOf. */
 export function saveFile(bytes: Blob, name: string): void {
   const url = URL.createObjectURL(bytes);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();

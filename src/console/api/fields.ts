@@ -1,6 +1,9 @@
 /** The fields of forms as OPTIONS describes them, in both of its formats. */
 
-import { countryText, t, titleOf, told } from '../i18n/words.ts';
+import { choiceText } from '../format/choices.ts';
+import { parseSize, sizeInput } from '../format/size.ts';
+import { fieldLabel } from '../i18n/labels.ts';
+import { countryText, serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { configuration } from './configuration.ts';
@@ -24,6 +27,7 @@ export interface FormField {
     | 'long'
     | 'secret'
     | 'number'
+    | 'size'
     | 'flag'
     | 'time'
     | 'choice'
@@ -84,7 +88,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
       : undefined;
   return {
     name,
-    label: t(textOf(field, 'label')) || titleOf(name),
+    label: fieldLabel(name) ? titleOf(name) : t(textOf(field, 'label')) || titleOf(name),
     help: textOf(field, 'help_text'),
     isRequired: field.required === true,
     kind: members ? 'rows' : kindOf(name, type, choices.length > 0, list !== ''),
@@ -129,6 +133,7 @@ export const plainField = (name: string, label: string, kind: FormField['kind'],
 function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolean): FormField['kind'] {
   if (hasChoices) return type === 'list' ? 'choices' : 'choice';
   if (hasList) return 'link';
+  if (type === 'integer' && fieldLabel(name)?.format === 'MiB') return 'size';
   const byType: Readonly<Record<string, FormField['kind']>> = {
     boolean: 'flag',
     integer: 'number',
@@ -143,9 +148,6 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
     ownValue(byType, type) ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text')
   );
 }
-
-/** One of the values that can be chosen, in words. */
-export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));
 
 /** What the controls of an item of a list hold, by the names of its members. */
 export type Row = Readonly<Record<string, string | boolean>>;
@@ -167,6 +169,7 @@ export function typedOf(field: FormField, value: unknown): Typed {
   if (kind === 'json') return shown === undefined || shown === null ? '' : jsonText(shown);
   if (kind === 'time') return typeof shown === 'string' ? localTime(shown) : '';
   if (kind === 'file' || shown === undefined || shown === null) return '';
+  if (kind === 'size' && typeof shown === 'number') return sizeInput(shown);
   return String(shown);
 }
 
@@ -181,9 +184,11 @@ export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
 
 /** What is wrong with what is typed, as far as that can be told before it is sent; empty: nothing. */
 export function problemIn({ kind, type }: FormField, typed: Typed): string {
+  if (kind === 'size' && typeof typed === 'string' && typed.trim() !== '' && parseSize(typed) === undefined)
+    return t('Enter a size, such as 20, 500 MiB or 1.5 TiB.');
   if (kind !== 'number' || typeof typed !== 'string' || typed === '') return '';
-  if (type === 'integer') return /^-?\d+$/.test(typed.trim()) ? '' : told('A valid integer is required.');
-  return Number.isNaN(Number(typed)) ? told('A valid number is required.') : '';
+  if (type === 'integer') return /^-?\d+$/.test(typed.trim()) ? '' : serverText('A valid integer is required.');
+  return Number.isNaN(Number(typed)) ? serverText('A valid number is required.') : '';
 }
 
 /** Texts a line each, anything else as JSON. */
@@ -203,6 +208,7 @@ export function sentOf({ kind, members = [], type }: FormField, typed: Typed): u
   if (kind === 'rows') return rowsIn(typed).map((row) => itemOf(members, row));
   if (typeof typed !== 'string') return typed;
   if (kind === 'number') return typed === '' ? null : Number.isNaN(Number(typed)) ? typed : Number(typed);
+  if (kind === 'size') return typed.trim() === '' ? null : (parseSize(typed) ?? typed);
   if (kind === 'time') return typed === '' ? null : new Date(typed).toISOString();
   if (kind === 'link') return typed === '' ? null : typed;
   if (kind !== 'json') return typed;

@@ -1,83 +1,87 @@
 /**
- * What changes while somebody looks at it. Events are told by a stream, which the token is not used by; what they do not
- * tell is looked for every few seconds. Nothing is read in a tab that is hidden, or that nobody has touched for a while:
- * a session shall end, though its page is open.
+ * Live updates. The stream of events says when something has happened; other changes are looked for every few seconds. Nothing
+ * is read in a hidden tab, or after a while without any input: a session ends even if its page stays open.
  */
 import { effect, signal } from '@preact/signals';
-import { followEvents, isExpired, token } from './connection.ts';
+import { followEvents, isExpired, isOffline, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
-import { soon } from './soon.ts';
+import { throttled } from './throttle.ts';
 
-/** How often what is on the page is to be read again. */
-export const looks = signal(0);
+/** Changes whenever the page reads its data again. */
+export const refreshCount = signal(0);
 
-/** Milliseconds between two looks, and between an event and the look that it causes. */
-const period = 5000;
-const pause = 500;
+/** Whether the page follows the events of the server. */
+export const isLive = signal(false);
 
-/** Milliseconds after which a stream that has ended is opened again: as the server says, or after a refusal. */
-const comeBack = 3000;
-const comeBackLater = 30_000;
+/** Time between two refreshes, and between an event and the refresh that it causes, in milliseconds. */
+const refreshPeriodMs = 5000;
+const eventDelayMs = 500;
 
-/** Milliseconds without a touch after which nobody is there: a quarter of the token's life, five minutes at most. */
-const patience = (): number => Math.min(300_000, (lifetime.value ?? Infinity) * 250);
+/** Time after which an ended stream is opened again, and the same after a rejection, in milliseconds. */
+const reconnectDelayMs = 3000;
+const longReconnectDelayMs = 30_000;
 
-let touched = Date.now();
-let lookedAt = 0;
+/** Time without input after which the user counts as away: a quarter of the token's lifetime, five minutes at most. */
+const idleTimeoutMs = (): number => Math.min(300_000, (lifetime.value ?? Infinity) * 250);
+
+let lastInput = Date.now();
+let lastRefresh = 0;
 
 for (const kind of ['pointerdown', 'pointermove', 'keydown', 'scroll', 'hashchange'])
   addEventListener(
     kind,
     () => {
-      const wasAway = Date.now() - touched > patience();
-      touched = Date.now();
-      if (wasAway) look();
+      const wasAway = Date.now() - lastInput > idleTimeoutMs();
+      lastInput = Date.now();
+      if (wasAway) refreshPage();
     },
     { passive: true, capture: true },
   );
 
-/** Whether a form is open, below which nothing shall change. */
-export const isWritten = (): boolean => document.querySelector('dialog[open]') !== null;
+/** Whether a form is open, below which nothing may change. */
+export const isFormOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 const isWatched = (): boolean =>
   me.value !== null &&
   token.value !== null &&
   !isExpired.value &&
   !document.hidden &&
-  !isWritten() &&
-  Date.now() - touched <= patience();
+  !isFormOpen() &&
+  Date.now() - lastInput <= idleTimeoutMs();
 
-function look(): void {
+function refreshPage(): void {
   if (!isWatched()) return;
-  lookedAt = Date.now();
-  looks.value++;
+  lastRefresh = Date.now();
+  refreshCount.value++;
 }
 
 setInterval(() => {
-  if (Date.now() - lookedAt >= period) look();
+  if (Date.now() - lastRefresh >= refreshPeriodMs) refreshPage();
 }, 1000);
 
-/** Something has happened: a look follows, one for all that happens meanwhile. */
-const happened = soon(pause, look);
+/** One refresh for all events of a short time. */
+const refreshSoon = throttled(eventDelayMs, refreshPage);
 
 const isVisible = signal(!document.hidden);
 addEventListener('visibilitychange', () => {
   isVisible.value = !document.hidden;
-  if (isVisible.value) look();
+  if (isVisible.value) refreshPage();
 });
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Follows the events of the user as long as they are wanted. */
+/** Follows the events of the user until `signal` aborts. */
 async function follow(signal: AbortSignal): Promise<void> {
   let last = '';
   while (!signal.aborted) {
+    isLive.value = !isOffline.value;
     const status = await followEvents(last, signal, (id) => {
       last = id;
-      happened();
+      refreshSoon();
     });
     if (signal.aborted) return;
-    await sleep(status === 200 || status === 0 ? comeBack : comeBackLater);
+    isLive.value = false;
+    await sleep(status === 200 || status === 0 ? reconnectDelayMs : longReconnectDelayMs);
   }
 }
 

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, type Page, pageOf, pathOf, readPage, request } from './api.ts';
-import { type Answer, answered, type Sent } from './connection.ts';
-import { asExpected, nextReading } from './expected.ts';
-import { isWritten, looks } from './live.ts';
+import { type ApiResponse, responseOf, type Sent } from './connection.ts';
+import { isFormOpen, refreshCount } from './live.ts';
+import { nextReading, withExpected } from './optimistic.ts';
 
-/** What is read of the server: undefined until the first answer. */
+/** What is read of the server: undefined until the first response. */
 interface Reading<T> {
   readonly value: T | undefined;
   /** Reads again; what was read stays until then. */
@@ -14,17 +14,17 @@ interface Reading<T> {
   readonly number: number;
 }
 
-/** How what is read may change by itself: whether two answers tell the same, and whether one is worth showing. */
+/** How what is read may change by itself: whether two responses tell the same, and whether one is worth showing. */
 interface Changing<T> {
   readonly isSame: (one: T, other: T) => boolean;
   readonly isWorth: (value: T) => boolean;
 }
 
 /**
- * Reads something whenever its key changes, and answers only what belongs to the present key. What changes by itself is
- * read again every few seconds and when something has happened, as long as somebody looks at it and no form is open.
+ * Reads something whenever its key changes, and responses only what belongs to the present key. What changes by itself is
+ * read again every few seconds and when something has happened, as long as somebody refreshCount at it and no form is open.
  */
-function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
+export function useReading<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
   const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
   const shown = useRef(state);
   shown.current = state;
@@ -37,7 +37,7 @@ function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>)
   useEffect(() => {
     void reload();
   }, [reload]);
-  const look = changing ? looks.value : 0;
+  const look = changing ? refreshCount.value : 0;
   const looked = useRef(look);
   useEffect(() => {
     if (look === looked.current || !changing) return;
@@ -45,7 +45,7 @@ function useRead<T>(key: string, read: () => Promise<T>, changing?: Changing<T>)
     const number = nextReading();
     void read().then((value) => {
       const before = shown.current;
-      if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isWritten())
+      if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isFormOpen())
         return;
       setState({ key, value, number });
     });
@@ -61,22 +61,22 @@ export function refresh(): void {
   writings.value++;
 }
 
-/** What `api` answers to `ask`; it is asked anew whenever one of `about` has changed, which is all that `ask` depends on. */
-export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<Answer<T>> =>
-  useRead(about.join(' '), () => answered(ask()));
+/** What `api` responses to `ask`; it is asked anew whenever one of `about` has changed, which is all that `ask` depends on. */
+export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<ApiResponse<T>> =>
+  useReading(about.join(' '), () => responseOf(ask()));
 
 /** The same of a page of a list, as it is at any time. */
 export const useList = <T extends Item>(
   ask: () => Sent<readonly T[]>,
   about: readonly (string | number)[] = [],
-): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await answered(ask())));
+): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await responseOf(ask())));
 
 /** The same of a list that the API has told of; an empty path reads nothing. */
 export const usePage = (path: string): Reading<Page> =>
   useListed(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
 
 function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): Reading<Page<T>> {
-  const reading = useRead(key, read, {
+  const reading = useReading(key, read, {
     isWorth: ({ problem }) => problem === undefined,
     isSame: (one, other) => typeof one.etag === 'string' && one.etag === other.etag,
   });
@@ -87,7 +87,7 @@ function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): R
     if (seen.current !== now) void reload();
     seen.current = now;
   }, [now, reload]);
-  return { ...reading, value: value && { ...value, items: value.items.map((item) => asExpected(item, number)) } };
+  return { ...reading, value: value && { ...value, items: value.items.map((item) => withExpected(item, number)) } };
 }
 
 /** Reads again every few seconds while something is under way and the page is looked at. */
@@ -95,7 +95,7 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
   useEffect(() => {
     if (!isUnderWay) return;
     const timer = setInterval(() => {
-      if (!document.hidden && !isWritten()) void reload();
+      if (!document.hidden && !isFormOpen()) void reload();
     }, milliseconds);
     return () => clearInterval(timer);
   }, [isUnderWay, reload, milliseconds]);
@@ -104,17 +104,17 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
 /** The object that a link leads to, where it can be read; an empty link reads nothing. */
 export function useLinked(link: string): Item | undefined {
   const path = pathOf(link);
-  const { value } = useRead(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
+  const { value } = useReading(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
   return value?.isOk ? value.body : undefined;
 }
 
-/** The answer to a GET or OPTIONS. */
-export const useAnswer = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<Answer<T>> =>
-  useRead(`${method} ${path}`, () => request<T>(method, path));
+/** The response to a GET or OPTIONS. */
+export const useRequest = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<ApiResponse<T>> =>
+  useReading(`${method} ${path}`, () => request<T>(method, path));
 
 /** An object as it is at any time. */
-export const useObject = (path: string): Reading<Answer<Item>> =>
-  useRead(`GET ${path}`, () => request<Item>('GET', path), {
+export const useObject = (path: string): Reading<ApiResponse<Item>> =>
+  useReading(`GET ${path}`, () => request<Item>('GET', path), {
     isWorth: ({ status }) => status > 0 && status < 500,
     isSame: (one, other) => one.headers.has('ETag') && one.headers.get('ETag') === other.headers.get('ETag'),
   });

@@ -31,8 +31,8 @@ export function go(path: string, query?: Readonly<Record<string, string>> | URLS
   location.hash = hrefOf(path, query);
 }
 
-/** Goes to a place in the stead of the present one, which holds a secret: the way back does not lead there. */
-export function replace(path: string): void {
-  history.replaceState(null, '', hrefOf(path));
+/** Replaces the present place in the history: one that holds a secret, or a search that goes on. */
+export function replace(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
+  history.replaceState(null, '', hrefOf(path, query));
   place.value = placeNow();
 }

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { preferLanguage, t } from '../i18n/words.ts';
 import { type Item, isItem } from './api.ts';
 import { readConfiguration } from './configuration.ts';
-import { type Answer, abortSession, answered, api, isExpired, keepToken, lastUse, token } from './connection.ts';
+import { type ApiResponse, abortSession, api, isExpired, keepToken, lastUse, responseOf, token } from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
 
@@ -21,7 +21,7 @@ export const startProblem = signal('');
 /** Whether anything may be shown that needs a token. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
 
-// Whose token was refused before it was known who that is has nothing on the page to go on with: they sign in anew.
+// Whose token was rejected before it was known who that is has nothing on the page to go on with: they sign in anew.
 effect(() => {
   if (isExpired.value && me.value === null) keepToken(null);
 });
@@ -46,24 +46,24 @@ export const secondsLeft = computed(() => {
 });
 
 /** Reads who is signed in, alone in a list. */
-export const readMe = () => answered(api.GET('/api/users/', { params: { query: { current: '' } } }));
+export const readMe = () => responseOf(api.GET('/api/users/', { params: { query: { current: '' } } }));
 
 /** Reads who is signed in and what the server has. */
 export async function start(): Promise<void> {
   startProblem.value = '';
   const [own, document] = await Promise.all([
     readMe(),
-    answered(api.GET('/docs/', { params: { query: { format: 'openapi' } }, credentials: 'omit' })),
+    responseOf(api.GET('/docs/', { params: { query: { format: 'openapi' } }, credentials: 'omit' })),
     readConfiguration(),
   ]);
   const [user] = own.isOk ? own.body : [];
   if (user && document.isOk && isItem(document.body)) {
     const params = { query: { user: user.uuid, field: ['role' as const], page_size: 300 } };
     const held = await Promise.all([
-      answered(api.GET('/api/customer-permissions/', { params })),
-      answered(api.GET('/api/project-permissions/', { params })),
+      responseOf(api.GET('/api/customer-permissions/', { params })),
+      responseOf(api.GET('/api/project-permissions/', { params })),
     ]);
-    roles.value = new Set(held.flatMap((answer) => (answer.isOk ? answer.body.map(({ role }) => role) : [])));
+    roles.value = new Set(held.flatMap((response) => (response.isOk ? response.body.map(({ role }) => role) : [])));
     collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
     preferLanguage(user.preferred_language);
     me.value = user;
@@ -76,12 +76,12 @@ const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   !/: Staff(; global support)?\.$/.test(readers) ||
   (is_support === true && /global/.test(readers));
 
-/** Signs in by password; the answer tells what is wrong where it is refused. */
-export async function signIn(username: string, password: string): Promise<Answer<unknown>> {
+/** Signs in by password; the response tells what is wrong where it is rejected. */
+export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
   const body = { username, password };
-  const answer = await answered(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
-  if (answer.isOk) await enter(answer.body.token);
-  return answer;
+  const response = await responseOf(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
+  if (response.isOk) await enter(response.body.token);
+  return response;
 }
 
 /** Goes on with a token. Whoever it belongs to is looked at anew. */
@@ -96,7 +96,7 @@ export async function signOut(): Promise<void> {
   // From now on nothing is read by itself.
   me.value = null;
   abortSession();
-  if (!isExpired.value) await answered(api.POST('/api-auth/logout/'));
+  if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
   preferLanguage(undefined);
   keepToken(null);
   go('/');

@@ -1,26 +1,33 @@
-/** What can be done with an object, and why not: in the words of OPTIONS. */
-import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+/** What a user can do with an object, and why not: only OPTIONS decides, for the caller and the present state. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
-import type { Answer } from '../api/connection.ts';
+import type { ApiResponse } from '../api/connection.ts';
 import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
-import { refresh, useAnswer } from '../api/reading.ts';
+import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
 import { me } from '../api/session.ts';
-import { t, titleOf, told } from '../i18n/words.ts';
+import { actionTitle, phrase, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
+import { Button } from './button.tsx';
+import { Skeleton } from './card.tsx';
+import { conflictResponse, currentVersion, type Version } from './conflict.ts';
 import { type Description, permittedMethods } from './creation.tsx';
-import { Confirmation, Dialog, notice } from './dialog.tsx';
+import { Confirmation, Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
-import { Icon } from './icons.tsx';
-import { refusedWith, type Seen, seenNow } from './meanwhile.ts';
-import { tellSecretOf } from './secret.tsx';
-import { nameOf } from './shown.tsx';
+import { hasIcon, Icon } from './icons.tsx';
+import { type MenuItem, MenuItems } from './menu.tsx';
+import { Popover } from './popover.tsx';
+import { showSecretOf } from './secret.tsx';
+import { notify } from './toast.tsx';
+import { nameOf } from './values.tsx';
 
-/** One thing that can be done. */
+/** One thing that a user can do. */
 interface Action {
+  /** Such as `start`, `update`, `destroy` or `PATCH`. */
+  readonly name: string;
   readonly title: string;
   readonly method: string;
   readonly path: string;
@@ -30,77 +37,203 @@ interface Action {
   readonly fields: readonly FormField[];
 }
 
-interface Properties {
+interface Target {
+  /** Below /api, such as `/customers/<uuid>/`. */
   readonly path: string;
   readonly item: Item;
   readonly etag: string | null;
   readonly collection: Collection;
   readonly reload: () => Promise<void>;
-  /** What methods are called here. */
-  readonly titles?: Readonly<Record<string, string>>;
-  /** Whether it is one of many objects on a page, which stays when the object is gone. */
-  readonly isRow?: boolean;
+  /** Other titles for methods and actions on this page. */
+  readonly titles?: Readonly<Record<string, string>> | undefined;
+  /** Whether it is one of many objects on a page, which stays open when the object is deleted. */
+  readonly isRow?: boolean | undefined;
 }
 
-export function Actions(properties: Properties): JSX.Element | null {
-  const { collection, isRow, path, titles = {} } = properties;
-  const { value: answer, reload } = useAnswer<Description>('OPTIONS', `/api${path}`);
-  if (!answer?.isOk) return null;
+/** Actions that get a button of their own where they can be used, the most wanted first. All others are in the menu. */
+const prominent = [
+  'acknowledge',
+  'cancel_acknowledgment',
+  'restart',
+  'start',
+  'stop',
+  'attach',
+  'extend',
+  'snapshot',
+  'restore',
+  'send',
+  'test',
+  'sync',
+];
+
+/** The buttons and the menu of an object, with the dialog of the action that is open. A page has two buttons at most. */
+export function useActions(
+  target: Target,
+  maxButtons = 2,
+): {
+  readonly buttons: ComponentChildren;
+  readonly menu: readonly MenuItem[];
+  readonly dialog: ComponentChildren;
+  readonly isLoaded: boolean;
+} {
+  const { actions, reload } = useActionList(target);
   const again = async (): Promise<void> => {
-    await Promise.all([properties.reload(), reload()]);
+    await Promise.all([target.reload(), reload()]);
   };
-  const actions = actionsOf(answer.body, answer.headers, path, collection).map((action) => ({
-    ...action,
-    title: ownValue(titles, action.method) ?? action.title,
-  }));
-  // Where OPTIONS tells of no actions, each path below the object tells of itself.
-  const isOwn = Object.values(answer.body.actions ?? {}).some((action) => isItem(action) && action.method);
+  const { busy, dialog, start } = useActionRunner({ ...target, reload: again });
+  const usable = (actions ?? []).filter(({ isDestructive, reason }) => !isDestructive && reason === undefined);
+  const wanted = prominent.flatMap((name) => usable.filter((action) => action.name === name)).slice(0, maxButtons);
+  // Without anything better, editing is the first thing to do.
+  const buttons =
+    wanted.length > 0 ? wanted : usable.filter(({ method }) => method === 'PATCH').slice(0, Math.min(1, maxButtons));
+  const rest = (actions ?? []).filter((action) => !buttons.includes(action));
+  return {
+    buttons: buttons.map((action) => (
+      <Button
+        key={action.title}
+        icon={iconOf(action)}
+        isBusy={busy === action.title}
+        opensDialog={opensDialog(action)}
+        onClick={() => start(action)}
+      >
+        {action.title}
+      </Button>
+    )),
+    menu: menuOf(rest, start),
+    dialog,
+    isLoaded: actions !== undefined,
+  };
+}
+
+/** The actions of a row behind a button "…"; OPTIONS is asked when the menu opens. */
+export function RowActions(target: Target): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const { dialog, start } = useActionRunner({ ...target, isRow: true });
+  const close = (): void => setOpen(false);
   return (
-    <section class="actions" aria-label={isRow ? nameOf(properties.item) : t('Actions')}>
-      {actions.map((action) => (
-        <ActionButton key={action.title} {...properties} reload={again} action={action} />
-      ))}
-      {!isOwn &&
-        collection.actions.map((name) => <FoundAction key={name} {...properties} reload={again} name={name} />)}
-    </section>
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="btn icon-only quiet sm"
+        aria-label={t('Actions for {name}', { name: nameOf(target.item) })}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="more" />
+      </button>
+      {isOpen && (
+        <Popover anchor={() => button.current} align="end" onClose={close}>
+          <RowMenu {...target} start={start} onClose={close} />
+        </Popover>
+      )}
+      {dialog}
+    </>
   );
 }
 
-/** An action that nothing but its path is known of before that is asked. */
-function FoundAction({ name, ...properties }: Properties & { readonly name: string }): JSX.Element | null {
-  const path = `${properties.path}${name}/`;
-  const { value: answer, reload } = useAnswer<Description>('OPTIONS', `/api${path}`);
-  const { etag } = properties;
-  const seen = useRef(etag);
-  useEffect(() => {
-    // What has no use now may have one when the object has changed.
-    if (seen.current !== etag) void reload();
-    seen.current = etag;
-  }, [etag, reload]);
-  const post = answer?.isOk && !answer.headers.has('X-Refusal') ? answer.body.actions?.POST : undefined;
-  if (post === undefined) return null;
-  const action = {
-    title: titleOf(name),
-    method: 'POST',
-    path: `/api${path}`,
-    isDestructive: /cancel|reject|remove|revoke|close/.test(name),
-    reason: undefined,
-    fields: formFieldsOf(post, properties.collection),
-  };
-  return <ActionButton {...properties} action={action} />;
+function RowMenu({
+  onClose,
+  start,
+  ...target
+}: Target & { readonly start: (action: Action) => void; readonly onClose: () => void }): JSX.Element {
+  const { actions } = useActionList(target);
+  if (actions === undefined) return <Skeleton lines={2} />;
+  if (actions.length === 0) return <p class="in note">{t('Nothing can be done here.')}</p>;
+  return (
+    <MenuItems
+      label={t('Actions for {name}', { name: nameOf(target.item) })}
+      items={menuOf(actions, start)}
+      onClose={onClose}
+    />
+  );
 }
 
-/** The actions of an object in both formats of OPTIONS: its own list of them, or the fields of PUT and what is permitted. */
+const iconOf = ({ method, name }: Action): string | undefined =>
+  [name, ...name.split('_'), { PATCH: 'edit', DELETE: 'delete' }[method] ?? ''].find(hasIcon);
+
+const opensDialog = ({ fields, isDestructive }: Action): boolean => fields.length > 0 || isDestructive;
+
+/** The actions as items of a menu, the destructive ones last. */
+function menuOf(actions: readonly Action[], start: (action: Action) => void): readonly MenuItem[] {
+  const safe = actions.filter(({ isDestructive }) => !isDestructive);
+  const destructive = actions.filter(({ isDestructive }) => isDestructive);
+  return [...safe, ...destructive].map((action) => ({
+    title: action.title,
+    icon: iconOf(action),
+    reason: action.reason,
+    isDestructive: action.isDestructive,
+    isSeparated: action === destructive[0],
+    opensDialog: opensDialog(action),
+    onSelect: () => start(action),
+  }));
+}
+
+/** Reads which actions an object has; undefined until that is known. Reads again when the state of the object changes. */
+function useActionList({ collection, etag, item, path, titles = {} }: Target): {
+  readonly actions: readonly Action[] | undefined;
+  readonly reload: () => Promise<void>;
+} {
+  const { value, reload } = useReading(`actions ${path} ${collection.actions.join()}`, () =>
+    readActions(path, collection),
+  );
+  const version = [etag, textOf(item, 'state'), textOf(item, 'runtime_state')].join(' ');
+  const seen = useRef(version);
+  useEffect(() => {
+    if (seen.current !== version) void reload();
+    seen.current = version;
+  }, [version, reload]);
+  const actions = value?.map((action) => ({
+    ...action,
+    title: ownValue(titles, action.name) ?? ownValue(titles, action.method) ?? action.title,
+  }));
+  return { actions, reload };
+}
+
+async function readActions(path: string, collection: Collection): Promise<readonly Action[]> {
+  const response = await request<Description>('OPTIONS', `/api${path}`);
+  if (!response.isOk) return [];
+  const own = actionsOf(response.body, response.headers, path, collection);
+  const hasList = Object.values(response.body.actions ?? {}).some((action) => isItem(action) && action.method);
+  if (hasList) return own;
+  // Where OPTIONS lists no actions, each path below the object describes itself.
+  const found = await Promise.all(collection.actions.map((name) => readAction(path, name, collection)));
+  return [...found.filter((action) => action !== undefined), ...own];
+}
+
+/** Reads an action of which only the path is known; undefined where it is of no use now. */
+async function readAction(object: string, name: string, collection: Collection): Promise<Action | undefined> {
+  const path = `/api${object}${name}/`;
+  const response = await request<Description>('OPTIONS', path);
+  const post = response.isOk && !response.headers.has('X-Refusal') ? response.body.actions?.POST : undefined;
+  if (post === undefined) return undefined;
+  return {
+    name,
+    title: actionTitle(name),
+    method: 'POST',
+    path,
+    isDestructive: /cancel$|reject|remove|revoke|close/.test(name),
+    reason: undefined,
+    fields: formFieldsOf(post, collection),
+  };
+}
+
+/** The actions of an object in both formats of OPTIONS: a list of them, or the fields of PUT with the permitted methods. */
 function actionsOf(body: Description, headers: Headers, path: string, collection: Collection): readonly Action[] {
   const { actions = {} } = body;
-  const described = Object.values(actions).filter((action): action is Item => isItem(action) && !!action.method);
-  if (described.length > 0)
-    return described.map((action) => ({
-      title: t(textOf(action, 'title')),
+  const listed = Object.entries(actions).filter(
+    (entry): entry is [string, Item] => isItem(entry[1]) && !!entry[1].method,
+  );
+  if (listed.length > 0)
+    return listed.map(([name, action]) => ({
+      name,
+      title: actionTitle(name, textOf(action, 'title')),
       method: textOf(action, 'method') === 'PUT' ? 'PATCH' : textOf(action, 'method'),
       path: pathOf(textOf(action, 'url')),
       isDestructive: action.destructive === true,
-      reason: told(textOf(action, 'reason')) || undefined,
+      reason: serverText(textOf(action, 'reason')) || undefined,
       fields: formFieldsOf(action.fields, collection),
     }));
   const permitted = permittedMethods(headers) ?? [];
@@ -108,113 +241,161 @@ function actionsOf(body: Description, headers: Headers, path: string, collection
   const fields = formFieldsOf(actions.PUT, collection);
   return [
     ...(permitted.includes('PATCH') && fields.length > 0
-      ? [{ ...common, title: t('Edit'), method: 'PATCH', isDestructive: false, fields }]
+      ? [{ ...common, name: 'update', title: t('Edit'), method: 'PATCH', isDestructive: false, fields }]
       : []),
     ...(permitted.includes('DELETE')
-      ? [{ ...common, title: t('Delete'), method: 'DELETE', isDestructive: true, fields: [] }]
+      ? [{ ...common, name: 'delete', title: t('Delete'), method: 'DELETE', isDestructive: true, fields: [] }]
       : []),
   ];
 }
 
-function ActionButton({
-  action,
-  collection,
-  etag,
-  isRow,
-  item,
-  reload,
-}: Properties & { readonly action: Action }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const { fields, isDestructive, method, path, reason, title } = action;
-  // What the form began with stays while it is open, whatever becomes of the page below.
-  const [seen, setSeen] = useState<Seen>({ item, etag });
+/** Performs actions: at once, after a confirmation, or with what the form of the action takes. */
+function useActionRunner({ collection, etag, isRow, item, path, reload }: Target): {
+  readonly start: (action: Action) => void;
+  readonly dialog: ComponentChildren;
+  /** The title of the action that is being sent. */
+  readonly busy: string | undefined;
+} {
+  const [open, setOpen] = useState<Action>();
+  const [busy, setBusy] = useState<string>();
+  // The form keeps the version that it began with, whatever happens to the page below.
+  const [version, setVersion] = useState<Version>({ item, etag });
 
-  async function open(): Promise<void> {
+  async function start(action: Action): Promise<void> {
+    if (!opensDialog(action)) {
+      await act(action);
+      return;
+    }
     const shown = { item, etag };
-    // Lists do not tell in which state their objects are.
-    if (method === 'PATCH') setSeen(etag === null ? await seenNow(path, shown) : shown);
-    setOpen(true);
+    // Lists do not send the ETags of their objects.
+    if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, shown) : shown);
+    setOpen(action);
   }
 
-  async function act(body?: Item | FormData): Promise<Answer<unknown>> {
-    setBusy(true);
+  async function act(action: Action, body?: Item | FormData): Promise<ApiResponse<unknown>> {
+    const { fields, method, name, title } = action;
+    setBusy(title);
     const flags = method === 'DELETE' && body && !(body instanceof FormData) ? flagsOf(body) : '';
-    const answer = await request<unknown>(method, path + flags, {
-      body: method === 'DELETE' ? undefined : agreeing(collection, item, method, body),
-      etag: method === 'PATCH' ? seen.etag : method === 'DELETE' ? etag : undefined,
+    const response = await request<unknown>(method, action.path + flags, {
+      body: method === 'DELETE' ? undefined : withPolicy(collection, item, method, body),
+      etag: method === 'PATCH' ? version.etag : method === 'DELETE' ? etag : undefined,
     });
-    setBusy(false);
-    if (answer.status === 412 && method === 'PATCH') {
-      const now = await seenNow(path, seen);
-      setSeen(now);
-      return refusedWith(answer, fields, seen.item, now.item);
+    setBusy(undefined);
+    if (response.status === 412 && method === 'PATCH') {
+      const now = await currentVersion(action.path, version);
+      setVersion(now);
+      return conflictResponse(response, fields, version.item, now.item);
     }
-    if (!answer.isOk) {
-      if (answer.status !== 400) notice.value = problemOf(answer.body);
-      if (answer.status === 412) await reload();
-      return answer;
+    if (!response.isOk) {
+      if (response.status !== 400) notify(problemOf(response.body), { tone: 'bad' });
+      if (response.status === 412) await reload();
+      return response;
     }
-    setOpen(false);
-    if (method !== 'PATCH') tellSecretOf(answer.body, `${title}: ${nameOf(item)}`);
-    const told = isItem(answer.body) ? problemOf(answer.body) : '';
-    notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
-    if (method === 'DELETE' && answer.status === 204 && isRow) refresh();
-    else if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
-    else {
-      refresh();
-      await reload();
-    }
-    return answer;
+    setOpen(undefined);
+    if (method !== 'PATCH') showSecretOf(response.body, `${title}: ${nameOf(item)}`);
+    const message = isItem(response.body) ? problemOf(response.body) : '';
+    notify(message || resultOf(name, title, nameOf(item), response.status));
+    const isGone = method === 'DELETE' && response.status === 204;
+    refresh();
+    if (isGone && !isRow) go(`/${collection.name}/`);
+    else if (!isGone) await reload();
+    return response;
   }
 
-  const isAsked = fields.length > 0 || isDestructive;
-  return (
-    <>
-      <button
-        type="button"
-        class={isDestructive ? 'danger outline' : 'outline'}
-        aria-busy={isBusy}
-        aria-haspopup={isAsked ? 'dialog' : undefined}
-        // It can still be reached and read why not.
-        aria-disabled={reason !== undefined}
-        title={reason}
-        aria-description={reason}
-        onClick={() => {
-          if (reason !== undefined) notice.value = reason;
-          else if (isAsked) void open();
-          else void act();
-        }}
-      >
-        <Icon name={pictureOf(action)} />
-        {title}
-      </button>
-      {isOpen && fields.length === 0 && (
-        <Confirmation
-          title={`${title}: ${nameOf(item)}`}
-          question={t('This cannot be undone.')}
-          button={title}
-          onYes={() => void act().then(() => setOpen(false))}
-          onNo={() => setOpen(false)}
-        />
-      )}
-      {isOpen && fields.length > 0 && (
-        <Dialog title={`${title}: ${nameOf(item)}`} onClose={() => setOpen(false)}>
-          <Form
-            fields={fields}
-            {...(method === 'PATCH' ? { item: seen.item } : { given: listsOf(item, fields) })}
-            button={title}
-            send={act}
-            onCancel={() => setOpen(false)}
-          />
-        </Dialog>
-      )}
-    </>
+  const close = (): void => setOpen(undefined);
+  const isTyped = open?.method === 'DELETE' && textOf(item, 'resource_type') !== '';
+  const dialog =
+    open &&
+    (open.fields.length === 0 ? (
+      <Confirmation
+        title={t('{action} {name}?', { action: open.title, name: nameOf(item) })}
+        question={questionOf(open, item)}
+        button={open.title}
+        typed={isTyped ? nameOf(item) : undefined}
+        onYes={() => void act(open).then(close)}
+        onNo={close}
+      />
+    ) : (
+      <Dialog title={`${open.title}: ${nameOf(item)}`} onClose={close}>
+        {isTyped && <p>{questionOf(open, item)}</p>}
+        <GuardedForm typed={isTyped ? nameOf(item) : undefined}>
+          {(guard, isBlocked) => (
+            <Form
+              key={`${path} ${open.title}`}
+              fields={open.fields}
+              {...(open.method === 'PATCH' ? { item: version.item } : { given: listsOf(item, open.fields) })}
+              button={open.method === 'PATCH' ? t('Save') : open.title}
+              isDangerous={open.isDestructive}
+              isBlocked={isBlocked}
+              send={(body) => act(open, body)}
+              onCancel={close}
+            >
+              {guard}
+            </Form>
+          )}
+        </GuardedForm>
+      </Dialog>
+    ));
+  return { start: (action) => void start(action), dialog, busy };
+}
+
+/** Blocks a form until the user has typed the name of the object, where `typed` is given. */
+function GuardedForm({
+  typed,
+  children,
+}: {
+  readonly typed: string | undefined;
+  readonly children: (guard: ComponentChildren, isBlocked: boolean) => JSX.Element;
+}): JSX.Element {
+  const [text, setText] = useState('');
+  const id = useId();
+  if (typed === undefined) return children(undefined, false);
+  return children(
+    <div class="field">
+      <label for={id}>{phrase('Type {name} to confirm', { name: <b>{typed}</b> })}</label>
+      <input
+        id={id}
+        class="input"
+        autoComplete="off"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </div>,
+    text.trim() !== typed.trim(),
   );
 }
 
-/** Changes of the own account agree with the policy (core.md 4.2): where there is none, without a question. */
-const agreeing = (
+/** What an action has done, in words. */
+function resultOf(name: string, title: string, object: string, status: number): string {
+  const begun: Readonly<Record<string, string>> = {
+    start: t('{name} is starting', { name: object }),
+    stop: t('{name} is stopping', { name: object }),
+    restart: t('{name} is restarting', { name: object }),
+    pull: t('{name} is being refreshed', { name: object }),
+    destroy: t('{name} is being destroyed', { name: object }),
+  };
+  const done: Readonly<Record<string, string>> = {
+    update: t('{name} saved', { name: object }),
+    delete: t('{name} deleted', { name: object }),
+    unlink: t('{name} is no longer managed', { name: object }),
+  };
+  if (status === 202) return ownValue(begun, name) ?? t('{title}: started.', { title });
+  return ownValue(done, name) ?? t('{title}: done.', { title });
+}
+
+/** What an action does that the user should know before it. */
+function questionOf({ name }: Action, item: Item): string {
+  if (name === 'unlink')
+    return t('It keeps running at the provider but is removed from this service. You can import it again.');
+  if (name === 'destroy')
+    return t('It will be deleted from {account}. This cannot be undone.', {
+      account: textOf(item, 'service_name') || t('the provider'),
+    });
+  return t('This cannot be undone.');
+}
+
+/** Changes of the own account agree with the policy (core.md 4.2): without a policy, the console agrees by itself. */
+const withPolicy = (
   { name }: Collection,
   item: Item,
   method: string,
@@ -229,14 +410,10 @@ const agreeing = (
     ? { ...body, agree_with_policy: true }
     : body;
 
-/** What an action does, in a word that has a picture: the method, or the end of the path. */
-const pictureOf = ({ method, path }: Action): string =>
-  method === 'PATCH' ? 'edit' : method === 'DELETE' ? 'delete' : (path.split('/').at(-2) ?? '');
-
-/** What a removal is told by its query. */
+/** The options of a removal, which its query carries. */
 const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
 
-/** The lists that an object has, of those that a form asks for: what is sent replaces them. */
+/** The present items of the lists that a form takes: what it sends replaces them. */
 const listsOf = (item: Item, fields: readonly FormField[]): Item =>
   Object.fromEntries(fields.filter(({ kind }) => kind === 'rows').map(({ name }) => [name, item[name] ?? []]));

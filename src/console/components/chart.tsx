@@ -2,8 +2,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, place } from '../api/route.ts';
+import { sizeText } from '../format/text.ts';
 import { amountText, numberText, t, timeText } from '../i18n/words.ts';
+import { Icon } from './icons.tsx';
+import { Choices } from './page.tsx';
 import { bars, colour, type Drawing, Plot } from './plot.tsx';
+import { PlainTable } from './table.tsx';
 
 /** One line of a chart: a value for each of its times, undefined where nothing is known. */
 interface Series {
@@ -20,11 +24,11 @@ const alone = (values: Series['values']): number[] =>
   );
 
 /** The colour of a line. */
-const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--bad' : `--line${index}`);
+const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ink-muted' : `--series-${index + 1}`);
 
 /**
  * Values over time. `times` are UNIX timestamps; with `isCount` each value is of the time from one to the next. The axis
- * begins at `least`.
+ * begins at `min`.
  */
 export function Chart({
   title,
@@ -32,7 +36,8 @@ export function Chart({
   times,
   series,
   isCount = false,
-  least = 0,
+  isSize = false,
+  min = 0,
 }: {
   readonly title: string;
   /** What stands above it, where that is not the title. */
@@ -40,10 +45,13 @@ export function Chart({
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly isCount?: boolean;
-  readonly least?: number;
+  /** Whether the values are MiB. */
+  readonly isSize?: boolean;
+  readonly min?: number;
 }): JSX.Element {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
-  const greatest = Math.max(0, ...all);
+  const max = Math.max(0, ...all);
+  const words = (value: number): string => (isSize ? sizeText(value) : numberText(value));
   const shown = series.filter(({ values }) => values.some((value) => value !== undefined));
   const reading = useRef<HTMLSpanElement>(null);
   const [from = 0, second = from + 1] = times;
@@ -54,16 +62,17 @@ export function Chart({
     if (time === undefined) return '';
     const known = shown.map(({ name, values }) => {
       const value = values[at ?? 0];
-      return `${name} ${value === undefined ? '–' : numberText(value)}`;
+      return `${name} ${value === undefined ? '–' : words(value)}`;
     });
     return [timeText(time * 1000), ...known].join(' · ');
   };
   const drawing: Drawing = {
     data: [[...times], ...shown.map(({ values }) => values.map((value) => value ?? null))],
     isWhole: all.every(Number.isInteger),
+    isSize,
     scales: {
       x: { range: [from, isCount ? to + second - from : Math.max(to, from + 1)] },
-      y: { range: [least, greatest > least ? greatest + (greatest - least) * 0.1 : least + 1] },
+      y: { range: [min, max > min ? max + (max - min) * 0.1 : min + 1] },
     },
     series: [
       {},
@@ -89,25 +98,26 @@ export function Chart({
       <figcaption>
         <span>{caption}</span>
         {/* The table has the same for those who do not point at it. */}
-        <span ref={reading} class="none reading" aria-hidden="true" />
+        <span ref={reading} class="muted small" aria-hidden="true" />
         {shown.length > 1 && (
           <span class="legend">
             {shown.map(({ name, isLimit }, index) => (
-              <span key={name} class={isLimit ? 'limit' : `line${index}`}>
+              <span key={name}>
+                <i class={isLimit ? 'limit-key' : ['', 'two', 'three'][index]} aria-hidden="true" />
                 {name}
               </span>
             ))}
           </span>
         )}
       </figcaption>
-      <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: greatest })} />
+      <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
       <Behind title={title} heads={[t('Time'), ...shown.map(({ name }) => name)]}>
         {times.map((time, at) => (
           <tr key={time}>
             <th scope="row">{timeText(time * 1000)}</th>
             {shown.map(({ name, values }) => {
               const value = values[at];
-              return <td key={name}>{value === undefined ? '–' : numberText(value)}</td>;
+              return <td key={name}>{value === undefined ? '–' : words(value)}</td>;
             })}
           </tr>
         ))}
@@ -184,23 +194,13 @@ export function Behind({
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <details>
-      <summary>{t('As a table')}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
-      <section class="scrolled" tabIndex={0} aria-label={title}>
-        <table>
-          <thead>
-            <tr>
-              {heads.map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </section>
+    <details class="fold">
+      <summary>
+        <Icon name="next" /> {t('View as table')}
+      </summary>
+      <PlainTable label={title} heads={heads}>
+        {children}
+      </PlainTable>
     </details>
   );
 }
@@ -209,28 +209,25 @@ export function Behind({
 const ranges = [7, 30, 90, 365];
 
 /** How many days the address asks for. */
-export const daysAsked = (): number => Number(place.value.query.get('days') ?? 30) || 30;
+export const daysShown = (): number => Number(place.value.query.get('days') ?? 30) || 30;
 
 /** The time that is looked at, as UNIX timestamps: to the hour, so that the same is not asked for anew with every look. */
 export function span(): { readonly from: number; readonly to: number } {
   const to = Math.ceil(Date.now() / 3_600_000) * 3600;
-  return { from: to - daysAsked() * 24 * 3600, to };
+  return { from: to - daysShown() * 24 * 3600, to };
 }
 
 /** Links to the days that can be looked at, each of which is an address. */
 export function Ranges(): JSX.Element {
   const { path } = place.value;
   return (
-    <nav aria-label={t('Time range')} class="lists">
-      {ranges.map((days) => (
-        <a
-          key={days}
-          href={hrefOf(path, { days: String(days) })}
-          aria-current={days === daysAsked() ? 'true' : undefined}
-        >
-          {amountText(days, 'day')}
-        </a>
-      ))}
-    </nav>
+    <Choices
+      label={t('Time range')}
+      tabs={ranges.map((days) => ({
+        href: hrefOf(path, { days: String(days) }),
+        title: amountText(days, 'day'),
+        isCurrent: days === daysShown(),
+      }))}
+    />
   );
 }

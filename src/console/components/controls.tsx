@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { type ControlProperties, type FormField, problemIn, rowsIn, type Typed } from '../api/fields.ts';
-import { languageOfTold, t, told } from '../i18n/words.ts';
+import { serverText, serverTextLanguage, t } from '../i18n/words.ts';
+import { Icon } from './icons.tsx';
 import { Picker } from './picker.tsx';
 import { Rows } from './rows.tsx';
 
@@ -13,21 +14,21 @@ export function Control({
   field,
   typed,
   problem: said,
-  refused,
+  rejected,
   onInput,
 }: {
   readonly field: FormField;
   readonly typed: Typed;
-  /** What the server said of it. */
+  /** What the server says about it. */
   readonly problem: string | undefined;
-  /** The same as it came, which of a list has an entry for each of its items. */
-  readonly refused?: unknown;
+  /** The same as the server sent it: for a list, an entry for each item. */
+  readonly rejected?: unknown;
   readonly onInput: (value: Typed) => void;
 }): JSX.Element {
   const id = useId();
-  const areItemsRefused =
-    field.kind === 'rows' && Array.isArray(refused) && refused.some((one) => typeof one !== 'string');
-  const problem = problemIn(field, typed) || (areItemsRefused ? '' : said);
+  const areItemsRejected =
+    field.kind === 'rows' && Array.isArray(rejected) && rejected.some((one) => typeof one !== 'string');
+  const problem = problemIn(field, typed) || (areItemsRejected ? '' : said);
   const notes = [field.help && `${id}-help`, problem && `${id}-problem`].filter(Boolean).join(' ');
   const common: ControlProperties = {
     id,
@@ -36,13 +37,6 @@ export function Control({
     'aria-describedby': notes || undefined,
     required: field.isRequired,
   };
-  const label = field.isRequired ? (
-    <>
-      {field.label} <span aria-hidden="true">*</span>
-    </>
-  ) : (
-    field.label
-  );
   return (
     <div class="field">
       {field.kind === 'choices' ? (
@@ -51,7 +45,7 @@ export function Control({
         <Rows
           field={field}
           rows={rowsIn(typed)}
-          refused={areItemsRefused && Array.isArray(refused) ? refused : []}
+          rejected={areItemsRejected && Array.isArray(rejected) ? rejected : []}
           describedBy={common['aria-describedby']}
           control={(member, value, itemProblem, input) => (
             <Control field={member} typed={value} problem={itemProblem} onInput={input} />
@@ -59,7 +53,7 @@ export function Control({
           onInput={onInput}
         />
       ) : field.kind === 'flag' ? (
-        <label for={id}>
+        <label class="check" for={id}>
           <input
             {...common}
             type="checkbox"
@@ -71,26 +65,29 @@ export function Control({
         </label>
       ) : (
         <>
-          <label for={id}>{label}</label>
+          <label for={id}>
+            {field.label} {field.isRequired && <span aria-hidden="true">*</span>}
+          </label>
           <Single field={field} common={common} typed={typeof typed === 'string' ? typed : ''} onInput={onInput} />
         </>
       )}
       {field.page && (
-        <small>
+        <span class="help">
           <a href={field.page} target="_blank" rel="noreferrer">
             {t('Read the policy')}
           </a>
-        </small>
+        </span>
       )}
       {field.help && (
-        <small id={`${id}-help`} lang={languageOfTold(field.help)}>
-          {told(field.help)}
-        </small>
+        <span id={`${id}-help`} class="help" lang={serverTextLanguage(field.help)}>
+          {serverText(field.help)}
+        </span>
       )}
       {problem && (
-        <small id={`${id}-problem`} class="problem">
+        <span id={`${id}-problem`} class="error">
+          <Icon name="bad" />
           {problem}
-        </small>
+        </span>
       )}
     </div>
   );
@@ -104,14 +101,14 @@ interface SingleProperties {
 }
 
 function Single({ field, common, typed, onInput }: SingleProperties): JSX.Element {
-  const text = { ...common, value: typed, maxLength: field.maxLength, autoComplete: 'off' };
+  const text = { ...common, class: 'input', value: typed, maxLength: field.maxLength, autoComplete: 'off' };
   const typing = {
     onInput: (event: { readonly currentTarget: HTMLInputElement }) => onInput(event.currentTarget.value),
   };
   switch (field.kind) {
     case 'choice':
       return (
-        <select {...common} value={typed} onInput={(event) => onInput(event.currentTarget.value)}>
+        <select {...common} class="select" value={typed} onInput={(event) => onInput(event.currentTarget.value)}>
           <option value="">
             {field.choices.find(({ value }) => value === '')?.label || (field.isRequired ? t('Choose…') : '–')}
           </option>
@@ -130,17 +127,42 @@ function Single({ field, common, typed, onInput }: SingleProperties): JSX.Elemen
     case 'json':
       return <textarea {...text} rows={4} onInput={(event) => onInput(event.currentTarget.value)} />;
     case 'file':
-      return <input {...common} type="file" onInput={(event) => onInput(event.currentTarget.files?.[0] ?? '')} />;
+      return (
+        <input
+          {...common}
+          class="input"
+          type="file"
+          onInput={(event) => onInput(event.currentTarget.files?.[0] ?? '')}
+        />
+      );
     case 'secret':
       return <input {...text} {...typing} type="password" autoComplete="new-password" />;
     case 'time':
-      return <input {...common} {...typing} value={typed} type="datetime-local" />;
+      return <input {...common} {...typing} class="input" value={typed} type="datetime-local" />;
+    case 'size':
+      return <WithUnit input={{ ...text, ...typing }} unit="GiB" isWrong={common['aria-invalid'] === 'true'} />;
     case 'number':
       return <input {...text} {...typing} inputMode="decimal" />;
     default:
       return <input {...text} {...typing} />;
   }
 }
+
+/** A field with a unit behind it. A size field also takes the unit that a user types, such as "500 MiB". */
+const WithUnit = ({
+  input,
+  unit,
+  isWrong = false,
+}: {
+  readonly input: JSX.IntrinsicElements['input'];
+  readonly unit: string;
+  readonly isWrong?: boolean;
+}): JSX.Element => (
+  <span class={isWrong ? 'with-unit short wrong' : 'with-unit short'}>
+    <input inputMode="decimal" {...input} />
+    <span class="unit">{unit}</span>
+  </span>
+);
 
 function Boxes({
   field,
@@ -151,9 +173,9 @@ function Boxes({
   return (
     <fieldset aria-describedby={common['aria-describedby']} aria-invalid={common['aria-invalid']} tabIndex={-1}>
       <legend>{field.label}</legend>
-      <div class="boxes">
+      <div class="choices">
         {field.choices.map(({ label, value }) => (
-          <label key={value}>
+          <label key={value} class="check">
             <input
               type="checkbox"
               name={field.name}

@@ -3,16 +3,17 @@ import { useState } from 'preact/hooks';
 import { type Item, request, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
-import { refresh, useAnswer } from '../api/reading.ts';
+import { refresh, useRequest } from '../api/reading.ts';
 import { go, hrefOfLink } from '../api/route.ts';
 import { isStaff, roles } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
-import { Dialog, notice } from './dialog.tsx';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
-import { Icon } from './icons.tsx';
-import { tellSecretOf } from './secret.tsx';
-import { nameOf } from './shown.tsx';
-import { type Filled, narrowed, Takes, useAround } from './takes.tsx';
+import { type Filled, narrowed, QuotaImpact, useQuotaOwners } from './quota-impact.tsx';
+import { showSecretOf } from './secret.tsx';
+import { notify } from './toast.tsx';
+import { nameOf } from './values.tsx';
 
 /** Says that an object was created, and that it is simulated: any credentials seem to work then. */
 export const creationNotice = (made: Item): string => {
@@ -56,6 +57,7 @@ export function Creation({
   collection,
   given = {},
   button = t('Create'),
+  isPrimary = false,
   isQuiet = false,
   onCreated,
 }: {
@@ -63,25 +65,32 @@ export function Creation({
   /** What is filled in already. */
   readonly given?: Item;
   readonly button?: string;
+  /** Whether it is the main action of the page. */
+  readonly isPrimary?: boolean;
   /** Whether it is one of many on a page. */
   readonly isQuiet?: boolean;
   /** What follows; default: the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
   const path = `/api/${collection.name}/`;
-  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isOpen, setOpen] = useState(false);
-  if (!answer?.isOk || !collection.isCreatedHere) return null;
-  const { actions } = answer.body;
-  const permitted = permittedMethods(answer.headers);
+  if (!response?.isOk || !collection.isCreatedHere) return null;
+  const { actions } = response.body;
+  const permitted = permittedMethods(response.headers);
   if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayEver(collection.creators))
     return null;
   return (
     <>
-      <button type="button" class={isQuiet ? 'outline small' : ''} aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        <Icon name="create" />
+      <Button
+        icon="create"
+        kind={isPrimary ? 'primary' : undefined}
+        small={isQuiet}
+        opensDialog
+        onClick={() => setOpen(true)}
+      >
         {button}
-      </button>
+      </Button>
       {isOpen && (
         <Dialog title={t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
           <CreationForm
@@ -119,7 +128,7 @@ export function CreationForm({
 }): JSX.Element {
   const [typed, setTyped] = useState<Filled>({});
   const filled = { ...textsOf(given), ...typed };
-  const around = useAround(filled);
+  const around = useQuotaOwners(filled);
   const fields = formFieldsOf(post, collection).map((field) => ({
     ...narrowed(field, filled, around),
     // What is written as data is for those who look for it.
@@ -135,15 +144,15 @@ export function CreationForm({
       send={async (body) => {
         const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
         if (made.isOk) {
-          notice.value = creationNotice(made.body);
-          tellSecretOf(made.body, nameOf(made.body));
+          notify(creationNotice(made.body));
+          showSecretOf(made.body, nameOf(made.body));
           refresh();
           await onMade(made.body);
         }
         return made;
       }}
     >
-      <Takes list={collection.name} filled={filled} around={around} />
+      <QuotaImpact list={collection.name} filled={filled} around={around} />
     </Form>
   );
 }

@@ -1,31 +1,24 @@
-import { signal } from '@preact/signals';
+/** Modal dialogs. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { t } from '../i18n/words.ts';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { phrase, t } from '../i18n/words.ts';
 import { giveBack } from './focus.ts';
 
-/** What was done last, told to everybody, also to those who listen. */
-export const notice = signal('');
-
-/** When that was, in milliseconds. */
-let noticed = 0;
-notice.subscribe(() => {
-  noticed = performance.now();
-});
-
-/** Another page has opened: what was done on the one before is told no more, but for what has led here. */
-export function forgetNotice(): void {
-  if (performance.now() - noticed > 1000) notice.value = '';
-}
-
-/** A dialog over the page: the browser keeps the keyboard inside it, and Escape closes it. */
+/**
+ * A modal dialog: the browser keeps the focus inside, Escape closes it, and the focus returns to where it was. Without
+ * `onClose` it cannot be dismissed.
+ */
 export function Dialog({
   title,
+  class: style = '',
   onClose,
+  footer,
   children,
 }: {
   readonly title: string;
+  readonly class?: string;
   readonly onClose?: () => void;
+  readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
@@ -38,47 +31,76 @@ export function Dialog({
   return (
     <dialog
       ref={element}
+      class={`dialog ${style}`}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
       }}
-      // Browsers close it by a second Escape, asked or not: what has no way out stays.
+      // A second Escape closes it whatever the page says: without a way to dismiss it, it opens again.
       onClose={() => (onClose ? onClose() : element.current?.showModal())}
     >
-      <article>
+      <header>
         <h2 id={heading}>{title}</h2>
-        {children}
-      </article>
+      </header>
+      <div class="in">{children}</div>
+      {footer && <footer>{footer}</footer>}
     </dialog>
   );
 }
 
-/** Asks before what cannot be undone. */
+/** Asks before an action that cannot be undone. With `typed`, the user types that text first. */
 export function Confirmation({
   title,
   question,
   button,
+  typed,
   onYes,
   onNo,
 }: {
   readonly title: string;
-  readonly question: string;
+  readonly question: ComponentChildren;
   readonly button: string;
+  /** What the user has to type, such as the name of a machine. */
+  readonly typed?: string | undefined;
   readonly onYes: () => void;
   readonly onNo: () => void;
 }): JSX.Element {
+  const [text, setText] = useState('');
+  const id = useId();
+  const isReady = typed === undefined || text.trim() === typed.trim();
   return (
     <Dialog title={title} onClose={onNo}>
-      <p>{question}</p>
-      <footer class="buttons">
-        <button type="button" class="secondary" onClick={onNo}>
-          {t('Cancel')}
-        </button>
-        <button type="button" class="danger" onClick={onYes}>
-          {button}
-        </button>
-      </footer>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onYes();
+        }}
+      >
+        <p>{question}</p>
+        {typed !== undefined && (
+          <div class="field">
+            <label for={id}>{phrase('Type {name} to confirm', { name: <b>{typed}</b> })}</label>
+            <input
+              id={id}
+              class="input"
+              autoComplete="off"
+              spellcheck={false}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        <footer class="form-foot">
+          <button type="button" class="btn" onClick={onNo}>
+            {t('Cancel')}
+          </button>
+          <button type="submit" class="btn danger" aria-disabled={!isReady || undefined}>
+            {button}
+          </button>
+        </footer>
+      </form>
     </Dialog>
   );
 }

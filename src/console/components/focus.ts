@@ -2,7 +2,7 @@
  * Keeps the keyboard on the page. A page that was asked for is read from its heading on, whenever that is there; and where
  * what has the keyboard goes away, as a row that was deleted, what stands nearest to it gets it.
  */
-import { soon } from '../api/soon.ts';
+import { throttled } from '../api/throttle.ts';
 
 /** What the server calls itself. */
 export const product = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
@@ -71,7 +71,7 @@ function nearest(): HTMLElement | null {
 /** Milliseconds that what takes the place of something may take to come. */
 const pause = 60;
 
-new MutationObserver(soon(pause, look)).observe(document.body, {
+new MutationObserver(throttled(pause, look)).observe(document.body, {
   childList: true,
   subtree: true,
   attributeFilter: ['disabled', 'hidden', 'open'],

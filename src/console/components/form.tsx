@@ -1,10 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.ts';
-import type { Answer } from '../api/connection.ts';
+import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
 import { t } from '../i18n/words.ts';
 import { Control } from './controls.tsx';
+import { Icon } from './icons.tsx';
 
 /**
  * A form made of described fields. `send` gets what was filled in, of an object that is there only what was changed; what
@@ -15,6 +16,8 @@ export function Form({
   item,
   given = {},
   button,
+  isDangerous = false,
+  isBlocked = false,
   send,
   onCancel,
   onTyped,
@@ -25,9 +28,13 @@ export function Form({
   /** Of a new object what is filled in already. */
   readonly given?: Item;
   readonly button: string;
-  readonly send: (body: Item | FormData) => Promise<Answer<unknown>>;
+  /** Whether sending it destroys something. */
+  readonly isDangerous?: boolean;
+  /** Whether it cannot be sent yet, for a reason outside of its fields. */
+  readonly isBlocked?: boolean;
+  readonly send: (body: Item | FormData) => Promise<ApiResponse<unknown>>;
   readonly onCancel?: () => void;
-  /** Told of what has been filled in so far, with every change. */
+  /** ServerText of what has been filled in so far, with every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
   /** What stands above the buttons. */
   readonly children?: ComponentChildren;
@@ -35,7 +42,7 @@ export function Form({
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const [refused, setRefused] = useState<Item>({});
+  const [rejected, setRejected] = useState<Item>({});
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -49,15 +56,17 @@ export function Form({
     const sent = fields.filter(isGiven);
     const body = Object.fromEntries(sent.map((field) => [field.name, sentOf(field, now(field))]));
     setSending(true);
-    const answer = await send(sent.some((field) => now(field) instanceof File) ? asForm(body) : body);
+    const response = await send(sent.some((field) => now(field) instanceof File) ? asForm(body) : body);
     setSending(false);
-    if (answer.isOk) return;
-    const told = answer.status === 400 ? fieldProblems(answer.body) : {};
+    if (response.isOk) return;
+    const fieldMessages = response.status === 400 ? fieldProblems(response.body) : {};
     const shown = new Set(fields.map(({ name }) => name));
-    const others = Object.entries(told).flatMap(([name, text]) => (shown.has(name) ? [] : [`${name}: ${text}`]));
-    setProblems(told);
-    setRefused(answer.status === 400 && isItem(answer.body) ? answer.body : {});
-    setProblem([problemOf(answer.body), ...others].filter((text) => text !== '').join(' '));
+    const others = Object.entries(fieldMessages).flatMap(([name, text]) =>
+      shown.has(name) ? [] : [`${name}: ${text}`],
+    );
+    setProblems(fieldMessages);
+    setRejected(response.status === 400 && isItem(response.body) ? response.body : {});
+    setProblem([problemOf(response.body), ...others].filter((text) => text !== '').join(' '));
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')?.focus());
   }
 
@@ -68,10 +77,13 @@ export function Form({
       field={field}
       typed={now(field)}
       problem={problems[field.name]}
-      refused={refused[field.name]}
+      rejected={rejected[field.name]}
       onInput={(value) => {
         const next = { ...typed, [field.name]: value };
         setTyped(next);
+        // A problem is about the value that was sent.
+        setProblems(without(problems, field.name));
+        setRejected(without(rejected, field.name));
         onTyped?.(next);
       }}
     />
@@ -80,38 +92,52 @@ export function Form({
   return (
     <form
       ref={form}
+      class="form"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        if (!isBlocked) void submit();
       }}
     >
       {problem !== '' && (
-        <p role="alert" class="problem" tabIndex={-1}>
-          {problem}
-        </p>
+        <div class="callout bad" role="alert" tabIndex={-1}>
+          <Icon name="bad" />
+          <p class="words">{problem}</p>
+        </div>
       )}
       {fields.filter(({ isFolded }) => !isFolded).map(control)}
       {folded.length > 0 && (
-        <details open={folded.some(({ name }) => name in problems)}>
-          <summary>{t('More')}</summary>
-          {folded.map(control)}
+        <details class="fold" open={folded.some(({ name }) => name in problems)}>
+          <summary>
+            <Icon name="next" /> {t('More options')}
+          </summary>
+          <div class="form">{folded.map(control)}</div>
         </details>
       )}
       {children}
-      <footer class="buttons">
+      <footer class="form-foot">
         {onCancel && (
-          <button type="button" class="secondary" onClick={onCancel}>
+          <button type="button" class="btn" onClick={onCancel}>
             {t('Cancel')}
           </button>
         )}
-        <button type="submit" aria-busy={isSending} disabled={isSending}>
+        <button
+          type="submit"
+          class={isDangerous ? 'btn danger' : 'btn primary'}
+          aria-busy={isSending}
+          aria-disabled={isBlocked || undefined}
+          disabled={isSending}
+        >
           {button}
         </button>
       </footer>
     </form>
   );
 }
+
+/** An object without one of its members. */
+const without = <T,>(members: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(members).filter(([other]) => other !== name));
 
 /** Links are the same whatever base they were written with. */
 const comparable = ({ kind }: FormField, typed: Typed): Typed =>

@@ -3,20 +3,14 @@ import { chooseLanguage, type Language, language, languages } from '../i18n/word
 
 const names: readonly Language[] = ['en', 'et'];
 
-/** The way to the other languages, each called as it calls itself. */
+/** Buttons for the other languages, each in its own name. */
 export function Languages(): JSX.Element {
   return (
     <>
       {names
         .filter((name) => name !== language.value)
         .map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="outline secondary language"
-            lang={name}
-            onClick={() => chooseLanguage(name)}
-          >
+          <button key={name} type="button" class="btn quiet sm" lang={name} onClick={() => chooseLanguage(name)}>
             {languages[name]}
           </button>
         ))}

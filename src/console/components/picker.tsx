@@ -5,10 +5,10 @@ import type { ControlProperties, FormField } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
 import { collections } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
-import { nameOf } from './shown.tsx';
+import { nameOf } from './values.tsx';
 
-/** So many objects are offered at a time; of a longer list one looks for the one that is meant. */
-const mostOffered = 100;
+/** So many objects are offered at a time; of a longer list one refreshCount for the one that is meant. */
+const maxOptions = 100;
 
 /** Chooses the object that a link leads to out of its list. */
 export function Picker({
@@ -25,7 +25,7 @@ export function Picker({
   const [sought, setSought] = useState('');
   const [list = '', query = ''] = field.list.split('?');
   const parameters = new URLSearchParams(query);
-  parameters.set('page_size', String(mostOffered));
+  parameters.set('page_size', String(maxOptions));
   const [, , name = ''] = list.split('/');
   const filters = collections.value.get(name)?.filters ?? [];
   const filter = [field.shownBy, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
@@ -36,9 +36,10 @@ export function Picker({
   const isThere = offered.some((item) => pathOf(textOf(item, 'url')) === present);
   return (
     <>
-      {filter && (sought !== '' || (page?.count ?? 0) > mostOffered) && (
+      {filter && (sought !== '' || (page?.count ?? 0) > maxOptions) && (
         <input
           type="search"
+          class="input"
           aria-label={t('Search for: {label}', { label: field.label })}
           placeholder={t('Part of the name')}
           value={sought}
@@ -47,20 +48,21 @@ export function Picker({
       )}
       <select
         {...common}
+        class="select"
         aria-busy={page === undefined}
         value={present}
         onInput={(event) => onInput(event.currentTarget.value)}
       >
         <option value="">{field.isRequired ? t('Choose…') : '–'}</option>
-        {value !== '' && !isThere && <option value={present}>{t('The present one')}</option>}
+        {value !== '' && !isThere && <option value={present}>{t('Current value')}</option>}
         {offered.map((item) => (
           <option key={textOf(item, 'url')} value={pathOf(textOf(item, 'url'))}>
             {labelOf(textOf(item, field.shownBy) || nameOf(item), item)}
           </option>
         ))}
       </select>
-      {page?.count === 0 && sought === '' && <small>{t('There is nothing to choose.')}</small>}
-      {page?.problem && <small class="problem">{page.problem}</small>}
+      {page?.count === 0 && sought === '' && <span class="help">{t('Nothing to choose from.')}</span>}
+      {page?.problem && <span class="error">{page.problem}</span>}
     </>
   );
 }

@@ -2,11 +2,15 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot, { type AlignedData, type Axis, type Options } from 'uplot';
+import { sizeUnit } from '../format/size.ts';
+import { sizeText } from '../format/text.ts';
 import { instantText, language, numberText } from '../i18n/words.ts';
 
 /** What is drawn: all but size and axes. */
 export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly data: AlignedData;
+  /** Whether the values are MiB. */
+  readonly isSize?: boolean;
   /** Whether there is nothing between whole numbers. */
   readonly isWhole?: boolean;
   /** Whether the values need no axis. */
@@ -26,9 +30,9 @@ const font = (): string => `12px ${getComputedStyle(document.body).fontFamily}`;
 
 /** What all axes have. */
 const plain = (): Axis => ({
-  stroke: () => colour('--pico-muted-color'),
+  stroke: () => colour('--ink-muted'),
   font: font(),
-  grid: { stroke: () => colour('--line'), width: 1 },
+  grid: { stroke: () => colour('--grid'), width: 1 },
   ticks: { show: false },
 });
 
@@ -56,15 +60,21 @@ const isMidnight = (second: number): boolean => {
   return date.getHours() === 0 && date.getMinutes() === 0;
 };
 
+/** 1, 2, 4 … MiB up to 1024 TiB. */
+const sizeSteps = Array.from({ length: 31 }, (_, power) => 2 ** power);
+
 /** 1, 2, 5, 10, 20 … up to a billion. */
 const wholeSteps = Array.from({ length: 10 }).flatMap((_, power) => [1, 2, 5].map((digit) => digit * 10 ** power));
 
-const valueAxis = (isWhole: boolean): Axis => ({
+const valueAxis = (isWhole: boolean, isSize: boolean): Axis => ({
   ...plain(),
   space: 32,
   size: (_, values) => 14 + 7 * Math.max(1, ...(values ?? []).map((value) => value.length)),
-  values: (_, splits) => splits.map((value) => numberText(value, Math.abs(value) >= 10_000)),
-  ...(isWhole && { incrs: wholeSteps }),
+  values: (_, splits) => {
+    const unit = sizeUnit(Math.max(...splits.map(Math.abs)));
+    return splits.map((value) => (isSize ? sizeText(value, unit) : numberText(value, Math.abs(value) >= 10_000)));
+  },
+  ...(isSize ? { incrs: sizeSteps } : isWhole && { incrs: wholeSteps }),
 });
 
 export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly label: string }): JSX.Element {
@@ -74,7 +84,7 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const { data, isBare = false, isWhole = false, ...rest } = drawing;
+    const { data, isBare = false, isSize = false, isWhole = false, ...rest } = drawing;
     const plot = new UPlot(
       {
         ...rest,
@@ -82,7 +92,7 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
         height,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-        axes: [timeAxis(), isBare ? { show: false } : valueAxis(isWhole)],
+        axes: [timeAxis(), isBare ? { show: false } : valueAxis(isWhole, isSize)],
       },
       data,
       element,
@@ -93,13 +103,16 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
     sized.observe(element);
     const leaving = new AbortController();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot.redraw(), leaving);
+    const themed = new MutationObserver(() => plot.redraw());
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       leaving.abort();
       sized.disconnect();
+      themed.disconnect();
       plot.destroy();
     };
   }, [shown]);
-  return <div ref={place} class="plot" role="img" aria-label={label} />;
+  return <div ref={place} class="canvas" role="img" aria-label={label} />;
 }
 
 /** Bars from one time to the next, for what is counted. */

@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request } from '../api/api.ts';
-import { expecting } from '../api/expected.ts';
 import { formFieldsOf } from '../api/fields.ts';
-import { refresh, useAnswer } from '../api/reading.ts';
+import { optimistically } from '../api/optimistic.ts';
+import { refresh, useRequest } from '../api/reading.ts';
 import { t } from '../i18n/words.ts';
 import type { Description } from './creation.tsx';
-import { Dialog, notice } from './dialog.tsx';
+import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
+import { notify } from './toast.tsx';
 
 /** A button that sends nothing but its path, says what came of it, and has lists read again. */
 export function PostButton({
@@ -32,17 +33,19 @@ export function PostButton({
   return (
     <button
       type="button"
-      class="outline small"
+      class="btn sm"
       aria-label={`${title}: ${about}`}
       aria-busy={isBusy}
       disabled={isBusy}
       onClick={async () => {
         setBusy(true);
         const act = () => request<unknown>(method, path);
-        const { body, isOk } = await (expected ? expecting(expected.path, expected.change, act) : act());
+        const { body, isOk } = await (expected ? optimistically(expected.path, expected.change, act) : act());
         setBusy(false);
-        const told = isItem(body) ? problemOf(body) : '';
-        notice.value = told || (isOk ? t('{title}: done.', { title }) : t('{title}: refused.', { title }));
+        const serverMessage = isItem(body) ? problemOf(body) : '';
+        notify(serverMessage || (isOk ? t('{title}: done.', { title }) : t('{title} failed.', { title })), {
+          tone: isOk ? 'good' : 'bad',
+        });
         if (!isOk) return;
         refresh();
         await done?.();
@@ -67,12 +70,12 @@ export function PostForm({
   readonly done: () => Promise<void>;
 }): JSX.Element | null {
   const [isOpen, setOpen] = useState(false);
-  const { value: answer } = useAnswer<Description>('OPTIONS', path);
-  const post = answer?.isOk ? answer.body.actions?.POST : undefined;
+  const { value: response } = useRequest<Description>('OPTIONS', path);
+  const post = response?.isOk ? response.body.actions?.POST : undefined;
   if (post === undefined) return null;
   return (
     <>
-      <button type="button" class="outline small" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <button type="button" class="btn sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {title}
       </button>
       {isOpen && (
@@ -86,7 +89,7 @@ export function PostForm({
               const made = await request<unknown>('POST', path, { body });
               if (made.isOk) {
                 setOpen(false);
-                notice.value = t('{title}: done.', { title });
+                notify(t('{title}: done.', { title }));
                 refresh();
                 await done();
               }

@@ -3,12 +3,13 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Item, isItem, problemOf } from '../api/api.ts';
 import { type FormField, type Row, rowOf, type Typed } from '../api/fields.ts';
-import { t, told } from '../i18n/words.ts';
+import { serverText, t } from '../i18n/words.ts';
+import { Icon } from './icons.tsx';
 
 export function Rows({
   field,
   rows,
-  refused,
+  rejected,
   describedBy,
   control,
   onInput,
@@ -16,7 +17,7 @@ export function Rows({
   readonly field: FormField;
   readonly rows: readonly Row[];
   /** What the server said of each item: messages by member, or of the whole. */
-  readonly refused: readonly unknown[];
+  readonly rejected: readonly unknown[];
   readonly describedBy: string | undefined;
   /** Makes the control of a member. */
   readonly control: (
@@ -38,17 +39,17 @@ export function Rows({
     count.current = rows.length;
   }, [rows.length]);
   return (
-    <fieldset aria-describedby={describedBy}>
+    <fieldset class="field" aria-describedby={describedBy}>
       <legend>
         {label} {field.isRequired && <span aria-hidden="true">*</span>}
       </legend>
-      <div ref={list}>
+      <div ref={list} class="stack">
         {rows.map((row, at) => {
-          const messages = messagesOf(refused[at]);
+          const messages = messagesOf(rejected[at]);
           const title = t('{label} {number}', { label, number: at + 1 });
           return (
             // Its place is all that an item is known by.
-            <section key={at} class="item" aria-label={title}>
+            <section key={at} class="row-item" aria-label={title}>
               {members.map((member) => (
                 <div key={member.name} class="member">
                   {control(member, row[member.name] ?? '', messages.members[member.name], (typed) => {
@@ -60,23 +61,24 @@ export function Rows({
               <div class="remove">
                 <button
                   type="button"
-                  class="outline secondary"
+                  class="btn quiet icon-only"
                   aria-label={t('Remove {title}', { title })}
                   onClick={() => onInput(rows.filter((_, index) => index !== at))}
                 >
-                  ×
+                  <Icon name="dismiss" />
                 </button>
               </div>
               {messages.whole !== '' && (
-                <small id={`${id}-${at}`} role="alert" class="problem whole">
+                <span id={`${id}-${at}`} role="alert" class="error whole">
                   {messages.whole}
-                </small>
+                </span>
               )}
             </section>
           );
         })}
       </div>
-      <button type="button" class="outline small" onClick={() => onInput([...rows, rowOf(members)])}>
+      <button type="button" class="btn sm" onClick={() => onInput([...rows, rowOf(members)])}>
+        <Icon name="create" />
         {t('Add: {label}', { label })}
       </button>
     </fieldset>
@@ -88,14 +90,14 @@ interface Messages {
   readonly members: Readonly<Record<string, string>>;
 }
 
-function messagesOf(refused: unknown): Messages {
+function messagesOf(rejected: unknown): Messages {
   const textsOf = (value: unknown): string =>
     (Array.isArray(value) ? value : [value])
       .filter((text) => typeof text === 'string')
-      .map(told)
+      .map(serverText)
       .join(' ');
-  if (!isItem(refused)) return { whole: textsOf(refused), members: {} };
-  const item: Item = refused;
+  if (!isItem(rejected)) return { whole: textsOf(rejected), members: {} };
+  const item: Item = rejected;
   return {
     whole: problemOf(item),
     members: Object.fromEntries(Object.entries(item).map(([name, value]) => [name, textsOf(value)])),

@@ -20,7 +20,7 @@ interface Shown {
 
 const shown = signal<Shown | null>(null);
 
-/** Members of answers to what was done that are secrets, and what is one wherever it stands. */
+/** Members of responses to what was done that are secrets, and what is one wherever it stands. */
 const names = ['secret', 'token'];
 const secretNames = /^(secret|token|.*_secret|.*password)$/;
 
@@ -28,15 +28,15 @@ const secretNames = /^(secret|token|.*_secret|.*password)$/;
 export const isSecret = (name: string, value: unknown): value is string =>
   secretNames.test(name) && typeof value === 'string' && value !== '' && !/^\*+$/.test(value);
 
-/** Shows the secret in the answer to something that was done, where one is in it: it will not be shown again. */
-export function tellSecretOf(answer: unknown, title: string): void {
-  if (!isItem(answer)) return;
-  if ('is_mailed' in answer) {
-    shown.value = { title, value: textOf(answer, 'link'), isOnce: true, ...invitation(answer.is_mailed === true) };
+/** Shows the secret in the response to something that was done, where one is in it: it will not be shown again. */
+export function showSecretOf(response: unknown, title: string): void {
+  if (!isItem(response)) return;
+  if ('is_mailed' in response) {
+    shown.value = { title, value: textOf(response, 'link'), isOnce: true, ...invitation(response.is_mailed === true) };
     return;
   }
-  const name = names.find((one) => isSecret(one, answer[one]));
-  if (name !== undefined) shown.value = { title, value: textOf(answer, name), isOnce: true };
+  const name = names.find((one) => isSecret(one, response[one]));
+  if (name !== undefined) shown.value = { title, value: textOf(response, name), isOnce: true };
 }
 
 /** What to know of the link of an invitation. */
@@ -52,7 +52,7 @@ export function HiddenSecret({ name, value }: { readonly name: string; readonly 
   return (
     <button
       type="button"
-      class="outline secondary"
+      class="btn sm"
       aria-haspopup="dialog"
       onClick={() => {
         shown.value = { title: titleOf(name), value, isOnce: false };
@@ -85,14 +85,16 @@ function OpenSecret({
       <p>
         {advice} {isOnce && t('This is shown once, and never again.')}
       </p>
-      <label for={id}>{label ?? t('Secret')}</label>
-      <input id={id} class="secret" readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+      <div class="field">
+        <label for={id}>{label ?? t('Secret')}</label>
+        <input id={id} class="input mono" readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+      </div>
       <p role="status">{isCopied && t('Copied.')}</p>
-      <footer class="buttons">
-        <button type="button" class="secondary" onClick={close}>
+      <footer class="form-foot">
+        <button type="button" class="btn" onClick={close}>
           {label ? t('Done') : isOnce ? t('I have kept it') : t('Close')}
         </button>
-        <button type="button" onClick={async () => setCopied(await copy(id))}>
+        <button type="button" class="btn primary" onClick={async () => setCopied(await copy(id))}>
           {t('Copy')}
         </button>
       </footer>
@@ -100,7 +102,7 @@ function OpenSecret({
   );
 }
 
-/** Copies what is in a control. Answers whether that was possible. */
+/** Copies what is in a control. AlertActions whether that was possible. */
 async function copy(id: string): Promise<boolean> {
   const control = document.getElementById(id);
   if (!(control instanceof HTMLInputElement)) return false;
@@ -108,7 +110,7 @@ async function copy(id: string): Promise<boolean> {
     await navigator.clipboard.writeText(control.value);
     return true;
   } catch {
-    // Without https, or where it is refused, it stays selected for the keyboard.
+    // Without https, or where it is rejected, it stays selected for the keyboard.
     control.select();
     return document.execCommand('copy');
   }

@@ -1,23 +1,42 @@
 /** English names of what the API calls `openstack-instances` or `error_message`. */
+import { fieldLabel, quotaLabel } from './labels.ts';
 
+/** Lists, actions and pages whose names differ from what the API calls them. */
 const known: Readonly<Record<string, string>> = {
-  'customer-permissions': 'Roles in customers',
-  'customer-permissions-log': 'Ended roles in customers',
-  'project-permissions': 'Roles in projects',
-  'project-permissions-log': 'Ended roles in projects',
+  'customer-permissions': 'Customer roles',
+  'customer-permissions-log': 'Past customer roles',
+  'project-permissions': 'Project roles',
+  'project-permissions-log': 'Past project roles',
   'service-settings': 'Provider accounts',
+  services: 'Provider accounts in use',
   'user-invitations': 'Invitations',
+  alerts: 'Alerts',
   hooks: 'Notifications',
-  'hooks-web': 'Web hooks',
-  'hooks-push': 'Push notifications',
+  'hooks-web': 'Webhooks',
+  'hooks-push': 'Phone notifications',
   'hooks-email': 'Email notifications',
   users: 'People',
   keys: 'SSH keys',
+  operation: 'Operations',
+  outbox: 'Message queue',
+  'openstack-tenants': 'OpenStack private clouds',
+  'digitalocean-droplets': 'Droplets',
+  'aws-instances': 'EC2 instances',
+  'aws-volumes': 'EBS volumes',
+  'openstack-subnets': 'OpenStack subnets',
+  'monitoring-items': 'Monitoring',
+  'resource-sla': 'Availability',
+  'deployment-settings': 'Settings in force',
+  vms: 'Virtual machines',
+  apps: 'Applications',
+  private_clouds: 'Private clouds',
+  storages: 'Volumes and snapshots',
 };
 
 /** Words as they are written by themselves. */
 const spelled: Readonly<Record<string, string>> = {
-  aws: 'AWS',
+  aws: 'Amazon',
+  amazon: 'Amazon',
   digitalocean: 'DigitalOcean',
   openstack: 'OpenStack',
   gitlab: 'GitLab',
@@ -34,10 +53,40 @@ const spelled: Readonly<Record<string, string>> = {
 /** A name of the API in English words. */
 export function englishOf(name: string): string {
   if (Object.hasOwn(known, name)) return known[name] ?? name;
+  const label = fieldLabel(name)?.label ?? quotaLabel(name);
+  if (label !== undefined) return label;
+  const [, provider] = /^(\w+)-service-project-link$/.exec(name) ?? [];
+  if (provider !== undefined) return `${englishOf(provider)} connections`;
   const words = name
     .replace(/^(nc_|@)/, '')
     .split(/[-_]+/)
     .map((word) => (Object.hasOwn(spelled, word) ? spelled[word] : word))
     .join(' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Actions whose titles differ from what the API calls them. */
+const actions: Readonly<Record<string, string>> = {
+  unlink: 'Stop managing',
+  pull: 'Refresh from provider',
+  link: 'Import',
+  update: 'Edit',
+  sync: 'Sync',
+  update_floating_ips: 'Change floating IPs',
+  update_internal_ips_set: 'Change networks',
+  update_security_groups: 'Change security groups',
+  push_security_groups: 'Change security groups',
+};
+
+/** The title of an action by its name, such as `change_flavor`; `title` is what OPTIONS calls it. */
+export function englishOfAction(name: string, title = ''): string {
+  if (Object.hasOwn(actions, name)) return actions[name] ?? name;
+  const words = title === '' ? name.split('_').join(' ') : title;
+  return (
+    words.charAt(0).toUpperCase() +
+    words
+      .slice(1)
+      .toLowerCase()
+      .replace(/\bips?\b/g, (word) => word.replace('ip', 'IP'))
+  );
 }

@@ -6,10 +6,10 @@ import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ownValue } from '../own.ts';
 import { browserLanguages } from './browser-languages.ts';
-import { englishOf } from './english.ts';
+import { englishOf, englishOfAction } from './english.ts';
 import estonian from './et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Values } from './lookup.ts';
-import { serverWords, tellerOf } from './told.ts';
+import { serverTextTranslator, serverWords } from './server-texts.ts';
 
 /** Every language by what it calls itself. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
@@ -69,22 +69,29 @@ export function phrase<T extends ComponentChildren>(text: string, values: Readon
 export const plural = (count: number, one: string, other: string): string =>
   t(pluralRules.value.select(count) === 'one' ? one : other, { count });
 
-const toldInEstonian = tellerOf(serverWords, said);
+const serverTextInEstonian = serverTextTranslator(serverWords, said);
 
 /** What the server says, in the present language; what is not known stays as it is. */
-export const told = (text: string): string => (language.value === 'et' ? (toldInEstonian(text) ?? text) : text);
+export const serverText = (text: string): string =>
+  language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
 
-/** The language that `told` leaves a text in, where it is not that of the page. */
-export const languageOfTold = (text: string): 'en' | undefined =>
-  language.value === 'et' && toldInEstonian(text) === undefined ? 'en' : undefined;
+/** The language that `serverText` leaves a text in, where it is not that of the page. */
+export const serverTextLanguage = (text: string): 'en' | undefined =>
+  language.value === 'et' && serverTextInEstonian(text) === undefined ? 'en' : undefined;
 
 /** A name of the API in words. */
 export const titleOf = (name: string): string => t(englishOf(name));
+
+/** The title of an action by its name; `title` is what OPTIONS calls it. */
+export const actionTitle = (name: string, title?: string): string => t(englishOfAction(name, title));
 
 /** The present language as the user of this browser writes it, such as `en-GB`; else without a region. */
 const locale = computed(() => browserLanguages.find((tag) => primaryOf(tag) === language.value) ?? language.value);
 
 const pluralRules = computed(() => new Intl.PluralRules(locale.value));
+/** Formats something with the locale of the page. */
+export const inLocale = (format: (locale: string) => string): string => format(locale.value);
+
 const numbers = computed(() => new Intl.NumberFormat(locale.value));
 const times = computed(() => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short' }));
 const regions = computed(() => new Intl.DisplayNames(locale.value, { type: 'region' }));
@@ -103,6 +110,12 @@ export const instantText = (instant: number, parts: Intl.DateTimeFormatOptions):
 /** So many of a unit, such as `30 seconds`. */
 export const amountText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
   new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+/** What a language of the console calls itself; any other tag stays as it is. */
+export const languageText = (tag: string): string => {
+  const known = languageOf(tag);
+  return known ? languages[known] : tag;
+};
 
 /** The country of a code of two letters. */
 export const countryText = (code: string): string => regions.value.of(code) ?? code;

@@ -1,14 +1,19 @@
-/** What is wrong, by how bad it is, with what can be done about it. */
+/** Alerts: the open ones by severity, each with what can be done about it. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from '../api/api.ts';
-import { useAnswer } from '../api/reading.ts';
-import { hrefOf, place } from '../api/route.ts';
+import { useRequest } from '../api/reading.ts';
+import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff } from '../api/session.ts';
+import { Empty } from '../components/card.tsx';
+import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
-import { Filters, Listed } from '../components/list.tsx';
+import { List } from '../components/list.tsx';
+import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
-import { nameOf } from '../components/shown.tsx';
-import { numberText, t, titleOf } from '../i18n/words.ts';
+import { type Column, NameCell } from '../components/table.tsx';
+import { nameOf, ServerText } from '../components/values.tsx';
+import { choiceText } from '../format/choices.ts';
+import { actionTitle, t, titleOf } from '../i18n/words.ts';
 
 const severities = ['Error', 'Warning', 'Info', 'Debug'];
 
@@ -18,65 +23,80 @@ export function AlertsPage(): JSX.Element {
   const collection = collections.value.get('alerts');
   const others = new URLSearchParams(query);
   for (const name of ['severity', 'page', 'o']) others.delete(name);
-  const { value: counted } = useAnswer<Item>('GET', `/api/alerts/stats/?${others}`);
+  const { value: counted } = useRequest<Item>('GET', `/api/alerts/stats/?${others}`);
   const counts = counted?.isOk ? counted.body : {};
   const state = query.has('opened') ? 'opened' : query.has('closed') ? 'closed' : '';
+  const states = [['opened', t('Open')] as const, ['closed', t('Closed')] as const, ['', t('All')] as const];
   return (
     <>
-      <header class="page">
-        <h1 tabIndex={-1}>{titleOf('alerts')}</h1>
-        {collection && <Creation collection={collection} />}
-      </header>
-      <nav aria-label={t('Views')} class="lists">
-        {[['', t('All')] as const, ['opened', t('Open ones')] as const, ['closed', t('Closed ones')] as const].map(
-          ([name, title]) => (
-            <a
-              key={name}
-              href={hrefOf(path, name === '' ? {} : { [name]: 'true' })}
-              aria-current={state === name ? 'true' : undefined}
-            >
-              {title}
-            </a>
-          ),
-        )}
-        {severities.map((severity) => {
-          const to = new URLSearchParams(others);
-          const isHere = query.get('severity') === severity;
-          if (!isHere) to.set('severity', severity);
-          return (
-            <a key={severity} href={hrefOf(path, to)} aria-current={isHere ? 'true' : undefined}>
-              {t(severity)} ({numberText(Number(counts[severity.toLowerCase()] ?? 0))})
-            </a>
-          );
-        })}
-      </nav>
-      {collection && (
-        <Filters key={path} path={path} filters={collection.filters} elsewhere={['severity', 'opened', 'closed']} />
-      )}
-      <Listed
+      <PageHeader title={titleOf('alerts')} actions={collection && <Creation collection={collection} />} />
+      <Tabs
+        label={t('Views')}
+        tabs={[
+          ...states.map(([name, title]) => ({
+            href: hrefOf(path, name === '' ? {} : { [name]: 'true' }),
+            title,
+            isCurrent: state === name && !query.has('severity'),
+          })),
+          ...severities.map((severity) => {
+            const to = new URLSearchParams(others);
+            const isCurrent = query.get('severity') === severity;
+            if (!isCurrent) to.set('severity', severity);
+            return {
+              href: hrefOf(path, to),
+              title: t(severity),
+              count: Number(counts[severity.toLowerCase()] ?? 0),
+              isCurrent,
+            };
+          }),
+        ]}
+      />
+      <List
         path={path}
-        orderings={collection?.orderings ?? []}
-        margin={{ title: t('Actions'), isFirst: false, cell: (alert) => <Answers alert={alert} /> }}
+        collection={collection}
+        hiddenFilters={['severity', 'opened', 'closed', 'aggregate', 'uuid']}
+        columns={columns}
+        rowActions={(alert) => <AlertActions alert={alert} />}
+        empty={<Empty icon="good" title={t('No alert is open.')} />}
       />
     </>
   );
 }
 
-/** Whoever sees an alert may say that they know of it; closing it is for staff (events.md 3.3). */
-function Answers({ alert }: { readonly alert: Item }): JSX.Element {
+const columns = (): readonly Column[] => [
+  {
+    key: 'message',
+    title: titleOf('message'),
+    class: 'name',
+    cell: (alert) => (
+      <NameCell
+        href={hrefOfLink(textOf(alert, 'url'))}
+        name={<ServerText text={textOf(alert, 'message')} />}
+        sub={choiceText(textOf(alert, 'alert_type'))}
+      />
+    ),
+  },
+  fieldColumn('severity', 'severity'),
+  timeColumn('created', 'created'),
+  timeColumn('closed', 'closed'),
+  { ...fieldColumn('acknowledged'), class: 'when-roomy gone' },
+];
+
+/** Anyone who sees an alert may acknowledge it; staff close it (events.md 3.3). */
+function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
   const own = pathOf(textOf(alert, 'url'));
   const action = alert.acknowledged === true ? 'cancel_acknowledgment' : 'acknowledge';
   return (
-    <span class="row">
+    <span class="row tight end">
       <PostButton
-        title={titleOf(action)}
+        title={actionTitle(action)}
         path={`${own}${action}/`}
         about={nameOf(alert)}
         expected={{ path: own, change: { acknowledged: alert.acknowledged !== true } }}
       />
       {isStaff.value && textOf(alert, 'closed') === '' && (
         <PostButton
-          title={titleOf('close')}
+          title={actionTitle('close')}
           path={`${own}close/`}
           about={nameOf(alert)}
           expected={{ path: own, change: { closed: new Date().toISOString() } }}

@@ -1,40 +1,43 @@
-/** A delivery to a web hook: what is sent, what was answered, and how to have it sent again. */
+/** A delivery to a web hook: what is sent, what was responseOf, and how to have it sent again. */
 import type { JSX } from 'preact';
 import { type Item, isItem, problemOf, textOf } from '../api/api.ts';
-import { choiceText } from '../api/fields.ts';
-import { useAnswer, useObject } from '../api/reading.ts';
+import { useObject, useRequest } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
+import { Callout, Card, Fact, Facts, Loading } from '../components/card.tsx';
 import { type Description, permittedMethods } from '../components/creation.tsx';
+import { type Crumb, PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
-import { Fields, Part, State } from '../components/shown.tsx';
-import { t, titleOf } from '../i18n/words.ts';
+import { WordBadge } from '../components/status.tsx';
+import { Details } from '../components/values.tsx';
+import { choiceText } from '../format/choices.ts';
+import { durationText } from '../format/text.ts';
+import { serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path, and so have it deliver again. */
 export function useIsManaged(hook: string): boolean {
-  const { value: options } = useAnswer<Description>('OPTIONS', hook);
+  const { value: options } = useRequest<Description>('OPTIONS', hook);
   return options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
 }
 
 export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly uuid: string }): JSX.Element {
   const own = `/hooks-web/${hook}/`;
   const path = `/api${own}deliveries/${uuid}/`;
-  const { value: answer, reload } = useObject(path);
+  const { value: result, reload } = useObject(path);
   const isManaged = useIsManaged(`/api${own}`);
-  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
-  const { body: delivery, isOk } = answer;
-  const trail = (
-    <nav aria-label={t('Where this is')} class="trail">
-      <a href={hrefOf(own)}>{titleOf('hook')}</a> <a href={hrefOf(`${own}deliveries/`)}>{titleOf('deliveries')}</a>
-    </nav>
-  );
+  if (!result) return <Loading />;
+  const { body: delivery, isOk } = result;
+  const crumbs: readonly Crumb[] = [
+    [hrefOf('/hooks/'), titleOf('hooks')],
+    [hrefOf(own), titleOf('hook')],
+    [hrefOf(`${own}deliveries/`), titleOf('deliveries')],
+  ];
   if (!isOk)
     return (
       <>
-        {trail}
-        <h1 tabIndex={-1}>{t('Not here')}</h1>
-        <p role="alert" class="problem">
+        <PageHeader crumbs={crumbs} title={t('Not found')} />
+        <Callout tone="bad" isNew>
           {problemOf(delivery)}
-        </p>
+        </Callout>
       </>
     );
   const title = choiceText(textOf(delivery, 'event_type'));
@@ -42,43 +45,42 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   const { request, response } = delivery;
   return (
     <>
-      {trail}
-      <header class="page">
-        <h1 tabIndex={-1}>
-          {title} <State value={status} />
-        </h1>
-      </header>
-      {textOf(delivery, 'error_message') !== '' && <p class="problem">{textOf(delivery, 'error_message')}</p>}
-      {isManaged && status !== 'pending' && (
-        <div class="buttons start">
-          <PostButton title={t('Redeliver')} path={`${path}redeliver/`} about={title} done={reload} />
-        </div>
+      <PageHeader
+        crumbs={crumbs}
+        title={title}
+        badge={<WordBadge word={status} />}
+        actions={
+          isManaged &&
+          status !== 'pending' && (
+            <PostButton title={t('Redeliver')} path={`${path}redeliver/`} about={title} done={reload} />
+          )
+        }
+      />
+      {textOf(delivery, 'error_message') !== '' && (
+        <Callout tone="bad">{serverText(textOf(delivery, 'error_message'))}</Callout>
       )}
-      <Part
+      <Card
         title={t('Request')}
-        empty={isItem(request) ? undefined : t('The event is no longer kept: nothing can be sent.')}
+        empty={isItem(request) ? undefined : t('The event has been deleted: nothing can be sent.')}
       >
         {isItem(request) && (
           <Message start={`${textOf(request, 'method')} ${textOf(request, 'url')}`} message={request} />
         )}
-      </Part>
-      <Part
-        title={t('Answer')}
-        empty={isItem(response) ? undefined : t('Nobody has answered the last attempt, if there was one.')}
-      >
+      </Card>
+      <Card title={t('Response')} empty={isItem(response) ? undefined : t('The last attempt got no response.')}>
         {isItem(response) && (
           <Message
-            start={t('{status}, after {duration} ms', {
+            start={t('{status} after {duration}', {
               status: String(response.status),
-              duration: Number(response.duration),
+              duration: durationText(Number(response.duration) / 1000),
             })}
             message={response}
           />
         )}
-      </Part>
-      <Part title={t('Details')}>
-        <Fields item={delivery} hidden={['error_message', 'request', 'response']} />
-      </Part>
+      </Card>
+      <Card title={t('Details')}>
+        <Details item={delivery} hidden={['error_message', 'request', 'response']} />
+      </Card>
     </>
   );
 }
@@ -90,17 +92,18 @@ function Message({ start, message }: { readonly start: string; readonly message:
   return (
     <>
       <p class="text">{start}</p>
-      <dl>
+      <Facts>
         {Object.entries(isItem(headers) ? headers : {}).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="text">{String(value)}</dd>
-          </div>
+          <Fact key={name} label={name}>
+            {String(value)}
+          </Fact>
         ))}
-      </dl>
+      </Facts>
       {body !== '' && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
-        <pre tabIndex={0}>{inLines(body)}</pre>
+        <pre class="code" tabIndex={0}>
+          {inLines(body)}
+        </pre>
       )}
     </>
   );

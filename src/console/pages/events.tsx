@@ -2,11 +2,17 @@ import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import type { Collection } from '../api/document.ts';
-import { useAnswer, useGet } from '../api/reading.ts';
+import { useGet, useRequest } from '../api/reading.ts';
 import { go, hrefOf, place } from '../api/route.ts';
 import { Chart } from '../components/chart.tsx';
-import { Filters, Listed } from '../components/list.tsx';
-import { State, Time, Told } from '../components/shown.tsx';
+import { fieldColumn } from '../components/columns.tsx';
+import { Drawer } from '../components/drawer.tsx';
+import { List } from '../components/list.tsx';
+import { Choices, PageHeader, Tabs } from '../components/page.tsx';
+import { type Column, NameCell } from '../components/table.tsx';
+import { Timeline } from '../components/timeline.tsx';
+import { Details, ServerText, Time } from '../components/values.tsx';
+import { markOf } from '../format/events.ts';
 import { t, titleOf } from '../i18n/words.ts';
 
 const hour = 3600;
@@ -18,9 +24,10 @@ const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
 ];
 
 /** The events with how many there were over the time that is looked at, and ways to look at another time. */
+/** The events with how many happened over time, and ways to look at another time. */
 export function EventsPage({ collection }: { readonly collection: Collection | undefined }): JSX.Element {
   const { path, query } = place.value;
-  // To the minute, so that the same is not asked for anew with every look at it.
+  // To the minute, so that a refresh reads the same.
   const now = Math.ceil(Date.now() / 60_000) * 60;
   const at = (seconds: number | undefined): string => {
     const parameters = new URLSearchParams(query);
@@ -33,27 +40,91 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const from = Number(query.get('from') ?? now - 30 * 24 * hour);
   return (
     <>
-      <h1 tabIndex={-1}>{t('Events')}</h1>
-      <nav aria-label={t('Time range')} class="lists">
-        <a href={at(undefined)} aria-current={query.has('from') ? undefined : 'true'}>
-          {t('Any time')}
-        </a>
-        {ranges().map(([title, seconds]) => (
-          <a key={title} href={at(seconds)}>
-            {title}
-          </a>
-        ))}
-      </nav>
+      <PageHeader title={t('Events')} />
       <Features at={filters} from={query.get('from')} to={query.get('to')} />
-      <Dates />
+      <div class="row">
+        <Choices
+          label={t('Time range')}
+          tabs={[
+            { href: at(undefined), title: t('Any time'), isCurrent: !query.has('from') },
+            ...ranges().map(([title, seconds]) => ({ href: at(seconds), title, isCurrent: false })),
+          ]}
+        />
+        <Dates />
+      </div>
       <EventCounts from={from} to={Number(query.get('to') ?? now)} filters={filters.toString()} />
-      {collection && (
-        <Filters key={path} path={path} filters={collection.filters} elsewhere={['feature', 'from', 'to']} />
-      )}
-      <Listed path={path} orderings={collection?.orderings ?? []} />
+      <List
+        path={path}
+        collection={collection}
+        hiddenFilters={['feature', 'from', 'to', 'event']}
+        columns={columns}
+        openKey={query.get('event') ?? undefined}
+        hrefOfItem={(event) => withEvent(textOf(event, 'uuid'))}
+        drawer={query.has('event') ? (events) => <EventDrawer events={events} /> : undefined}
+      />
     </>
   );
 }
+
+/** The address of the list with an event open beside it; an empty uuid closes it. */
+function withEvent(uuid: string): string {
+  const parameters = new URLSearchParams(place.value.query);
+  if (uuid === '') parameters.delete('event');
+  else parameters.set('event', uuid);
+  return hrefOf('/events/', parameters);
+}
+
+/** The details of the event that the address names, if the list shows it. */
+function EventDrawer({ events }: { readonly events: readonly Item[] }): JSX.Element | null {
+  const at = events.findIndex((event) => textOf(event, 'uuid') === place.value.query.get('event'));
+  const event = events[at];
+  if (!event) return null;
+  const open = (uuid: string): void => {
+    location.hash = withEvent(uuid);
+  };
+  return (
+    <Drawer
+      key="drawer"
+      title={titleOf('event')}
+      onClose={() => open('')}
+      onMove={(steps) => {
+        const next = events[at + steps];
+        if (next) open(textOf(next, 'uuid'));
+      }}
+    >
+      <div class="in stack">
+        <ServerText text={textOf(event, 'message')} />
+        <Details item={event} hidden={['message', '@version', 'levelname', 'importance', 'importance_code', 'type']} />
+      </div>
+    </Drawer>
+  );
+}
+
+const columns = (): readonly Column[] => [
+  {
+    key: 'message',
+    title: titleOf('message'),
+    class: 'name',
+    cell: (event) => (
+      <NameCell
+        href={withEvent(textOf(event, 'uuid'))}
+        name={<ServerText text={textOf(event, 'message')} />}
+        sub={[textOf(event, 'project_name') || textOf(event, 'customer_name'), textOf(event, 'user_full_name')]
+          .filter((text) => text !== '')
+          .join(' · ')}
+      />
+    ),
+  },
+  fieldColumn('level'),
+  { ...fieldColumn('event_type'), class: 'cut short when-wide gone' },
+  {
+    key: '@timestamp',
+    title: titleOf('@timestamp'),
+    sort: '@timestamp',
+    class: 'muted',
+    cell: (event) => <Time value={textOf(event, '@timestamp')} />,
+  },
+];
 
 /** What events are about, as groups of their types. */
 function Features({
@@ -66,8 +137,8 @@ function Features({
   readonly from: string | null;
   readonly to: string | null;
 }): JSX.Element {
-  const { value: answer } = useGet(() => api.GET('/api/events/event_groups/'));
-  const groups = answer?.isOk ? Object.keys(answer.body) : [];
+  const { value: response } = useGet(() => api.GET('/api/events/event_groups/'));
+  const groups = response?.isOk ? Object.keys(response.body) : [];
   const link = (group: string): string => {
     const parameters = new URLSearchParams(at);
     for (const name of ['feature', 'event_type']) parameters.delete(name);
@@ -77,13 +148,14 @@ function Features({
     return hrefOf('/events/', parameters);
   };
   return (
-    <nav aria-label={t('What they are about')} class="lists">
-      {['', ...groups].map((group) => (
-        <a key={group} href={link(group)} aria-current={(at.get('feature') ?? '') === group ? 'true' : undefined}>
-          {group === '' ? t('All') : titleOf(group)}
-        </a>
-      ))}
-    </nav>
+    <Tabs
+      label={t('Kinds of events')}
+      tabs={['', ...groups].map((group) => ({
+        href: link(group),
+        title: group === '' ? t('All') : titleOf(group),
+        isCurrent: (at.get('feature') ?? '') === group,
+      }))}
+    />
   );
 }
 
@@ -103,7 +175,7 @@ function Dates(): JSX.Element {
     <form
       // Only other days fill the fields again: days that are being typed survive a change of the other filters.
       key={`${query.get('from')} ${query.get('to')}`}
-      class="find dates"
+      class="row"
       onSubmit={(event) => {
         event.preventDefault();
         const given = new FormData(event.currentTarget);
@@ -120,33 +192,33 @@ function Dates(): JSX.Element {
         go(path, parameters);
       }}
     >
-      <label>
-        {t('First day')} <input type="date" name="from" defaultValue={dayOf('from')} />
+      <label class="row tight small">
+        {t('First day')} <input class="input" type="date" name="from" defaultValue={dayOf('from')} />
       </label>
-      <label>
-        {t('Last day')} <input type="date" name="to" defaultValue={dayOf('to', 1)} />
+      <label class="row tight small">
+        {t('Last day')} <input class="input" type="date" name="to" defaultValue={dayOf('to', 1)} />
       </label>
-      <button type="submit" class="outline secondary">
+      <button type="submit" class="btn">
         {t('Show')}
       </button>
     </form>
   );
 }
 
-/** Events as lines of words. */
-export function EventLines({ events }: { readonly events: readonly Item[] }): JSX.Element {
-  return (
-    <ul class="lines">
-      {events.map((event) => (
-        <li key={textOf(event, 'uuid')}>
-          <Time value={textOf(event, '@timestamp')} />
-          <Told text={textOf(event, 'message')} />
-          {textOf(event, 'level') !== 'info' && <State value={textOf(event, 'level')} />}
-        </li>
-      ))}
-    </ul>
-  );
-}
+/** Events as a timeline. */
+export const EventTimeline = ({ events }: { readonly events: readonly Item[] }): JSX.Element => (
+  <Timeline
+    entries={events.map((event) => ({
+      key: textOf(event, 'uuid'),
+      ...markOf(event),
+      title: <ServerText text={textOf(event, 'message')} />,
+      sub: [textOf(event, 'project_name') || textOf(event, 'customer_name'), textOf(event, 'user_full_name')]
+        .filter((text) => text !== '')
+        .join(' · '),
+      time: textOf(event, '@timestamp'),
+    }))}
+  />
+);
 
 /** How many events there were in parts of a time. */
 export function EventCounts({
@@ -161,18 +233,18 @@ export function EventCounts({
   readonly filters?: string;
 }): JSX.Element | null {
   const parts = 31;
-  const { value: answer } = useAnswer<readonly Item[]>(
+  const { value: response } = useRequest<readonly Item[]>(
     'GET',
     `/api/events/count/history/?start=${from}&end=${to}&points_count=${parts}&${filters}`,
   );
   // Each point tells how many there were before it.
-  const before = answer?.isOk ? answer.body.map(totalOf) : [];
+  const before = response?.isOk ? response.body.map(totalOf) : [];
   const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0));
-  if (!answer?.isOk || counts.length === 0) return null;
+  if (!response?.isOk || counts.length === 0) return null;
   return (
     <Chart
       title={t('Events over time')}
-      times={answer.body.slice(0, -1).map(({ point }) => Number(point))}
+      times={response.body.slice(0, -1).map(({ point }) => Number(point))}
       series={[{ name: titleOf('count'), values: counts }]}
       isCount
     />

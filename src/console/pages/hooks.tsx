@@ -2,15 +2,20 @@
 import type { JSX } from 'preact';
 import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { expecting } from '../api/expected.ts';
+import { optimistically } from '../api/optimistic.ts';
 import { refresh, useList } from '../api/reading.ts';
-import { hrefOf } from '../api/route.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
+import { Card } from '../components/card.tsx';
+import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
-import { notice } from '../components/dialog.tsx';
-import { Filters, Listed, Table } from '../components/list.tsx';
+import { List } from '../components/list.tsx';
+import { PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
-import { nameOf, Part } from '../components/shown.tsx';
+import { type Column, NameCell, Table } from '../components/table.tsx';
+import { notify } from '../components/toast.tsx';
+import { nameOf } from '../components/values.tsx';
+import { choiceText } from '../format/choices.ts';
 import { t, titleOf } from '../i18n/words.ts';
 import { useIsManaged } from './delivery.tsx';
 
@@ -18,49 +23,62 @@ import { useIsManaged } from './delivery.tsx';
 export function HooksPage(): JSX.Element {
   const path = '/hooks/';
   const kinds: readonly (readonly [list: string, button: string])[] = [
-    ['hooks-web', t('Tell a web address')],
-    ['hooks-email', t('Tell by email')],
-    ['hooks-push', t('Tell a telephone')],
+    ['hooks-web', t('New webhook')],
+    ['hooks-email', t('New email notification')],
+    ['hooks-push', t('New phone notification')],
   ];
   return (
     <>
-      <header class="page">
-        <h1 tabIndex={-1}>{titleOf('hooks')}</h1>
-      </header>
-      <div class="buttons start">
-        {kinds.map(([list, button]) => {
+      <PageHeader
+        title={titleOf('hooks')}
+        actions={kinds.map(([list, button]) => {
           const collection = collections.value.get(list);
           return collection && <Creation key={list} collection={collection} button={button} />;
         })}
-      </div>
-      <Filters key={path} path={path} filters={collections.value.get('hooks')?.filters ?? []} />
-      <Listed
-        path={path}
-        orderings={[]}
-        margin={{ title: t('On'), isFirst: true, cell: (hook) => <Switch hook={hook} /> }}
       />
+      <List path={path} collection={collections.value.get('hooks')} columns={columns} />
     </>
   );
 }
+
+const columns = (): readonly Column[] => [
+  {
+    key: 'name',
+    title: titleOf('hook'),
+    class: 'name',
+    cell: (hook) => (
+      <NameCell
+        icon={`hooks-${textOf(hook, 'hook_type').replace(/hook$/, '')}`}
+        href={hrefOfLink(textOf(hook, 'url'))}
+        name={nameOf(hook)}
+        sub={choiceText(textOf(hook, 'hook_type'))}
+      />
+    ),
+  },
+  { key: 'on', title: titleOf('is_active'), class: 'state', cell: (hook) => <Switch hook={hook} /> },
+  fieldColumn('event_groups'),
+  timeColumn('created'),
+];
 
 /** Switches a hook on and off, for those whose it is and for staff (events.md 5.1). */
 function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   const isActive = hook.is_active === true;
   if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
   return (
-    // The label is what a finger meets.
-    <label>
+    // The label makes the target large enough for a finger.
+    <label class="check">
       <input
         type="checkbox"
         role="switch"
+        class="switch"
         aria-checked={isActive}
         aria-label={t('Switched on: {name}', { name: nameOf(hook) })}
         checked={isActive}
         onInput={async () => {
           const path = pathOf(textOf(hook, 'url'));
           const change = { is_active: !isActive };
-          const answer = await expecting(path, change, () => request<Item>('PATCH', path, { body: change }));
-          if (!answer.isOk) notice.value = problemOf(answer.body);
+          const response = await optimistically(path, change, () => request<Item>('PATCH', path, { body: change }));
+          if (!response.isOk) notify(problemOf(response.body), { tone: 'bad' });
           refresh();
         }}
       />
@@ -76,33 +94,52 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
   const isManaged = useIsManaged(own);
   return (
-    <Part
+    <Card
       title={t('Deliveries')}
       more={page && page.count > 0 ? hrefOf(path.slice('/api'.length)) : undefined}
       problem={page?.problem}
       isLoading={page === undefined}
-      empty={page?.count === 0 ? t('Nothing was delivered yet. Test shows whether anybody answers.') : undefined}
+      empty={page?.count === 0 ? t('Nothing has been delivered yet. Send a test to check the receiver.') : undefined}
+      isFlush
     >
-      {hook.is_active === false && <p class="problem">{t('This notification is switched off.')}</p>}
+      {hook.is_active === false && <p class="in bad-ink">{t('This notification is switched off.')}</p>}
       {page && page.count > 0 && (
         <Table
           items={page.items}
-          {...(isManaged && {
-            margin: {
-              title: t('Actions'),
-              isFirst: false,
-              cell: (delivery) =>
-                textOf(delivery, 'status') !== 'pending' && (
-                  <PostButton
-                    title={t('Redeliver')}
-                    path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
-                    about={textOf(delivery, 'event_type')}
-                  />
-                ),
-            },
-          })}
+          columns={deliveryColumns()}
+          actions={
+            isManaged
+              ? (delivery) =>
+                  textOf(delivery, 'status') !== 'pending' && (
+                    <PostButton
+                      title={t('Redeliver')}
+                      path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
+                      about={textOf(delivery, 'event_type')}
+                    />
+                  )
+              : undefined
+          }
         />
       )}
-    </Part>
+    </Card>
   );
 }
+
+const deliveryColumns = (): readonly Column[] => [
+  {
+    key: 'event',
+    title: titleOf('event_type'),
+    class: 'name',
+    cell: (delivery) => (
+      <NameCell
+        href={hrefOfLink(textOf(delivery, 'url'))}
+        name={choiceText(textOf(delivery, 'event_type'))}
+        sub={textOf(delivery, 'error_message')}
+      />
+    ),
+  },
+  fieldColumn('status'),
+  fieldColumn('attempts'),
+  { ...fieldColumn('response_code'), class: 'num when-roomy' },
+  timeColumn('created'),
+];

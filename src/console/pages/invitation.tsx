@@ -3,16 +3,18 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, isItem, problemOf, textOf } from '../api/api.ts';
 import { configuration, readConfiguration } from '../api/configuration.ts';
-import { answered, api } from '../api/connection.ts';
+import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { enter } from '../api/session.ts';
-import { notice } from '../components/dialog.tsx';
+import { Callout, Loading } from '../components/card.tsx';
 import { product } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { notify } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
 
-const gone = (): string => t('This invitation is unknown, or does not work any more. Ask for another one.');
+const gone = (): string => t('This invitation is invalid or has expired. Ask for another one.');
 
 /** The invitation that a secret is of. */
 const named = (secret: string) => ({ params: { path: { key: secret } } });
@@ -32,29 +34,29 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
   const [email, setEmail] = useState<string>();
   useEffect(() => {
     const checked = api.POST('/api/user-invitations/{key}/check/', { ...named(secret), credentials: 'omit' });
-    void Promise.all([answered(checked), readConfiguration()]).then(([{ body, isOk }]) =>
+    void Promise.all([responseOf(checked), readConfiguration()]).then(([{ body, isOk }]) =>
       setEmail(isOk ? body.email : ''),
     );
   }, [secret]);
   const policy = configuration.value?.policy;
-  if (email === undefined) return <p aria-busy="true">{t('Loading…')}</p>;
+  if (email === undefined) return <Loading />;
   if (email === '')
     return (
       <>
         <h1>{t('Invitation')}</h1>
-        <p role="alert" class="problem">
+        <Callout tone="bad" isNew>
           {gone()}
-        </p>
+        </Callout>
         <a href={hrefOf('/')}>{t('Sign in')}</a>
       </>
     );
   return (
     <>
       <h1>{t('You are invited to {product}', { product })}</h1>
-      <p>{t('This invitation is for {email}.', { email })}</p>
+      <p class="muted">{t('This invitation is for {email}.', { email })}</p>
       <Form
         fields={fields(policy)}
-        button={t('Make an account')}
+        button={t('Create account')}
         send={async (given) => {
           const typed = isItem(given) ? given : {};
           const body = {
@@ -68,7 +70,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
             body,
             credentials: 'omit',
           });
-          const made = await answered(accepted);
+          const made = await responseOf(accepted);
           if (made.isOk) {
             replace('/');
             await enter(textOf(made.body, 'token'));
@@ -76,7 +78,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
           return made;
         }}
       />
-      <button type="button" class="secondary" onClick={onSignIn}>
+      <button type="button" class="btn full" onClick={onSignIn}>
         {t('I have an account')}
       </button>
     </>
@@ -88,18 +90,21 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
   const [problem, setProblem] = useState('');
   return (
     <>
-      <h1 tabIndex={-1}>{t('Invitation')}</h1>
-      <p role="alert" class="problem">
-        {problem}
-      </p>
+      <PageHeader title={t('Invitation')} />
+      {problem !== '' && (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      )}
       <button
         type="button"
+        class="btn primary"
         onClick={async () => {
           const accepted = api.POST('/api/user-invitations/{key}/accept/', named(secret));
-          const { body, isOk, status } = await answered(accepted);
+          const { body, isOk, status } = await responseOf(accepted);
           if (isOk) {
             replace('/');
-            requestAnimationFrame(() => (notice.value = problemOf(body)));
+            requestAnimationFrame(() => notify(problemOf(body)));
           } else
             setProblem(
               status === 404 ? gone() : [problemOf(body), ...Object.values(fieldProblems(body))].join(' ').trim(),

@@ -1,81 +1,264 @@
-/** Any object of the API: its fields, what can be done with it, and the lists below it. */
+/** The page of any object: what it is and how it does first, every field under Details, the JSON behind. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, problemOf, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { refresh, useObject, useRepeated } from '../api/reading.ts';
-import { hrefOf } from '../api/route.ts';
-import { Actions } from '../components/actions.tsx';
-import { Fields, isPassing, nameOf, State } from '../components/shown.tsx';
-import { t, titleOf } from '../i18n/words.ts';
+import { noteRecent } from '../api/recents.ts';
+import { hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { followObject } from '../api/scope.ts';
+import { useActions } from '../components/actions.tsx';
+import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
+import { CopyButton } from '../components/copy.tsx';
+import { type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
+import { SimulatedBadge, StatusBadge } from '../components/status.tsx';
+import { Details, isObjectLink, nameOf, Time } from '../components/values.tsx';
+import { iconOfList, kindOfType } from '../format/kinds.ts';
+import { isTransient } from '../format/status.ts';
+import { fieldLabel, groups } from '../i18n/labels.ts';
+import { serverText, t, titleOf } from '../i18n/words.ts';
 
-/** The page of an object. `path` is its path below /api; `overview` makes what stands above its fields. */
+/** What a recipe adds to the page of its objects. */
+export interface ObjectRecipe {
+  /** The Overview tab; without it, the fields that are shown first. */
+  readonly overview?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
+  /** Facts below the title, instead of type, account and address. */
+  readonly facts?: ((item: Item) => ComponentChildren) | undefined;
+  /** Buttons before those of the actions. */
+  readonly buttons?: ((item: Item) => ComponentChildren) | undefined;
+  /** Further tabs by the value of `tab` in the address, between Overview and Details. */
+  readonly tabs?: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly count?: (item: Item) => number | undefined;
+    readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
+  }[];
+  /** A problem with its fix, above the tabs' content. */
+  readonly problem?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
+  readonly badge?: ((item: Item) => ComponentChildren) | undefined;
+}
+
+/** The page of an object. `path` is its path below /api. */
 export function ObjectPage({
   path,
   collection,
-  overview,
+  recipe = {},
 }: {
   readonly path: string;
   readonly collection: Collection;
-  readonly overview?: (item: Item, reload: () => Promise<void>) => ComponentChildren;
+  readonly recipe?: ObjectRecipe;
 }): JSX.Element {
-  const { value: answer, reload } = useObject(`/api${path}`);
-  const item = answer?.isOk ? answer.body : undefined;
+  const { value: response, reload } = useObject(`/api${path}`);
+  const item = response?.isOk ? response.body : undefined;
   const state = item ? textOf(item, 'state') : '';
-  useRepeated(reload, isPassing(state));
+  useRepeated(reload, isTransient(state));
   const before = useRef('');
   useEffect(() => {
-    // What has changed the state may stand in the lists on this page.
+    // Lists on this page may show the state that has changed.
     if (before.current !== '' && state !== '') refresh();
     before.current = state;
   }, [state]);
-  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
+  if (!response) return <Loading />;
   if (!item)
     return (
       <>
-        <h1 tabIndex={-1}>{t('Not here')}</h1>
-        <p role="alert" class="problem">
-          {problemOf(answer.body)}
-        </p>
-        <a href={hrefOf(`/${collection.name}/`)}>{collection.title}</a>
+        <PageHeader crumbs={[[hrefOf(`/${collection.name}/`), collection.title]]} title={t('Not found')} />
+        <Callout tone="bad" isNew>
+          {problemOf(response.body)}
+        </Callout>
       </>
     );
   return (
+    <OpenObject
+      path={path}
+      collection={collection}
+      recipe={recipe}
+      item={item}
+      etag={response.headers.get('ETag')}
+      reload={reload}
+    />
+  );
+}
+
+function OpenObject({
+  path,
+  collection,
+  recipe,
+  item,
+  etag,
+  reload,
+}: {
+  readonly path: string;
+  readonly collection: Collection;
+  readonly recipe: ObjectRecipe;
+  readonly item: Item;
+  readonly etag: string | null;
+  readonly reload: () => Promise<void>;
+}): JSX.Element {
+  const { buttons, dialog, isLoaded, menu } = useActions(
+    { path, item, etag, collection, reload },
+    recipe.buttons ? 0 : 2,
+  );
+  const type = textOf(item, 'resource_type');
+  const icon = type === '' ? iconOfList(collection.name) : kindOfType(type).icon;
+  const name = nameOf(item);
+  useEffect(() => {
+    followObject(collection.name, item);
+    const owner = textOf(item, 'project_name') || textOf(item, 'customer_name');
+    noteRecent({ path, title: name, kind: owner || collection.title, icon });
+  }, [path, name]);
+  const present = place.value.query.get('tab') ?? '';
+  const own = recipe.tabs ?? [];
+  const tab = own.find((one) => one.name === present);
+  const tabs: readonly Tab[] = [
+    { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && !['details', 'raw'].includes(present) },
+    ...own.map((one) => ({
+      href: hrefOf(path, { tab: one.name }),
+      title: one.title,
+      count: one.count?.(item),
+      isCurrent: one === tab,
+    })),
+    ...collection.lists.map((list) => ({
+      href: hrefOf(`${path}${list}/`),
+      title: listTitles()[list] ?? titleOf(list),
+      isCurrent: false,
+    })),
+    { href: hrefOf(path, { tab: 'details' }), title: t('Details'), isCurrent: present === 'details' },
+    { href: hrefOf(path, { tab: 'raw' }), title: t('Raw'), isCurrent: present === 'raw' },
+  ];
+  return (
     <>
-      <nav aria-label={t('Where this is')} class="trail">
-        <a href={hrefOf(`/${collection.name}/`)}>{collection.title}</a>
-      </nav>
-      <header class="page">
-        <h1 tabIndex={-1}>
-          {nameOf(item)} {state !== '' && <State value={state} />}
-        </h1>
-      </header>
-      {textOf(item, 'error_message') !== '' && <p class="problem">{textOf(item, 'error_message')}</p>}
-      <Actions
-        // What is possible depends on the state.
-        key={`${path} ${state} ${textOf(item, 'runtime_state')}`}
-        path={path}
-        item={item}
-        etag={answer.headers.get('ETag')}
-        collection={collection}
-        reload={reload}
+      <PageHeader
+        crumbs={crumbsOf(item, collection)}
+        icon={icon}
+        title={name}
+        badge={
+          <>
+            {recipe.badge?.(item) ?? (textOf(item, 'state') !== '' && <StatusBadge item={item} />)}
+            {item.is_simulated === true && <SimulatedBadge />}
+          </>
+        }
+        facts={recipe.facts?.(item) ?? <GenericFacts item={item} />}
+        actions={
+          <>
+            {recipe.buttons?.(item)}
+            {isLoaded ? buttons : <span class="btn icon-only hollow" aria-hidden="true" />}
+          </>
+        }
+        menu={menu}
       />
-      {overview?.(item, reload)}
-      {collection.lists.length > 0 && (
-        <nav aria-label={t('Lists')} class="lists">
-          {collection.lists.map((name) => (
-            <a key={name} href={hrefOf(`${path}${name}/`)}>
-              {titleOf(name)}
-            </a>
-          ))}
-        </nav>
+      <Tabs tabs={tabs} />
+      {recipe.problem?.(item, reload) ??
+        (textOf(item, 'error_message') !== '' && (
+          <Callout tone="bad" title={titleOf('error_message')}>
+            {serverText(textOf(item, 'error_message'))}
+          </Callout>
+        ))}
+      {present === 'details' ? (
+        <AllDetails item={item} />
+      ) : present === 'raw' ? (
+        <Raw item={item} />
+      ) : tab ? (
+        tab.content(item, reload)
+      ) : (
+        (recipe.overview?.(item, reload) ?? <GenericOverview item={item} />)
       )}
-      <section class="part" aria-label={t('Details')}>
-        <header>
-          <h2>{t('Details')}</h2>
-        </header>
-        <Fields item={item} hidden={['customers', 'projects'].includes(collection.name) ? ['quotas'] : []} />
-      </section>
+      {dialog}
     </>
+  );
+}
+
+/** Lists below an object whose names are those of fields, too. */
+const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });
+
+/** The customer, the project and the list that an object is in. */
+function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
+  const [customer, project] = ['customer', 'project'].map((name): Crumb | undefined => {
+    const link = textOf(item, name);
+    const title = textOf(item, `${name}_name`);
+    return isObjectLink(link) && title !== '' ? [hrefOfLink(link), title] : undefined;
+  });
+  return [
+    ...(customer && collection.name !== 'customers' ? [customer] : []),
+    ...(project && collection.name !== 'projects' ? [project] : []),
+    [hrefOf(`/${collection.name}/`), collection.title],
+  ];
+}
+
+/** The type, the provider account and when it was created. */
+function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
+  const type = textOf(item, 'resource_type');
+  const settings = textOf(item, 'service_settings');
+  return (
+    <>
+      {type !== '' && <span>{t(kindOfType(type).word)}</span>}
+      {textOf(item, 'service_name') !== '' && (
+        <span>
+          {isObjectLink(settings) ? (
+            <a href={hrefOfLink(settings)}>{textOf(item, 'service_name')}</a>
+          ) : (
+            textOf(item, 'service_name')
+          )}
+        </span>
+      )}
+      {textOf(item, 'created') !== '' && (
+        <span>
+          {titleOf('created')} <Time value={textOf(item, 'created')} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Members that the header shows already. */
+const inHeader = new Set(['name', 'state', 'runtime_state', 'error_message', 'is_simulated', 'resource_type']);
+
+/** The fields that are shown first, where an object has no recipe. */
+function GenericOverview({ item }: { readonly item: Item }): JSX.Element {
+  const names = Object.keys(item).filter((name) => {
+    const label = fieldLabel(name);
+    return (
+      !inHeader.has(name) &&
+      !isEmptyValue(item[name]) &&
+      (label ? label.placement === 'shown' : !Array.isArray(item[name]))
+    );
+  });
+  return (
+    <Card title={t('Overview')} empty={names.length === 0 ? t('Nothing more to show.') : undefined}>
+      <FieldFacts item={item} names={names} />
+    </Card>
+  );
+}
+
+/** Every field, in the sections of the field labels; fields that this version does not know come last. */
+function AllDetails({ item }: { readonly item: Item }): JSX.Element {
+  const groupOf = (name: string): string => fieldLabel(name)?.group ?? t('Other');
+  const sections = [...groups, t('Other')]
+    .map((group) => ({
+      group,
+      names: Object.keys(item).filter((name) => groupOf(name) === group && name !== 'quotas'),
+    }))
+    .filter(({ names }) => names.length > 0);
+  return (
+    <div class="halves">
+      {sections.map(({ group, names }) => (
+        <Card key={group} title={t(group)}>
+          <Details item={item} names={names} />
+        </Card>
+      ))}
+    </div>
+  );
+}
+
+/** The object as the API sends it. */
+function Raw({ item }: { readonly item: Item }): JSX.Element {
+  const text = JSON.stringify(item, undefined, 2);
+  return (
+    <Card title={t('JSON')} actions={<CopyButton text={text} what={t('JSON')} />}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
+      <pre class="code tall" tabIndex={0}>
+        {text}
+      </pre>
+    </Card>
   );
 }

@@ -2,75 +2,79 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, textOf } from '../api/api.ts';
-import { answered, api, saveFile } from '../api/connection.ts';
+import { api, responseOf, saveFile } from '../api/connection.ts';
 import { useList, useObject } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { isStaff } from '../api/session.ts';
-import { notice } from '../components/dialog.tsx';
-import { Icon } from '../components/icons.tsx';
+import { Button } from '../components/button.tsx';
+import { Callout, Card, Loading, Meters } from '../components/card.tsx';
+import { Listing } from '../components/listing.tsx';
+import { PageHeader } from '../components/page.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
-import { ObjectLink, Part, Quotas, State, Time } from '../components/shown.tsx';
+import { WordBadge } from '../components/status.tsx';
+import { Check, Checks } from '../components/timeline.tsx';
+import { notify } from '../components/toast.tsx';
+import { ObjectLink, Time } from '../components/values.tsx';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
-import { Listing } from './home.tsx';
 
 export function OperationPage(): JSX.Element {
-  const { value: answer, reload } = useObject('/api/operation/');
-  const told = answer?.isOk ? answer.body : undefined;
-  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
+  const { value: response, reload } = useObject('/api/operation/');
+  const status = response?.isOk ? response.body : undefined;
+  if (!response) return <Loading />;
   return (
     <>
-      <header class="page">
-        <h1 tabIndex={-1}>{titleOf('operation')}</h1>
-      </header>
-      {told ? (
-        <Overview told={told} reload={reload} />
+      <PageHeader
+        title={titleOf('operation')}
+        facts={status && <span>{t('Version {version}', { version: textOf(status, 'version') })}</span>}
+        actions={
+          status &&
+          isStaff.value && (
+            <a class="btn" href={hrefOf('/deployment-settings/', { is_given: 'true' })}>
+              {t('Settings in force')}
+            </a>
+          )
+        }
+      />
+      {status ? (
+        <Overview status={status} reload={reload} />
       ) : (
-        <p role="alert" class="problem">
-          {problemOf(answer.body)}
-        </p>
+        <Callout tone="bad" isNew>
+          {problemOf(response.body)}
+        </Callout>
       )}
     </>
   );
 }
 
-function Overview({ told, reload }: { readonly told: Item; readonly reload: () => Promise<void> }): JSX.Element {
-  const troubles = linesOf(told.troubles);
+function Overview({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
+  const troubles = linesOf(status.troubles);
   return (
     <>
-      <p>
-        {t('Version {version}', { version: textOf(told, 'version') })}
-        {isStaff.value && (
-          <>
-            {' · '}
-            <a href={hrefOf('/deployment-settings/', { is_given: 'true' })}>{t('Settings in force')}</a>
-          </>
-        )}
-      </p>
-      <div class="parts">
-        <Part
-          title={titleOf('troubles')}
-          empty={troubles.length === 0 ? t('Nothing fails outside of the data.') : undefined}
-        >
+      <div class="halves">
+        <Card title={titleOf('troubles')} empty={troubles.length === 0 ? t('No problems found.') : undefined}>
           <Lines lines={troubles} />
-        </Part>
-        <Part title={titleOf('outbox')} more={hrefOf('/outbox/')}>
+        </Card>
+        <Card title={titleOf('outbox')} more={hrefOf('/outbox/')} isFlush>
           <ul class="lines">
-            {itemsIn(told.outboxes).map((outbox) => (
+            {itemsIn(status.outboxes).map((outbox) => (
               <Waiting key={textOf(outbox, 'outbox')} outbox={outbox} />
             ))}
           </ul>
-        </Part>
-        <Part title={titleOf('jobs')} more={hrefOf('/jobs/')}>
+        </Card>
+        <Card title={titleOf('jobs')} more={hrefOf('/jobs/')} isFlush>
           <ul class="lines">
-            {Object.entries(isItem(told.jobs) ? told.jobs : {}).map(([state, count]) => (
+            {Object.entries(isItem(status.jobs) ? status.jobs : {}).map(([state, count]) => (
               <li key={state}>
-                <a href={hrefOf('/jobs/', { state })}>{titleOf(state)}</a> <span>{numberText(Number(count))}</span>
+                <span class="words">
+                  <a href={hrefOf('/jobs/', { state })}>{titleOf(state)}</a>
+                </span>
+                <span class="end">{numberText(Number(count))}</span>
               </li>
             ))}
           </ul>
-        </Part>
-        {isStaff.value && <Doctor examination={isItem(told.examination) ? told.examination : {}} reload={reload} />}
-        {isStaff.value && <Backups told={told} reload={reload} />}
+        </Card>
+        {isStaff.value && <Doctor examination={isItem(status.examination) ? status.examination : {}} reload={reload} />}
+        {isStaff.value && <Backups status={status} reload={reload} />}
         <GlobalQuotas />
         {isStaff.value && <Simulator />}
       </div>
@@ -78,7 +82,7 @@ function Overview({ told, reload }: { readonly told: Item; readonly reload: () =
         title={t('Jobs that fail')}
         path="/jobs/"
         query="state=failing&o=created"
-        empty={t('No job has to be repeated.')}
+        empty={t('No failing jobs.')}
         lines={jobLines}
       />
     </>
@@ -89,8 +93,10 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
   <ul class="lines">
     {jobs.map((job) => (
       <li key={textOf(job, 'url')}>
-        <ObjectLink item={job} />
-        <span class="none">{textOf(job, 'resource_name') || textOf(job, 'settings_name')}</span>
+        <span class="words">
+          <ObjectLink item={job} />
+          <span class="sub">{textOf(job, 'resource_name') || textOf(job, 'settings_name')}</span>
+        </span>
         <span class="text">{textOf(job, 'error_message')}</span>
       </li>
     ))}
@@ -115,9 +121,15 @@ function Waiting({ outbox }: { readonly outbox: Item }): JSX.Element {
   const [name, oldest] = [textOf(outbox, 'outbox'), textOf(outbox, 'oldest')];
   return (
     <li>
-      <a href={hrefOf('/outbox/', { outbox: name })}>{titleOf(name)}</a>{' '}
-      <span>{numberText(Number(outbox.waiting))}</span>
-      {oldest !== '' && <Time value={oldest} />}
+      <span class="words">
+        <a href={hrefOf('/outbox/', { outbox: name })}>{titleOf(name)}</a>
+        {oldest !== '' && (
+          <span class="sub">
+            <Time value={oldest} />
+          </span>
+        )}
+      </span>
+      <span class="end">{numberText(Number(outbox.waiting))}</span>
     </li>
   );
 }
@@ -132,32 +144,40 @@ function Doctor({
   const [state, finished, error] = ['state', 'finished', 'error_message'].map((name) => textOf(examination, name));
   const findings = linesOf(examination.findings);
   return (
-    <Part title={t('Doctor')}>
+    <Card title={t('Health check')}>
       <p>
-        <State value={state ?? ''} /> {finished ? <Time value={finished} /> : null}{' '}
+        {state && <WordBadge word={state} />} {finished ? <Time value={finished} /> : null}{' '}
         {state === 'done' &&
-          (findings.length === 0 ? t('All is well.') : plural(findings.length, '{count} finding', '{count} findings'))}
+          (findings.length === 0
+            ? t('No problems found.')
+            : plural(findings.length, '{count} finding', '{count} findings'))}
       </p>
-      {error ? <p class="problem">{error}</p> : null}
-      <Lines lines={findings} />
-      <PostButton title={t('Examine')} path="/api/operation/doctor/" about={t('Doctor')} done={reload} />
-    </Part>
+      {error ? <p class="bad-ink">{error}</p> : null}
+      {findings.length > 0 && (
+        <Checks>
+          {findings.map((finding) => (
+            <Check key={finding} state="warn" title={finding} />
+          ))}
+        </Checks>
+      )}
+      <PostButton title={t('Run health check')} path="/api/operation/doctor/" about={t('Health check')} done={reload} />
+    </Card>
   );
 }
 
-function Backups({ told, reload }: { readonly told: Item; readonly reload: () => Promise<void> }): JSX.Element {
-  const last = textOf(told, 'last_backup');
+function Backups({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
+  const last = textOf(status, 'last_backup');
   return (
-    <Part title={titleOf('backups')} more={hrefOf('/backups/')}>
-      {told.is_in_memory === true ? (
-        <p class="none">{t('Data in memory has no backups.')}</p>
+    <Card title={titleOf('backups')} more={hrefOf('/backups/')}>
+      {status.is_in_memory === true ? (
+        <p class="muted">{t('Data in memory is not backed up.')}</p>
       ) : (
         <>
-          <p>{last === '' ? <span class="none">{t('There is no backup yet.')}</span> : <Time value={last} />}</p>
-          <PostButton title={t('Back up')} path="/api/backups/" about={titleOf('backups')} done={reload} />
+          <p>{last === '' ? <span class="muted">{t('No backups yet.')}</span> : <Time value={last} />}</p>
+          <PostButton title={t('Back up now')} path="/api/backups/" about={titleOf('backups')} done={reload} />
         </>
       )}
-    </Part>
+    </Card>
   );
 }
 
@@ -165,26 +185,26 @@ function Backups({ told, reload }: { readonly told: Item; readonly reload: () =>
 function GlobalQuotas(): JSX.Element {
   const { value: page } = useList(() => api.GET('/api/quotas/', { params: { query: { name: 'nc_global_' } } }));
   return (
-    <Part title={t('Global quotas')} problem={page?.problem} isLoading={page === undefined}>
-      <Quotas quotas={page?.items ?? []} />
-    </Part>
+    <Card title={t('Global quotas')} problem={page?.problem} isLoading={page === undefined}>
+      <Meters quotas={page?.items ?? []} />
+    </Card>
   );
 }
 
 /** What can be done with the simulator, where there is one. */
 function Simulator(): JSX.Element | null {
-  const { value: answer, reload } = useObject('/api/simulator/');
-  if (!answer?.isOk || answer.body.is_enabled !== true) return null;
+  const { value: response, reload } = useObject('/api/simulator/');
+  if (!response?.isOk || response.body.is_enabled !== true) return null;
   return (
-    <Part title={titleOf('simulator')}>
-      {answer.body.is_clock_own === true && (
+    <Card title={titleOf('simulator')}>
+      {response.body.is_clock_own === true && (
         <p>
-          <Time value={textOf(answer.body, 'now')} />{' '}
-          <PostForm title={t('Let time pass')} path="/api/simulator/advance/" done={reload} />
+          <Time value={textOf(response.body, 'now')} />{' '}
+          <PostForm title={t('Advance the clock')} path="/api/simulator/advance/" done={reload} />
         </p>
       )}
-      <PostForm title={t('Fail next')} path="/api/simulator/fail_next/" done={reload} />
-    </Part>
+      <PostForm title={t('Fail the next operation')} path="/api/simulator/fail_next/" done={reload} />
+    </Card>
   );
 }
 
@@ -193,26 +213,33 @@ export function BackupContent({ backup }: { readonly backup: Item }): JSX.Elemen
   const [isBusy, setBusy] = useState(false);
   if (textOf(backup, 'state') !== 'ready') return null;
   return (
-    <p>
-      <button
-        type="button"
-        class="outline"
-        aria-busy={isBusy}
-        disabled={isBusy}
-        onClick={async () => {
-          setBusy(true);
-          const params = { path: { key: textOf(backup, 'uuid') } };
-          const sent = api.GET('/api/backups/{key}/content/', { params, headers: { Accept: null }, parseAs: 'blob' });
-          const content = await answered(sent);
-          if (content.isOk) saveFile(content.body, `${textOf(backup, 'name')}.gz`);
-          else notice.value = problemOf(content.body);
-          setBusy(false);
-        }}
-      >
-        <Icon name="download" />
-        {t('Download')}
-      </button>{' '}
-      {t('Whoever has it reads every secret. The log of the server tells who got it.')}
-    </p>
+    <Callout
+      tone="warn"
+      action={
+        <Button
+          icon="download"
+          isBusy={isBusy}
+          onClick={() =>
+            void (async () => {
+              setBusy(true);
+              const params = { path: { key: textOf(backup, 'uuid') } };
+              const sent = api.GET('/api/backups/{key}/content/', {
+                params,
+                headers: { Accept: null },
+                parseAs: 'blob',
+              });
+              const content = await responseOf(sent);
+              if (content.isOk) saveFile(content.body, `${textOf(backup, 'name')}.gz`);
+              else notify(problemOf(content.body), { tone: 'bad' });
+              setBusy(false);
+            })()
+          }
+        >
+          {t('Download')}
+        </Button>
+      }
+    >
+      {t('A backup contains every secret. The server logs each download.')}
+    </Callout>
   );
 }

@@ -2,20 +2,26 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
-import { type Answer, api } from '../api/connection.ts';
+import { type ApiResponse, api } from '../api/connection.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
-import { useAnswer, useGet, useList, usePage } from '../api/reading.ts';
+import { useGet, useList, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isOperator, isStaff, roles } from '../api/session.ts';
+import { Callout, Card, Loading } from '../components/card.tsx';
+import { statusColumn } from '../components/columns.tsx';
 import { Creation, creationNotice, type Description } from '../components/creation.tsx';
-import { notice } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
-import { ObjectLink, Part, State } from '../components/shown.tsx';
-import { t, timeText, titleOf, told } from '../i18n/words.ts';
+import { Listing } from '../components/listing.tsx';
+import { Options, Steps } from '../components/options.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { SimulatedBadge } from '../components/status.tsx';
+import { type Column, NameCell } from '../components/table.tsx';
+import { notify } from '../components/toast.tsx';
+import { ObjectLink, Time, Value } from '../components/values.tsx';
+import { serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
-import { Listing } from './home.tsx';
 import { Usage } from './usage.tsx';
 
 /** What a guide adds accounts at: below `/add-provider/`. */
@@ -69,23 +75,29 @@ function guided(fields: readonly FormField[], type: string, isSimulated: boolean
 }
 
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
-  const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
-  const types = answer?.isOk ? answer.body : {};
+  const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
+  const types = response?.isOk ? response.body : {};
   const chosen = ownValue(types, type);
   const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
   return (
     <>
-      <nav aria-label={t('Where this is')} class="trail">
-        <a href={hrefOf('/service-settings/')}>{titleOf('service-settings')}</a>
-        {chosen && <a href={hrefOf(guide)}>{t('Another provider')}</a>}
-      </nav>
-      <h1 tabIndex={-1}>{chosen ? t('Add an account at {type}', { type }) : t('Add a provider account')}</h1>
-      {!answer && <p aria-busy="true">{t('Loading…')}</p>}
+      <PageHeader
+        crumbs={[
+          [hrefOf('/service-settings/'), titleOf('service-settings')],
+          ...(chosen ? [[hrefOf(guide), t('Add provider account')] as const] : []),
+        ]}
+        title={chosen ? t('Add an account at {type}', { type }) : t('Add provider account')}
+      />
+      <Steps steps={[t('Provider'), t('Credentials')]} current={chosen ? 1 : 0} />
+      {!response && <Loading />}
       {!chosen && (
-        <ul class="cards">
+        <ul class="options two">
           {Object.keys(types).map((name) => (
             <li key={name}>
-              <a href={hrefOf(`${guide}${name}/`, place.value.query)}>{name}</a>
+              <a class="option" href={hrefOf(`${guide}${name}/`, place.value.query)}>
+                <Icon name="service-settings" />
+                <b>{name}</b>
+              </a>
             </li>
           ))}
         </ul>
@@ -95,20 +107,20 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
   );
 }
 
-const rejection = (body: Item): Answer<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
+const rejection = (body: Item): ApiResponse<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
 
 /** Without an address the server would take its simulator for the provider. */
-const noAddress = (): Answer<Item> => rejection({ backend_url: [told('This field is required.')] });
+const noAddress = (): ApiResponse<Item> => rejection({ backend_url: [serverText('This field is required.')] });
 
-const noSimulator = (): Answer<Item> => rejection({ detail: told('Simulation is switched off.') });
+const noSimulator = (): ApiResponse<Item> => rejection({ detail: serverText('Simulation is switched off.') });
 
 function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
   const path = `/api/${list}/`;
-  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isSimulated, setSimulated] = useState(false);
-  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
-  const post = answer.isOk ? answer.body.actions?.POST : undefined;
-  if (!post) return <p class="problem">{t('Accounts at providers are added by staff here.')}</p>;
+  if (!response) return <Loading />;
+  const post = response.isOk ? response.body.actions?.POST : undefined;
+  if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
   const given = Object.fromEntries(
     ['customer', 'project'].flatMap((name) => {
       const link = place.value.query.get(name);
@@ -116,46 +128,41 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
     }),
   );
   return (
-    <div class="narrow">
-      <fieldset>
-        <legend>{t('Where the resources are')}</legend>
-        <div class="boxes">
-          {[false, true].map((value) => (
-            <label key={String(value)}>
-              <input
-                type="radio"
-                name="is_simulated"
-                checked={isSimulated === value}
-                onInput={() => setSimulated(value)}
-              />
-              {value ? t('Simulator') : type}
-            </label>
-          ))}
-        </div>
-      </fieldset>
-      <p>
-        {isSimulated
-          ? t('The simulator runs on this server and needs no credentials. Its resources cost nothing.')
-          : t('The credentials are checked before the account is stored.')}
-      </p>
-      <Form
-        fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
-        given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
-        button={isSimulated ? t('Add') : t('Try and add')}
-        send={async (body) => {
-          const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
-          if (!isSimulated && (address ?? '') === '') return noAddress();
-          const made = await request<Item>('POST', path, { body });
-          // A body without credentials is only rejected where the simulator is switched off.
-          if (problemOf(made.body) === told('Either service settings or credentials must be supplied.'))
-            return noSimulator();
-          if (made.isOk) {
-            notice.value = creationNotice(made.body);
-            go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
-          }
-          return made;
-        }}
-      />
+    <div class="card narrow">
+      <div class="in form">
+        <Options
+          label={t('Where the resources are')}
+          options={[
+            { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
+            {
+              value: 'simulated',
+              title: t('Simulator'),
+              sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
+            },
+          ]}
+          value={isSimulated ? 'simulated' : 'real'}
+          isWide
+          onInput={(value) => setSimulated(value === 'simulated')}
+        />
+        <Form
+          fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
+          given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
+          button={isSimulated ? t('Add account') : t('Test and add')}
+          send={async (body) => {
+            const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
+            if (!isSimulated && (address ?? '') === '') return noAddress();
+            const made = await request<Item>('POST', path, { body });
+            // A body without credentials is only rejected where the simulator is switched off.
+            if (problemOf(made.body) === serverText('Either service settings or credentials must be supplied.'))
+              return noSimulator();
+            if (made.isOk) {
+              notify(creationNotice(made.body));
+              go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+            }
+            return made;
+          }}
+        />
+      </div>
     </div>
   );
 }
@@ -165,47 +172,77 @@ export function AccountsPage(): JSX.Element {
   const list = 'service-settings';
   const collection = collections.value.get(list);
   return (
-    <ListPage path={`/${list}/`} title={titleOf(list)} collection={collection}>
-      <span class="buttons start">
-        {(isStaff.value || roles.value.has('owner')) && (
-          <button type="button" onClick={() => go(guide)}>
-            <Icon name="create" />
-            {t('Add a provider account')}
-          </button>
-        )}
-        {isStaff.value && collection && <Creation collection={collection} button={t('Create a shared account')} />}
-      </span>
-    </ListPage>
+    <ListPage
+      path={`/${list}/`}
+      title={titleOf(list)}
+      collection={collection}
+      columns={columns}
+      actions={
+        <>
+          {isStaff.value && collection && <Creation collection={collection} button={t('New shared account')} />}
+          {(isStaff.value || roles.value.has('owner')) && (
+            <a class="btn primary" href={hrefOf(guide)}>
+              <Icon name="create" />
+              {t('Add provider account')}
+            </a>
+          )}
+        </>
+      }
+    />
   );
 }
+
+const columns = (): readonly Column[] => [
+  {
+    key: 'name',
+    title: titleOf('name'),
+    sort: 'name',
+    class: 'name',
+    cell: (account) => (
+      <NameCell
+        icon="service-settings"
+        href={hrefOfLink(textOf(account, 'url'))}
+        name={textOf(account, 'name')}
+        sub={textOf(account, 'type')}
+      />
+    ),
+  },
+  statusColumn('state'),
+  {
+    key: 'customer',
+    title: titleOf('customer'),
+    class: 'cut',
+    cell: (account) =>
+      account.shared === true ? t('Shared') : <Value name="customer" value={account.customer} item={account} />,
+  },
+  {
+    key: 'simulated',
+    title: '',
+    class: 'when-roomy',
+    cell: (account) => account.is_simulated === true && <SimulatedBadge />,
+  },
+];
 
 /** What people want to see first of an account: whether it works, and whom it serves. */
 export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
   const uuid = textOf(settings, 'uuid');
   return (
-    <>
-      <p class="states">
-        {settings.is_simulated === true && <State value={t('Simulated')} />}
-        {settings.shared === true && <State value={t('For all customers')} />}
-        <LastSync uuid={uuid} state={textOf(settings, 'state')} />
-      </p>
-      <div class="parts">
-        <Services uuid={uuid} />
-        {isOperator.value && <Usage uuid={uuid} />}
-        <Listing
-          title={t('Resources')}
-          path="/resources/"
-          query={`service_settings_uuid=${uuid}`}
-          empty={t('It has no resources yet.')}
-        />
-      </div>
-    </>
+    <div class="halves">
+      <Services uuid={uuid} />
+      {isOperator.value && <Usage uuid={uuid} />}
+      <Listing
+        title={t('Resources')}
+        path="/resources/"
+        query={`service_settings_uuid=${uuid}`}
+        empty={t('No resources yet.')}
+      />
+    </div>
   );
 }
 
 /** When an account was synchronised; read again when that may have changed. */
-function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
-  const { reload, value: answer } = useGet(
+export function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
+  const { reload, value: response } = useGet(
     () => api.GET('/api/service-settings/{key}/sync/', { params: { path: { key: uuid } } }),
     [uuid],
   );
@@ -214,9 +251,13 @@ function LastSync({ state, uuid }: { readonly state: string; readonly uuid: stri
     if (seen.current !== state) void reload();
     seen.current = state;
   }, [state, reload]);
-  const last = answer?.isOk ? textOf(answer.body, 'last_sync') : '';
+  const last = response?.isOk ? textOf(response.body, 'last_sync') : '';
   if (last === '') return null;
-  return <span>{t('Synchronised last: {time}', { time: timeText(last) })}</span>;
+  return (
+    <span>
+      {titleOf('last_sync')} <Time value={last} />
+    </span>
+  );
 }
 
 /** The services through which customers use an account. */
@@ -224,17 +265,17 @@ function Services({ uuid }: { readonly uuid: string }): JSX.Element {
   const query = { settings_uuid: uuid, page_size: 10 };
   const { value: page } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
   return (
-    <Part
-      title={t('Customers and their projects')}
+    <Card
+      title={t('Customers and projects')}
       problem={page?.problem}
       isLoading={page === undefined}
-      empty={page?.count === 0 ? t('Nobody uses it yet.') : undefined}
+      empty={page?.count === 0 ? t('Not used yet.') : undefined}
       more={page && page.count > 10 ? hrefOf('/services/', { settings_uuid: uuid }) : undefined}
     >
       {page?.items.map((service) => (
         <ServiceLinks key={textOf(service, 'url')} service={service} />
       ))}
-    </Part>
+    </Card>
   );
 }
 
@@ -247,19 +288,19 @@ function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
   const collection = collections.value.get(list);
   return (
     <section aria-label={textOf(service, 'customer_name')}>
-      <p class="buttons start">
+      <p class="between">
         <ObjectLink item={{ ...service, name: textOf(service, 'customer_name') }} />
         {collection && (
           <Creation
             collection={collection}
             given={{ service: url }}
-            button={t('Connect a project')}
+            button={t('Connect project')}
             isQuiet
             onCreated={async () => undefined}
           />
         )}
       </p>
-      <ul class="lines beside">
+      <ul class="row">
         {page?.items.map((link) => (
           <li key={textOf(link, 'url')}>
             <ObjectLink item={{ ...link, name: textOf(link, 'project_name') }} />

@@ -3,18 +3,24 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { refresh, useAnswer, useGet } from '../api/reading.ts';
+import { refresh, useGet, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, roles } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Callout, Card, FieldFacts, Loading } from '../components/card.tsx';
 import { CreationForm, type Description, mayEver } from '../components/creation.tsx';
-import { Dialog, notice } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Filters, Listed } from '../components/list.tsx';
+import { ListPage } from '../components/list.tsx';
+import { Listing } from '../components/listing.tsx';
+import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostForm } from '../components/post.tsx';
-import { nameOf, ObjectLink, State } from '../components/shown.tsx';
-import { plural, t, titleOf } from '../i18n/words.ts';
-import { EventLines } from './events.tsx';
-import { Listing } from './home.tsx';
+import { ChoiceBar } from '../components/table.tsx';
+import { notify } from '../components/toast.tsx';
+import { nameOf } from '../components/values.tsx';
+import { iconOfList } from '../format/kinds.ts';
+import { fieldLabel } from '../i18n/labels.ts';
+import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
+import { EventTimeline } from './events.tsx';
 import { Measurements } from './statistics.tsx';
 
 /** Where resources are made. */
@@ -38,158 +44,134 @@ export function ResourcesPage(): JSX.Element {
   const path = '/resources/';
   const { query } = place.value;
   const collection = collections.value.get('resources');
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Item>>(new Map());
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
   const works = worksSomewhere();
   const isHere = (wanted: Readonly<Record<string, string>>): boolean =>
     ['category', 'state'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''));
-  const choose = (item: Item, isChosen: boolean): void => {
-    const next = new Map(chosen);
-    if (isChosen) next.set(textOf(item, 'url'), item);
-    else next.delete(textOf(item, 'url'));
-    setChosen(next);
+  const select = (items: readonly Item[], isSelected: boolean): void => {
+    const next = new Map(selected);
+    for (const item of items)
+      if (isSelected) next.set(textOf(item, 'url'), item);
+      else next.delete(textOf(item, 'url'));
+    setSelected(next);
   };
   return (
-    <>
-      <header class="page">
-        <h1 tabIndex={-1}>{titleOf('resources')}</h1>
-        {works && (
-          <button type="button" onClick={() => go(maker)}>
+    <ListPage
+      path={path}
+      title={titleOf('resources')}
+      collection={collection}
+      actions={
+        works && (
+          <a class="btn primary" href={hrefOf(maker)}>
             <Icon name="create" />
             {t('Create')}
-          </button>
-        )}
-      </header>
-      <nav aria-label={t('Views')} class="lists">
-        {views().map(([title, wanted]) => (
-          <a key={title} href={hrefOf(path, wanted)} aria-current={isHere(wanted) ? 'true' : undefined}>
-            {title}
           </a>
-        ))}
-      </nav>
-      {collection && <Filters key={path} path={path} filters={collection.filters} elsewhere={['category', 'state']} />}
-      {works && <Together chosen={chosen} onDone={() => setChosen(new Map())} />}
-      <Listed
-        path={path}
-        orderings={collection?.orderings ?? []}
-        {...(works && {
-          margin: {
-            title: t('Chosen'),
-            isFirst: true,
-            cell: (item) => (
-              <label>
-                <input
-                  type="checkbox"
-                  aria-label={t('Choose {name}', { name: nameOf(item) })}
-                  checked={chosen.has(textOf(item, 'url'))}
-                  onInput={(event) => choose(item, event.currentTarget.checked)}
-                />
-              </label>
-            ),
-          },
-        })}
-      />
-    </>
+        )
+      }
+      tabs={
+        <Tabs
+          label={t('Views')}
+          tabs={views().map(([title, wanted]) => ({ href: hrefOf(path, wanted), title, isCurrent: isHere(wanted) }))}
+        />
+      }
+      hiddenFilters={['category']}
+      {...(works && {
+        selection: { selected, select },
+        above: selected.size > 0 && <BulkActions selected={selected} onDone={() => setSelected(new Map())} />,
+      })}
+    />
   );
 }
 
-/** What can be done with several resources at once; each that is refused is told with its reason. */
-function Together({
-  chosen,
+const bulkActions = ['start', 'stop', 'restart', 'pull'];
+
+/** Starts, stops, restarts or refreshes every selected resource, and reports those that were rejected. */
+function BulkActions({
+  selected,
   onDone,
 }: {
-  readonly chosen: ReadonlyMap<string, Item>;
+  readonly selected: ReadonlyMap<string, Item>;
   readonly onDone: () => void;
 }): JSX.Element {
   const [isBusy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<readonly (readonly [item: Item, reason: string])[]>([]);
 
   async function act(name: string): Promise<void> {
     setBusy(true);
-    const reasons: (readonly [Item, string])[] = [];
-    // One after the other: each has to be told of by itself.
-    for (const [url, item] of chosen) {
+    const rejected: string[] = [];
+    const title = actionTitle(name);
+    let id = notify(title, { tone: 'busy' });
+    let done = 0;
+    // One after the other, so that each result belongs to its resource.
+    for (const [url, item] of selected) {
       const { body, isOk, status } = await request<unknown>('POST', `${pathOf(url)}${name}/`);
-      const told = isItem(body) ? problemOf(body) : '';
-      if (!isOk) reasons.push([item, status === 404 ? t('It cannot do that.') : told]);
+      const message = isItem(body) ? problemOf(body) : '';
+      if (!isOk) rejected.push(`${nameOf(item)}: ${status === 404 ? t('It does not support this action.') : message}`);
+      done += 1;
+      id = notify(title, {
+        tone: 'busy',
+        replaces: id,
+        detail: t('{done} of {count} done', { done, count: selected.size }),
+      });
     }
     setBusy(false);
-    setRefused(reasons);
-    const done = chosen.size - reasons.length;
-    notice.value = `${titleOf(name)}: ${plural(done, '{count} has begun.', '{count} have begun.')}`;
+    const begun = selected.size - rejected.length;
+    notify(`${title}: ${plural(begun, '{count} started.', '{count} started.')}`, {
+      tone: rejected.length > 0 ? 'bad' : 'good',
+      replaces: id,
+      detail: rejected.join(' '),
+    });
     onDone();
     refresh();
   }
 
   return (
-    <>
-      <section class="actions" aria-label={t('With those that are chosen')}>
-        {['start', 'stop', 'restart', 'pull'].map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="outline"
-            aria-busy={isBusy}
-            disabled={isBusy || chosen.size === 0}
-            onClick={() => void act(name)}
-          >
-            <Icon name={name} />
-            {titleOf(name)}
-          </button>
-        ))}
-        <span class="none">{plural(chosen.size, '{count} is chosen', '{count} are chosen')}</span>
-      </section>
-      {refused.length > 0 && (
-        <Dialog title={t('Not all could be done')} onClose={() => setRefused([])}>
-          <ul class="lines">
-            {refused.map(([item, reason]) => (
-              <li key={textOf(item, 'url')}>
-                <ObjectLink item={item} />
-                <span class="problem">{reason}</span>
-              </li>
-            ))}
-          </ul>
-          <footer class="buttons">
-            <button type="button" onClick={() => setRefused([])}>
-              {t('Close')}
-            </button>
-          </footer>
-        </Dialog>
-      )}
-    </>
+    <ChoiceBar count={selected.size} label={t('Selected resources')} onClear={onDone}>
+      {bulkActions.map((name) => (
+        <Button key={name} icon={name} small isBusy={isBusy} onClick={() => void act(name)}>
+          {actionTitle(name)}
+        </Button>
+      ))}
+    </ChoiceBar>
   );
 }
 
 /** The kinds of resources by type, then the form of one: `/new-resource/<list>/`. */
 export function MakerPage({ list }: { readonly list: string }): JSX.Element {
-  const { value: answer } = useGet(() => api.GET('/api/service-metadata/'));
+  const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const collection = collections.value.get(list);
-  const types = answer?.isOk ? Object.entries(answer.body) : [];
+  const types = response?.isOk ? Object.entries(response.body) : [];
   return (
     <>
-      <nav aria-label={t('Where this is')} class="trail">
-        <a href={hrefOf('/resources/')}>{titleOf('resources')}</a>
-        {collection && <a href={hrefOf(maker, place.value.query)}>{t('Another kind')}</a>}
-      </nav>
-      <h1 tabIndex={-1}>{collection ? t('Create: {title}', { title: collection.title }) : t('Create a resource')}</h1>
-      {!answer && <p aria-busy="true">{t('Loading…')}</p>}
+      <PageHeader
+        crumbs={[
+          [hrefOf('/resources/'), titleOf('resources')],
+          ...(collection ? [[hrefOf(maker, place.value.query), t('Create a resource')] as const] : []),
+        ]}
+        title={collection ? t('Create: {title}', { title: collection.title }) : t('Create a resource')}
+      />
+      {!response && <Loading />}
       {collection ? (
-        <Making key={list} list={list} />
+        <ResourceForm key={list} list={list} />
       ) : (
-        types.map(([type, { resources }]) => (
-          <section key={type} aria-label={type}>
-            <h2>{type}</h2>
-            <ul class="cards">
-              {Object.values(isItem(resources) ? resources : {})
-                .map((link) => pathOf(String(link)).split('/')[2] ?? '')
-                .filter((name) => mayBeMade(name))
-                .map((name) => (
-                  <li key={name}>
-                    <a href={hrefOf(`${maker}${name}/`, place.value.query)}>{titleOf(name)}</a>
-                  </li>
-                ))}
-            </ul>
-          </section>
-        ))
+        <div class="stack">
+          {types.map(([type, { resources }]) => (
+            <Card key={type} title={type}>
+              <ul class="options two">
+                {Object.values(isItem(resources) ? resources : {})
+                  .map((link) => pathOf(String(link)).split('/')[2] ?? '')
+                  .filter((name) => mayBeMade(name))
+                  .map((name) => (
+                    <li key={name}>
+                      <a class="option" href={hrefOf(`${maker}${name}/`, place.value.query)}>
+                        <Icon name={iconOfList(name)} />
+                        <b>{titleOf(name)}</b>
+                      </a>
+                    </li>
+                  ))}
+              </ul>
+            </Card>
+          ))}
+        </div>
       )}
     </>
   );
@@ -200,49 +182,65 @@ function mayBeMade(name: string): boolean {
   return collection?.isCreatedHere === true && mayEver(collection.creators);
 }
 
-function Making({ list }: { readonly list: string }): JSX.Element | null {
-  const { value: answer } = useAnswer<Description>('OPTIONS', `/api/${list}/`);
+function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
+  const { value: response } = useRequest<Description>('OPTIONS', `/api/${list}/`);
   const collection = collections.value.get(list);
-  if (!answer || !collection) return <p aria-busy="true">{t('Loading…')}</p>;
-  const post = answer.isOk ? answer.body.actions?.POST : undefined;
-  if (!post) return <p class="problem">{t('Nothing of this kind is made here.')}</p>;
+  if (!response || !collection) return <Loading />;
+  const post = response.isOk ? response.body.actions?.POST : undefined;
+  if (!post) return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
   return (
-    <div class="narrow">
-      <CreationForm
-        collection={collection}
-        post={post}
-        given={Object.fromEntries(place.value.query)}
-        onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
-      />
+    <div class="card narrow">
+      <div class="in">
+        <CreationForm
+          collection={collection}
+          post={post}
+          given={Object.fromEntries(place.value.query)}
+          onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
+        />
+      </div>
     </div>
   );
 }
 
-/** What people want to see first of a resource. */
+/** The Overview of a resource: what it is, what was measured, what happened. */
 export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
+  const names = Object.keys(resource).filter((name) => fieldLabel(name)?.placement === 'shown' && !isInHeader(name));
   return (
-    <>
-      {resource.is_simulated === true && (
-        <p class="states">
-          <State value={t('Simulated')} />{' '}
-          {isStaff.value && (
+    <div class="split">
+      <div class="stack">
+        <Card title={t('Configuration')}>
+          <FieldFacts item={resource} names={names} />
+        </Card>
+        <Measurements resource={resource} />
+        <Listing
+          title={t('Activity')}
+          path="/events/"
+          query={new URLSearchParams({ scope: textOf(resource, 'url') }).toString()}
+          empty={t('Nothing has happened yet.')}
+          lines={(events) => <EventTimeline events={events} />}
+        />
+      </div>
+      <div class="stack">
+        <Card title={t('Identifiers')}>
+          <FieldFacts item={resource} names={['uuid', 'backend_id']} />
+        </Card>
+        {resource.is_simulated === true && isStaff.value && (
+          <Card title={t('Simulator')}>
             <PostForm
               title={t('Change at the provider')}
               path="/api/simulator/drift/"
               given={{ resource: textOf(resource, 'url') }}
               done={async () => undefined}
             />
-          )}
-        </p>
-      )}
-      <Measurements resource={resource} />
-      <Listing
-        title={t('History')}
-        path="/events/"
-        query={new URLSearchParams({ scope: textOf(resource, 'url') }).toString()}
-        empty={t('Nothing has happened yet.')}
-        lines={(events) => <EventLines events={events} />}
-      />
-    </>
+          </Card>
+        )}
+      </div>
+    </div>
   );
 }
+
+/** Whether the header of the page shows a field already. */
+const isInHeader = (name: string): boolean =>
+  /^(name|state|runtime_state|error_message|is_simulated|resource_type|service.*|customer.*|project.*|min_ram|min_disk)$/.test(
+    name,
+  );

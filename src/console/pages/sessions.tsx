@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
+import { Listing } from '../components/listing.tsx';
 import { PostButton } from '../components/post.tsx';
-import { State, Time } from '../components/shown.tsx';
+import { Badge } from '../components/status.tsx';
+import { Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
-import { Listing } from './home.tsx';
 
 /** Sessions with buttons to end them; `isOwn`: they are those of who is signed in. */
 export function Sessions({ user, isOwn }: { readonly user: string; readonly isOwn: boolean }): JSX.Element {
@@ -16,15 +17,16 @@ export function Sessions({ user, isOwn }: { readonly user: string; readonly isOw
       title={titleOf('sessions')}
       path="/sessions/"
       query={query}
-      empty={t('Nobody is signed in.')}
+      empty={t('No sessions.')}
       lines={lines}
-    >
-      {isOwn && page && page.count > 1 && (
-        <div class="buttons start">
+      actions={
+        isOwn &&
+        page &&
+        page.count > 1 && (
           <PostButton title={t('End all others')} path="/api/sessions/end_others/" about={titleOf('sessions')} />
-        </div>
-      )}
-    </Listing>
+        )
+      }
+    />
   );
 }
 
@@ -32,23 +34,27 @@ const lines = (sessions: readonly Item[]): JSX.Element => (
   <ul class="lines">
     {sessions.map((session) => (
       <li key={textOf(session, 'url')}>
-        <span title={textOf(session, 'user_agent')}>{programOf(session)}</span>
-        <span class="none">
-          {phrase('since {start}, last used {end}', {
-            start: <Time value={textOf(session, 'created')} />,
-            end: <Time value={textOf(session, 'last_use')} />,
-          })}
+        <span class="words">
+          <b title={textOf(session, 'user_agent')}>{programOf(session)}</b>
+          <span class="sub">
+            {phrase('since {start}, last used {end}', {
+              start: <Time value={textOf(session, 'created')} />,
+              end: <Time value={textOf(session, 'last_use')} />,
+            })}
+          </span>
         </span>
-        {session.is_current === true ? (
-          <State value={t('This session')} />
-        ) : (
-          <PostButton
-            title={t('End it')}
-            method="DELETE"
-            path={`/api/sessions/${textOf(session, 'uuid')}/`}
-            about={programOf(session)}
-          />
-        )}
+        <span class="end">
+          {session.is_current === true ? (
+            <Badge tone="good">{t('This session')}</Badge>
+          ) : (
+            <PostButton
+              title={t('End it')}
+              method="DELETE"
+              path={`/api/sessions/${textOf(session, 'uuid')}/`}
+              about={programOf(session)}
+            />
+          )}
+        </span>
       </li>
     ))}
   </ul>

@@ -3,25 +3,32 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf, textOf } from '../api/api.ts';
 import { configuration, readConfiguration } from '../api/configuration.ts';
-import { answered, api, isExpired } from '../api/connection.ts';
+import { api, isExpired, responseOf } from '../api/connection.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
 import { enter, me, signIn, signOut } from '../api/session.ts';
-import { Dialog, notice } from '../components/dialog.tsx';
+import { Callout, Skeleton } from '../components/card.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
+import { Mark } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
+import { clearToasts } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
-import { First } from './first.tsx';
+import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
 
-/** What is shown to whoever is not signed in, whatever the address; mailed links have pages of their own. */
+/** The pages before the sign-in: links in mails have pages of their own. */
 export function Entrance(): JSX.Element {
   const [, page, secret = ''] = place.value.path.split('/');
   const [hasAccount, setHasAccount] = useState(false);
   return (
-    <main class="entrance">
-      <article>
+    <main class="door">
+      <div class="panel">
+        <div class="mark">
+          <Mark />
+          {product}
+        </div>
         {page === 'first' ? (
-          <First secret={secret} />
+          <FirstStart secret={secret} />
         ) : page === 'forgotten' ? (
           <Forgotten />
         ) : page === 'reset' ? (
@@ -31,8 +38,11 @@ export function Entrance(): JSX.Element {
         ) : (
           <SignIn />
         )}
-      </article>
-      <Languages />
+      </div>
+      <footer>
+        <Languages />
+        <a href="docs/">{t('Documentation')}</a>
+      </footer>
     </main>
   );
 }
@@ -42,19 +52,25 @@ function SignIn(): JSX.Element {
     void readConfiguration();
   }, []);
   const offered = configuration.value?.methods;
+  const isByPassword = offered?.includes('LOCAL_SIGNIN') === true;
+  const isFederated = offered?.includes('SAML2') === true;
   return (
     <>
-      <h1>{t('Sign in to {product}', { product })}</h1>
-      {offered === undefined && <p aria-busy="true">{t('Loading…')}</p>}
-      {offered?.includes('LOCAL_SIGNIN') && (
+      <div>
+        <h1>{t('Sign in')}</h1>
+        <p class="muted small">{location.host}</p>
+      </div>
+      {offered === undefined && <Skeleton />}
+      {isFederated && <IdentityProviders />}
+      {isFederated && isByPassword && <div class="or">{t('or use a password')}</div>}
+      {isByPassword && (
         <>
           <PasswordForm />
-          <p>
+          <p class="small">
             <a href={hrefOf('/forgotten/')}>{t('Forgot your password?')}</a>
           </p>
         </>
       )}
-      {offered?.includes('SAML2') && <IdentityProviders />}
     </>
   );
 }
@@ -65,32 +81,35 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
   const [isSending, setSending] = useState(false);
   return (
     <form
+      class="form"
       onSubmit={async (event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
         setSending(true);
-        const answer = await signIn(username ?? String(form.get('username')), String(form.get('password')));
+        const response = await signIn(username ?? String(form.get('username')), String(form.get('password')));
         setSending(false);
-        if (!answer.isOk)
-          setProblem(problemOf(answer.body) || Object.values(fieldProblems(answer.body)).join(' ') || t('Try again'));
+        if (!response.isOk)
+          setProblem(
+            problemOf(response.body) || Object.values(fieldProblems(response.body)).join(' ') || t('Try again'),
+          );
       }}
     >
       {problem !== '' && (
-        <p role="alert" class="problem">
+        <Callout tone="bad" isNew>
           {problem}
-        </p>
+        </Callout>
       )}
       {username === undefined && (
-        <label>
-          {t('Username')}
-          <input name="username" autoComplete="username" autoCapitalize="none" required />
+        <label class="field">
+          <span class="label">{t('Username')}</span>
+          <input class="input" name="username" autoComplete="username" autoCapitalize="none" required />
         </label>
       )}
-      <label>
-        {t('Password')}
-        <input name="password" type="password" autoComplete="current-password" required />
+      <label class="field">
+        <span class="label">{t('Password')}</span>
+        <input class="input" name="password" type="password" autoComplete="current-password" required />
       </label>
-      <button type="submit" aria-busy={isSending} disabled={isSending}>
+      <button type="submit" class="btn primary full" aria-busy={isSending} disabled={isSending}>
         {t('Sign in')}
       </button>
     </form>
@@ -101,15 +120,15 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
 function IdentityProviders(): JSX.Element {
   const [providers, setProviders] = useState<readonly { readonly name: string; readonly url: string }[]>([]);
   useEffect(() => {
-    void answered(api.GET('/api-auth/saml2/providers/', { credentials: 'omit' })).then(({ body, isOk }) => {
+    void responseOf(api.GET('/api-auth/saml2/providers/', { credentials: 'omit' })).then(({ body, isOk }) => {
       if (isOk) setProviders(body);
     });
   }, []);
   return (
-    <form method="post" action="api-auth/saml2/login/">
+    <form class="form" method="post" action="api-auth/saml2/login/">
       {providers.map(({ name, url }) => (
-        <button key={url} type="submit" class="secondary" name="idp" value={url}>
-          {t('Sign in with {provider}', { provider: name })}
+        <button key={url} type="submit" class="btn full" name="idp" value={url}>
+          {t('Continue with {provider}', { provider: name })}
         </button>
       ))}
     </form>
@@ -117,27 +136,30 @@ function IdentityProviders(): JSX.Element {
 }
 
 function Forgotten(): JSX.Element {
-  const [told, setTold] = useState('');
+  const [message, setMessage] = useState('');
   return (
     <>
       <h1>{t('Forgotten password')}</h1>
       <form
+        class="form"
         onSubmit={async (event) => {
           event.preventDefault();
           const email = String(new FormData(event.currentTarget).get('email'));
-          const answer = await answered(
+          const response = await responseOf(
             api.POST('/api-auth/password/forgot/', { body: { email }, credentials: 'omit' }),
           );
-          if (answer.status === 404) setTold(t('Passwords are not mailed here. Ask those who run this server.'));
-          else setTold(problemOf(answer.body) || fieldProblems(answer.body).email || '');
+          if (response.status === 404) setMessage(t('This server does not send passwords. Ask its operator.'));
+          else setMessage(problemOf(response.body) || fieldProblems(response.body).email || '');
         }}
       >
-        <label>
-          {t('Email')}
-          <input name="email" type="email" autoComplete="email" required />
+        <label class="field">
+          <span class="label">{t('Email')}</span>
+          <input class="input" name="email" type="email" autoComplete="email" required />
         </label>
-        <p role="status">{told}</p>
-        <button type="submit">{t('Send a link')}</button>
+        <p role="status">{message}</p>
+        <button type="submit" class="btn primary full">
+          {t('Send a link')}
+        </button>
       </form>
       <a href={hrefOf('/')}>{t('Back to sign in')}</a>
     </>
@@ -151,28 +173,33 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
     <>
       <h1>{t('New password')}</h1>
       <form
+        class="form"
         onSubmit={async (event) => {
           event.preventDefault();
           const password = String(new FormData(event.currentTarget).get('password'));
           const body = { secret, password };
-          const answer = await answered(api.POST('/api-auth/password/reset/', { body, credentials: 'omit' }));
-          if (answer.isOk) {
+          const response = await responseOf(api.POST('/api-auth/password/reset/', { body, credentials: 'omit' }));
+          if (response.isOk) {
             replace('/');
-            await enter(answer.body.token);
-          } else if (answer.status === 404) setProblem(t('This link does not work any more. Ask for another one.'));
-          else setProblem(fieldProblems(answer.body).password ?? problemOf(answer.body));
+            await enter(response.body.token);
+          } else if (response.status === 404) setProblem(t('This link has expired. Request another one.'));
+          else setProblem(fieldProblems(response.body).password ?? problemOf(response.body));
         }}
       >
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-        <label>
-          {t('New password')}
-          <input name="password" type="password" autoComplete="new-password" required />
+        {problem !== '' && (
+          <Callout tone="bad" isNew>
+            {problem}
+          </Callout>
+        )}
+        <label class="field">
+          <span class="label">{t('New password')}</span>
+          <input class="input" name="password" type="password" autoComplete="new-password" required />
         </label>
-        <button type="submit">{t('Set the password')}</button>
+        <button type="submit" class="btn primary full">
+          {t('Set the password')}
+        </button>
       </form>
-      <a href={hrefOf('/forgotten/')}>{t('Ask for another link')}</a>
+      <a href={hrefOf('/forgotten/')}>{t('Request another link')}</a>
     </>
   );
 }
@@ -187,13 +214,13 @@ export function SessionEnded(): JSX.Element | null {
     configuration.value?.methods.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
   return (
     <Dialog title={t('Your session has ended')}>
-      <p>{t('What you have typed is still here.')}</p>
+      <p>{t('Your input is kept.')}</p>
       {isByPassword && <PasswordForm username={textOf(me.value, 'username')} />}
       <button
         type="button"
-        class="secondary"
+        class="btn"
         onClick={() => {
-          notice.value = '';
+          clearToasts();
           void signOut();
         }}
       >

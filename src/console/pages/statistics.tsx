@@ -3,8 +3,13 @@ import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { useGet, useList } from '../api/reading.ts';
-import { Behind, Chart, daysAsked, Lengths, Ranges, span } from '../components/chart.tsx';
-import { ObjectLink, Part, Quota, State, Time } from '../components/shown.tsx';
+import { Card, Fact, Facts, Meter } from '../components/card.tsx';
+import { Behind, Chart, daysShown, Lengths, Ranges, span } from '../components/chart.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { WordBadge } from '../components/status.tsx';
+import { ObjectLink, Time } from '../components/values.tsx';
+import { quotaTitle } from '../format/text.ts';
+import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 import { EventCounts } from './events.tsx';
 
@@ -24,18 +29,17 @@ export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   const { from, to } = span();
   const key = textOf(quota, 'uuid');
   const params = { path: { key }, query: { start: from, end: to, points_count: 61 } };
-  const { value: answer } = useGet(() => api.GET('/api/quotas/{key}/history/', { params }), [key, from, to]);
-  const points = answer?.isOk ? answer.body : [];
+  const { value: response } = useGet(() => api.GET('/api/quotas/{key}/history/', { params }), [key, from, to]);
+  const points = response?.isOk ? response.body : [];
   const objects = points.map(({ object }) => (isItem(object) ? object : {}));
   return (
-    <Part title={t('Use over time')} isLoading={!answer}>
+    <Card title={t('Usage over time')} isLoading={!response}>
       <Ranges />
-      <ul class="quotas">
-        <Quota quota={{ ...quota, url: '' }} />
-      </ul>
+      <Meter quota={{ ...quota, url: '' }} />
       {points.length > 0 && (
         <Chart
-          title={titleOf(textOf(quota, 'name'))}
+          title={quotaTitle(textOf(quota, 'name'))}
+          isSize={isQuotaInMebibytes(textOf(quota, 'name'))}
           times={points.map(({ point }) => Number(point))}
           series={[
             { name: t('Usage'), values: objects.map((object) => numberOf(object, 'usage')) },
@@ -43,12 +47,12 @@ export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
           ]}
         />
       )}
-    </Part>
+    </Card>
   );
 }
 
 /** Cores, memory and storage over time: of everything, or of the customer or project with a uuid. */
-export function Timeline({
+export function UsageTimeline({
   aggregate,
   uuid,
 }: {
@@ -56,28 +60,29 @@ export function Timeline({
   readonly uuid?: string;
 }): JSX.Element {
   const { from, to } = span();
-  const days = daysAsked();
+  const days = daysShown();
   const interval = days > 200 ? 'week' : 'day';
   const query = { from, to, interval, aggregate, ...(uuid && { uuid }) };
-  const { value: answer } = useGet(
+  const { value: response } = useGet(
     () => api.GET('/api/stats/quota/timeline/', { params: { query } }),
     [from, to, aggregate, uuid ?? ''],
   );
-  const rows = answer?.isOk ? answer.body : [];
+  const rows = response?.isOk ? response.body : [];
   const known = ['vcpu', 'ram', 'storage'].filter((name) =>
     rows.some((row) => numberOf(row, `${name}_usage`) !== undefined),
   );
   return (
-    <Part
-      title={t('Cores, memory and storage')}
-      isLoading={!answer}
-      empty={answer && known.length === 0 ? t('Nothing was used in this time.') : undefined}
+    <Card
+      title={t('Usage over time')}
+      isLoading={!response}
+      empty={response && known.length === 0 ? t('No usage in this period.') : undefined}
     >
-      <div class="charts">
+      <div class="thirds">
         {known.map((name) => (
           <Chart
             key={name}
-            title={name === 'vcpu' ? titleOf(name) : t('{title}, MiB', { title: titleOf(name) })}
+            title={quotaTitle(name)}
+            isSize={isQuotaInMebibytes(name)}
             times={rows.map((row) => Number(row.from))}
             series={[
               { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
@@ -86,7 +91,7 @@ export function Timeline({
           />
         ))}
       </div>
-    </Part>
+    </Card>
   );
 }
 
@@ -94,11 +99,11 @@ export function Timeline({
 function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
   const { from, to } = span();
   const params = { query: { type, from, to, datapoints: 30 } };
-  const { value: answer } = useGet(() => api.GET('/api/stats/creation-time/', { params }), [type, from, to]);
-  const rows = answer?.isOk ? answer.body : [];
+  const { value: response } = useGet(() => api.GET('/api/stats/creation-time/', { params }), [type, from, to]);
+  const rows = response?.isOk ? response.body : [];
   const values = rows.map(({ value }) => value ?? 0);
   return (
-    <Part title={title} isLoading={!answer}>
+    <Card title={title} isLoading={!response}>
       {rows.length > 0 && (
         <Chart
           title={title}
@@ -108,27 +113,27 @@ function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly
           isCount
         />
       )}
-    </Part>
+    </Card>
   );
 }
 
 /** The sums of all quotas that the user sees. */
 function Sums(): JSX.Element {
-  const { value: answer } = useGet(() => api.GET('/api/stats/quota/'));
-  const sums = answer?.isOk ? answer.body : {};
+  const { value: response } = useGet(() => api.GET('/api/stats/quota/'));
+  const sums = response?.isOk ? response.body : {};
   const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
   return (
-    <Part
+    <Card
       title={t('Quotas')}
-      isLoading={!answer}
-      empty={answer && names.length === 0 ? t('Nothing was used in this time.') : undefined}
+      isLoading={!response}
+      empty={response && names.length === 0 ? t('No usage in this period.') : undefined}
     >
-      <ul class="quotas">
+      <div class="meters">
         {names.map((name) => (
-          <Quota key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
+          <Meter key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
         ))}
-      </ul>
-    </Part>
+      </div>
+    </Card>
   );
 }
 
@@ -142,14 +147,14 @@ function AlertsOverTime(): JSX.Element {
   const rows = alerts.map((alert) => ({
     start: at(textOf(alert, 'created')),
     end: at(textOf(alert, 'closed')),
-    token: { Error: '--bad', Warning: '--line1' }[textOf(alert, 'severity')] ?? '--line0',
+    token: { Error: '--bad-solid', Warning: '--warn-solid' }[textOf(alert, 'severity')] ?? '--series-1',
   }));
   return (
-    <Part
+    <Card
       title={t('Alerts over time')}
       problem={page?.problem}
       isLoading={!page}
-      empty={page?.count === 0 ? t('There was no alert in this time.') : undefined}
+      empty={page?.count === 0 ? t('No alerts in this period.') : undefined}
     >
       {alerts.length > 0 && (
         <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
@@ -163,7 +168,7 @@ function AlertsOverTime(): JSX.Element {
                   <ObjectLink item={alert} />
                 </td>
                 <td>
-                  <State value={textOf(alert, 'severity')} />
+                  <WordBadge word={textOf(alert, 'severity')} />
                 </td>
                 <td>
                   <Time value={textOf(alert, 'created')} />
@@ -174,7 +179,7 @@ function AlertsOverTime(): JSX.Element {
           </Behind>
         </Lengths>
       )}
-    </Part>
+    </Card>
   );
 }
 
@@ -182,18 +187,17 @@ export function StatisticsPage(): JSX.Element {
   const { from, to } = span();
   return (
     <>
-      <h1 tabIndex={-1}>{titleOf('statistics')}</h1>
-      <Ranges />
-      <div class="parts">
+      <PageHeader title={titleOf('statistics')} actions={<Ranges />} />
+      <div class="halves">
         <Made type="customer" title={t('New customers')} />
         <Made type="project" title={t('New projects')} />
         <Sums />
         <AlertsOverTime />
       </div>
-      <Timeline aggregate="customer" />
-      <Part title={t('Events')}>
+      <UsageTimeline aggregate="customer" />
+      <Card title={t('Events')}>
         <EventCounts from={from} to={to} />
-      </Part>
+      </Card>
     </>
   );
 }
@@ -210,7 +214,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
   return (
     <>
       {rows.length > 1 && (
-        <Part title={t('Availability by month')}>
+        <Card title={t('Availability by month')}>
           <Chart
             title={t('Availability, %')}
             times={rows.map((row) => Date.parse(row.period) / 1000)}
@@ -219,22 +223,21 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
               { name: t('Agreed'), values: agreed, isLimit: true },
             ]}
             // Close to all of the time the difference would not be seen from 0 on.
-            least={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
+            min={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
           />
-        </Part>
+        </Card>
       )}
       <MonitoringHistory scope={scope} />
       {items && items.count > 0 && (
-        <Part title={t('Monitoring')}>
-          <dl class="counters">
+        <Card title={t('Monitoring')}>
+          <Facts>
             {items.items.map((item) => (
-              <div key={textOf(item, 'name')}>
-                <dt>{titleOf(textOf(item, 'name'))}</dt>
-                <dd>{numberText(Number(item.value))}</dd>
-              </div>
+              <Fact key={textOf(item, 'name')} label={titleOf(textOf(item, 'name'))}>
+                {numberText(Number(item.value))}
+              </Fact>
             ))}
-          </dl>
-        </Part>
+          </Facts>
+        </Card>
       )}
     </>
   );
@@ -248,20 +251,20 @@ const watchedPoints = 85;
 function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
   const end = Math.ceil(Date.now() / 3_600_000) * 3600;
   const params = { query: { scope, start: end - watched, end, points_count: watchedPoints } };
-  const { value: answer } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
+  const { value: response } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
   return (
     <>
-      {(answer?.isOk ? answer.body : [])
+      {(response?.isOk ? response.body : [])
         .filter(({ history }) => history.some(({ value }) => value !== undefined))
         .map(({ history, name }) => (
-          <Part key={name} title={t('{name}, the last week', { name })}>
+          <Card key={name} title={t('{name}, the last week', { name })}>
             <Chart
               title={name}
               times={history.map(({ point }) => point)}
               series={[{ name, values: history.map(({ value }) => value) }]}
-              least={Math.min(0, ...history.map(({ value }) => value ?? 0))}
+              min={Math.min(0, ...history.map(({ value }) => value ?? 0))}
             />
-          </Part>
+          </Card>
         ))}
     </>
   );

@@ -5,9 +5,11 @@ import { api } from '../api/connection.ts';
 import { useGet, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
-import { Actions } from '../components/actions.tsx';
+import { RowActions } from '../components/actions.tsx';
+import { Card } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
-import { nameOf, ObjectLink, Part, roleIn, Time } from '../components/shown.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { Face, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 
 /** So many of each kind are shown; the rest is behind a link. */
@@ -20,11 +22,11 @@ export function TeamPage({
   readonly kind: 'customer' | 'project';
   readonly uuid: string;
 }): JSX.Element {
-  const { value: answer } = useGet(
+  const { value: response } = useGet(
     () => api.GET(`/api/${kind}s/{key}/` as const, { params: { path: { key: uuid } } }),
     [kind, uuid],
   );
-  const item = answer?.isOk ? answer.body : undefined;
+  const item = response?.isOk ? response.body : undefined;
   const given = { [kind]: textOf(item ?? {}, 'url') };
   const create = (list: string, button: string): JSX.Element | undefined => {
     const collection = collections.value.get(list);
@@ -35,26 +37,30 @@ export function TeamPage({
   };
   return (
     <>
-      <nav aria-label={t('Where this is')} class="trail">
-        <a href={hrefOf(`/${kind}s/`)}>{titleOf(`${kind}s`)}</a>
-        {item && <ObjectLink item={item} />}
-      </nav>
-      <header class="page">
-        <h1 tabIndex={-1}>{item ? t('Team of {name}', { name: nameOf(item) }) : t('Team')}</h1>
-      </header>
-      <div class="buttons start">
-        {create('user-invitations', t('Invite somebody'))}
-        {create(`${kind}-permissions`, t('Give a role'))}
+      <PageHeader
+        crumbs={[
+          [hrefOf(`/${kind}s/`), titleOf(`${kind}s`)],
+          ...(item ? [[hrefOfLink(textOf(item, 'url')), nameOf(item)] as const] : []),
+        ]}
+        title={item ? t('Team of {name}', { name: nameOf(item) }) : t('Team')}
+        actions={
+          <>
+            {create(`${kind}-permissions`, t('Assign role'))}
+            {create('user-invitations', t('Invite'))}
+          </>
+        }
+      />
+      <div class="stack">
+        {kind === 'customer' && (
+          <Roles title={titleOf('customer-permissions')} list="customer-permissions" query={`customer=${uuid}`} />
+        )}
+        <Roles title={titleOf('project-permissions')} list="project-permissions" query={`${kind}=${uuid}`} />
+        <Invitations query={`${kind}=${uuid}`} />
+        {kind === 'customer' && (
+          <Ended title={t('Past customer roles')} list="customer-permissions-log" query={`customer=${uuid}`} />
+        )}
+        <Ended title={t('Past project roles')} list="project-permissions-log" query={`${kind}=${uuid}`} />
       </div>
-      {kind === 'customer' && (
-        <Roles title={t('Roles in the customer')} list="customer-permissions" query={`customer=${uuid}`} />
-      )}
-      <Roles title={t('Roles in projects')} list="project-permissions" query={`${kind}=${uuid}`} />
-      <Invitations query={`${kind}=${uuid}`} />
-      {kind === 'customer' && (
-        <Ended title={t('Ended roles in the customer')} list="customer-permissions-log" query={`customer=${uuid}`} />
-      )}
-      <Ended title={t('Ended roles in projects')} list="project-permissions-log" query={`${kind}=${uuid}`} />
     </>
   );
 }
@@ -66,48 +72,56 @@ interface Listed {
 }
 
 /** Who holds a role, by name and place. */
-const Holder = ({ role }: { readonly role: Item }): JSX.Element => (
-  <span>
-    <a href={hrefOfLink(textOf(role, 'user'))}>{textOf(role, 'user_full_name') || textOf(role, 'user_username')}</a>{' '}
-    {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
-  </span>
-);
+const Holder = ({ role }: { readonly role: Item }): JSX.Element => {
+  const name = textOf(role, 'user_full_name') || textOf(role, 'user_username');
+  return (
+    <>
+      <Face name={name} />
+      <span class="words">
+        <a href={hrefOfLink(textOf(role, 'user'))}>{name}</a>
+        <span class="sub">
+          {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
+        </span>
+      </span>
+    </>
+  );
+};
 
 function Roles({ title, list, query }: Listed): JSX.Element {
   const { value: page } = usePage(`/api/${list}/?${query}&page_size=${size}`);
   const collection = collections.value.get(list);
   return (
-    <Part
+    <Card
       title={title}
       more={page && page.count > size ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
       problem={page?.problem}
       isLoading={page === undefined}
-      empty={page?.count === 0 ? t('Nobody has a role here yet.') : undefined}
+      empty={page?.count === 0 ? t('No roles yet.') : undefined}
+      isFlush
     >
-      <ul class="lines rows">
+      <ul class="lines">
         {page?.items.map((role) => (
           <li key={textOf(role, 'url')}>
             <Holder role={role} />
-            <span class="none">
+            <span class="end">
               {textOf(role, 'expiration_time') === ''
-                ? t('without an end')
+                ? t('does not expire')
                 : phrase('until {time}', { time: <Time value={textOf(role, 'expiration_time')} /> })}
+              {collection && (
+                <RowActions
+                  path={pathOf(textOf(role, 'url')).slice('/api'.length)}
+                  item={{ ...role, name: `${nameOf(role)}, ${t(textOf(role, 'role'))}` }}
+                  etag={null}
+                  collection={collection}
+                  titles={{ PATCH: t('Change expiry'), DELETE: t('Revoke role') }}
+                  reload={async () => undefined}
+                />
+              )}
             </span>
-            {collection && (
-              <Actions
-                path={pathOf(textOf(role, 'url')).slice('/api'.length)}
-                item={{ ...role, name: `${nameOf(role)}, ${t(textOf(role, 'role'))}` }}
-                etag={null}
-                collection={collection}
-                titles={{ PATCH: t('Change the end'), DELETE: t('End the role') }}
-                isRow
-                reload={async () => undefined}
-              />
-            )}
           </li>
         ))}
       </ul>
-    </Part>
+    </Card>
   );
 }
 
@@ -116,41 +130,45 @@ function Invitations({ query }: { readonly query: string }): JSX.Element {
   const { value: page } = usePage(`/api/${list}/?state=pending&${query}&page_size=${size}`);
   const collection = collections.value.get(list);
   return (
-    <Part
+    <Card
       title={t('Pending invitations')}
       more={page && page.count > 0 ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
       problem={page?.problem}
       isLoading={page === undefined}
-      empty={page?.count === 0 ? t('No invitation waits for an answer.') : undefined}
+      isFlush
+      empty={page?.count === 0 ? t('No pending invitations.') : undefined}
     >
-      <ul class="lines rows">
+      <ul class="lines">
         {page?.items.map((invitation) => (
           <li key={textOf(invitation, 'url')}>
-            <ObjectLink item={{ ...invitation, name: textOf(invitation, 'email') }} />
-            <span>
-              {roleIn(
-                textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'),
-                textOf(invitation, 'project_name') || textOf(invitation, 'customer_name'),
+            <span class="words">
+              <ObjectLink item={{ ...invitation, name: textOf(invitation, 'email') }} />
+              <span class="sub">
+                {roleIn(
+                  textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'),
+                  textOf(invitation, 'project_name') || textOf(invitation, 'customer_name'),
+                )}
+              </span>
+            </span>
+            <span class="end">
+              {phrase('until {time}', { time: <Time value={textOf(invitation, 'expires')} /> })}
+              {textOf(invitation, 'error_message') !== '' && (
+                <span class="bad-ink">{textOf(invitation, 'error_message')}</span>
+              )}
+              {collection && (
+                <RowActions
+                  path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
+                  item={invitation}
+                  etag={null}
+                  collection={{ ...collection, actions: ['send', 'cancel'] }}
+                  reload={async () => undefined}
+                />
               )}
             </span>
-            <span class="none">{phrase('until {time}', { time: <Time value={textOf(invitation, 'expires')} /> })}</span>
-            {textOf(invitation, 'error_message') !== '' && (
-              <span class="problem">{textOf(invitation, 'error_message')}</span>
-            )}
-            {collection && (
-              <Actions
-                path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
-                item={invitation}
-                etag={null}
-                collection={{ ...collection, actions: ['send', 'cancel'] }}
-                isRow
-                reload={async () => undefined}
-              />
-            )}
           </li>
         ))}
       </ul>
-    </Part>
+    </Card>
   );
 }
 
@@ -159,16 +177,17 @@ function Ended({ title, list, query }: Listed): JSX.Element | null {
   // Most people see nothing of the past.
   if (!page || (page.count === 0 && !page.problem)) return null;
   return (
-    <Part
+    <Card
       title={title}
       more={page.count > size ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
       problem={page.problem}
+      isFlush
     >
       <ul class="lines">
         {page.items.map((role) => (
           <li key={textOf(role, 'url')}>
             <Holder role={role} />
-            <span class="none">
+            <span class="end">
               {phrase('from {start} to {end}', {
                 start: <Time value={textOf(role, 'created')} />,
                 end: <Time value={textOf(role, 'expiration_time')} />,
@@ -177,6 +196,6 @@ function Ended({ title, list, query }: Listed): JSX.Element | null {
           </li>
         ))}
       </ul>
-    </Part>
+    </Card>
   );
 }

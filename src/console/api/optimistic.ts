@@ -1,10 +1,10 @@
 /**
- * What is shown of an object before the server has answered: where an answer is hardly ever a refusal and nothing hangs on
+ * What is shown of an object before the server has responseOf: where an response is hardly ever a refusal and nothing hangs on
  * it, people see at once what they did, and a refusal takes it back.
  */
 import { signal } from '@preact/signals';
 import { type Item, pathOf, textOf } from './api.ts';
-import type { Answer } from './connection.ts';
+import type { ApiResponse } from './connection.ts';
 
 /** What is expected of an object, in whatever was read up to a reading, by its number. */
 interface Expected {
@@ -21,18 +21,22 @@ let readings = 0;
 export const nextReading = (): number => ++readings;
 
 /** An object as it is expected to be, `reading` being the number of the reading that it is from. */
-export function asExpected<T extends Item>(item: T, reading: number): T {
+export function withExpected<T extends Item>(item: T, reading: number): T {
   const found = expected.value.get(pathOf(textOf(item, 'url')));
   return found && reading <= found.upTo ? { ...item, ...found.change } : item;
 }
 
 /** Does what is expected to change the object at a path, which every list shows until a later reading tells. */
-export async function expecting<T>(path: string, change: Item, act: () => Promise<Answer<T>>): Promise<Answer<T>> {
+export async function optimistically<T>(
+  path: string,
+  change: Item,
+  act: () => Promise<ApiResponse<T>>,
+): Promise<ApiResponse<T>> {
   expected.value = new Map(expected.value).set(path, { change, upTo: Infinity });
-  const answer = await act();
+  const response = await act();
   const after = new Map(expected.value);
-  if (answer.isOk) after.set(path, { change, upTo: readings });
+  if (response.isOk) after.set(path, { change, upTo: readings });
   else after.delete(path);
   expected.value = after;
-  return answer;
+  return response;
 }

@@ -23,9 +23,12 @@ interface Template {
 }
 
 /**
- * Makes what translates the server's texts, or answers undefined where one is not known; words in them are said by `say`.
+ * Makes what translates the server's texts, or responses undefined where one is not known; words in them are said by `say`.
  */
-export function tellerOf(words: Words, say: (text: string) => string): (text: string) => string | undefined {
+export function serverTextTranslator(
+  words: Words,
+  say: (text: string) => string,
+): (text: string) => string | undefined {
   // Those that say most come first: what is all value would match anything.
   const templates = Object.entries(words)
     .filter(([text]) => text.includes('{'))

@@ -8,14 +8,14 @@ import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.t
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
 import words from '../../src/console/i18n/et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
-import { serverWords, tellerOf } from '../../src/console/i18n/told.ts';
+import { serverTextTranslator, serverWords } from '../../src/console/i18n/server-texts.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: told, fixture } = suiteWithServer('what the server says, in the console', { seed: 'demo' });
 const estonian: Words = words;
 const inEstonian = lookupIn(estonian);
-const tell = tellerOf(serverWords, (text) => inEstonian(text) ?? text);
+const tell = serverTextTranslator(serverWords, (text) => inEstonian(text) ?? text);
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
 const unknown = (texts: Iterable<string>): string[] => [...new Set(texts)].filter((text) => tell(text) === undefined);

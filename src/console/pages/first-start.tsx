@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldProblems, isItem, textOf } from '../api/api.ts';
-import { answered, api } from '../api/connection.ts';
+import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { enter, me } from '../api/session.ts';
+import { Callout } from '../components/card.tsx';
 import { product } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { t } from '../i18n/words.ts';
@@ -15,39 +16,37 @@ const fields = (): readonly FormField[] => [
   plainField('password', t('Password'), 'secret'),
 ];
 
-export function First({ secret }: { readonly secret: string }): JSX.Element {
+export function FirstStart({ secret }: { readonly secret: string }): JSX.Element {
   const [hasEnded, setEnded] = useState(false);
   return (
     <>
       <h1>{t('Welcome to {product}', { product })}</h1>
       {hasEnded ? (
         <>
-          <p role="alert" class="problem">
-            {t('This link does not work any more. Sign in, or start the server again for another one.')}
-          </p>
+          <Callout tone="bad" isNew>
+            {t('This link has expired. Sign in, or restart the server to get another one.')}
+          </Callout>
           <a href={hrefOf('/')}>{t('Sign in')}</a>
         </>
       ) : (
         <>
-          <p>
-            {t('Choose your name and password. You will be the user {username}, who may do everything.', {
-              username: 'admin',
-            })}
+          <p class="muted">
+            {t('Choose your name and password. You sign in as {username}, with full access.', { username: 'admin' })}
           </p>
           <Form
             fields={fields()}
-            button={t('Begin')}
+            button={t('Get started')}
             send={async (given) => {
               const typed = isItem(given) ? given : {};
               const body = { secret, full_name: textOf(typed, 'full_name'), password: textOf(typed, 'password') };
-              const answer = await answered(api.POST('/api-auth/password/initial/', { body, credentials: 'omit' }));
-              if (answer.isOk) {
-                // Whoever was signed in here is not the one who goes on.
+              const response = await responseOf(api.POST('/api-auth/password/initial/', { body, credentials: 'omit' }));
+              if (response.isOk) {
+                // A user who was signed in here is replaced.
                 me.value = null;
                 replace('/');
-                await enter(answer.body.token);
-              } else if (fieldProblems(answer.body).secret) setEnded(true);
-              return answer;
+                await enter(response.body.token);
+              } else if (fieldProblems(response.body).secret) setEnded(true);
+              return response;
             }}
           />
         </>

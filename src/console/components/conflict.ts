@@ -1,30 +1,35 @@
 /** What two people change at the same time: nobody overwrites what they have not seen. */
 import { type Item, problemOf, request, textOf } from '../api/api.ts';
-import type { Answer } from '../api/connection.ts';
+import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, typedOf } from '../api/fields.ts';
 import { t, timeText } from '../i18n/words.ts';
 
 /** An object as whoever changes it has seen it. */
-export interface Seen {
+export interface Version {
   readonly item: Item;
   readonly etag: string | null;
 }
 
 /** An object as it is now; `before` where it cannot be read. */
-export async function seenNow(path: string, before: Seen): Promise<Seen> {
-  const answer = await request<Item>('GET', path);
+export async function currentVersion(path: string, before: Version): Promise<Version> {
+  const response = await request<Item>('GET', path);
   // A row has names of its own beside what is read.
-  return answer.isOk ? { item: { ...before.item, ...answer.body }, etag: answer.headers.get('ETag') } : before;
+  return response.isOk ? { item: { ...before.item, ...response.body }, etag: response.headers.get('ETag') } : before;
 }
 
 /** A refusal with what somebody else has changed since, in words. */
-export function refusedWith(answer: Answer<unknown>, fields: readonly FormField[], before: Item, now: Item) {
+export function conflictResponse(
+  response: ApiResponse<unknown>,
+  fields: readonly FormField[],
+  before: Item,
+  now: Item,
+) {
   const changes = fields
     .map((field) => [field.label, wordsOf(field, before), wordsOf(field, now)] as const)
     .filter(([, was, is]) => was !== is)
     .map(([label, was, is]) => t('{label} is now “{is}”, it was “{was}”.', { label, is, was }));
   const rest = t('What you have typed is still here: send it again to have it so.');
-  return { ...answer, body: { detail: [problemOf(answer.body), ...changes, rest].join(' ') } };
+  return { ...response, body: { detail: [problemOf(response.body), ...changes, rest].join(' ') } };
 }
 
 const longest = 80;

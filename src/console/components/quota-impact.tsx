@@ -4,9 +4,13 @@ import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
 import { collections } from '../api/session.ts';
-import { numberText, t, titleOf } from '../i18n/words.ts';
+import { parseSize } from '../format/size.ts';
+import { quotaAmountText, quotaTitle } from '../format/text.ts';
+import { t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
-import { nameOf } from './shown.tsx';
+import { Meter, shareOf } from './card.tsx';
+import { Icon } from './icons.tsx';
+import { nameOf } from './values.tsx';
 
 /** What is filled in so far, by field: links, and numbers as they were typed. */
 export type Filled = Readonly<Record<string, string>>;
@@ -36,6 +40,9 @@ const volumes = (count: number, size: number): Amounts => ({
   storage: size,
 });
 
+/** What a size field has, in MiB; 0 while that is no size. */
+const mib = (text: string | undefined): number => parseSize(text ?? '') ?? 0;
+
 const app: Amounts = { nc_app_count: 1, nc_resource_count: 1, group_count: 1, project_count: 1 };
 
 /** The amounts that a resource of a list takes, of those quotas that there are. */
@@ -46,13 +53,13 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
     const count = data_volume_size ? 2 : 1;
     return {
       ...machine(flavor),
-      ...volumes(count, Number(system_volume_size ?? 0) + Number(data_volume_size ?? 0)),
+      ...volumes(count, mib(system_volume_size) + mib(data_volume_size)),
       nc_resource_count: 1 + count,
       instances: 1,
     };
   },
-  'aws-volumes': ({ size }) => volumes(1, Number(size ?? 0)),
-  'openstack-volumes': ({ size }) => volumes(1, Number(size ?? 0)),
+  'aws-volumes': ({ size }) => volumes(1, mib(size)),
+  'openstack-volumes': ({ size }) => volumes(1, mib(size)),
   'openstack-tenants': () => ({ nc_private_cloud_count: 1, nc_resource_count: 1, tenant_count: 1 }),
   'gitlab-groups': () => ({ ...app, project_count: 0 }),
   'gitlab-projects': () => ({ ...app, group_count: 0 }),
@@ -61,14 +68,14 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
 };
 
 /** Everything that the link of a form leads to: whose quotas are taken of, and whose account it is. */
-interface Around {
+interface QuotaOwners {
   readonly owners: readonly Item[];
   readonly settingsUuid: string;
   readonly projectUuid: string;
 }
 
 /** Reads what is around the link that was chosen; empty until one is. */
-export function useAround(filled: Filled): Around {
+export function useQuotaOwners(filled: Filled): QuotaOwners {
   const link = useLinked(filled.service_project_link ?? '');
   const service = useLinked(textOf(link ?? {}, 'service'));
   const project = useLinked(textOf(link ?? {}, 'project'));
@@ -89,7 +96,7 @@ export function useAround(filled: Filled): Around {
 export function narrowed(
   field: FormField,
   filled: Filled,
-  { settingsUuid, projectUuid }: Pick<Around, 'settingsUuid' | 'projectUuid'>,
+  { settingsUuid, projectUuid }: Pick<QuotaOwners, 'settingsUuid' | 'projectUuid'>,
 ): FormField {
   if (field.members)
     return { ...field, members: field.members.map((one) => narrowed(one, filled, { settingsUuid, projectUuid })) };
@@ -112,63 +119,84 @@ export function narrowed(
   return { ...field, list: `${path}?${parameters}` };
 }
 
-/** The quotas that the resource takes of, with what they would be. */
-export function Takes({
+/** One limit that a form would use more of. */
+interface Impact {
+  readonly owner: Item;
+  readonly quota: Item;
+  readonly amount: number;
+  /** The share of the limit that is used afterwards; 0 without a limit. */
+  readonly share: number;
+}
+
+/** Quotas of which a form shows the tightest limit first. */
+const shownFirst = 5;
+
+/**
+ * The quotas that a new resource counts towards, with their usage after its creation. Of each quota only the owner with the
+ * tightest limit is shown; all are one click away.
+ */
+export function QuotaImpact({
   list,
   filled,
   around,
 }: {
   readonly list: string;
   readonly filled: Filled;
-  readonly around: Around;
+  readonly around: QuotaOwners;
 }): JSX.Element | null {
   const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
-  const taken = ownValue(amounts, list)?.(filled, size) ?? {};
-  const rows = around.owners.flatMap((owner) =>
+  const amountsByQuota = ownValue(amounts, list)?.(filled, size) ?? {};
+  const all = around.owners.flatMap((owner) =>
     itemsIn(owner.quotas)
-      .map((quota) => ({ owner, quota, amount: taken[textOf(quota, 'name')] ?? 0 }))
+      .map((quota): Impact => {
+        const amount = amountsByQuota[textOf(quota, 'name')] ?? 0;
+        const usage = Number(quota.usage) + amount;
+        return { owner, quota, amount, share: shareOf({ limit: quota.limit, usage }) ?? 0 };
+      })
       .filter(({ amount }) => amount > 0),
   );
-  if (rows.length === 0) return null;
+  if (all.length === 0) return null;
+  const limited = all.filter(({ quota }) => Number(quota.limit) >= 0).sort((a, b) => b.share - a.share);
+  const tightest = [...new Map([...limited].reverse().map((impact) => [textOf(impact.quota, 'name'), impact])).values()]
+    .sort((a, b) => b.share - a.share)
+    .slice(0, shownFirst);
+  const rest = all.filter((impact) => !tightest.includes(impact));
   return (
-    <section class="part takes" aria-label={t('What it takes')} aria-live="polite">
+    <section class="card" aria-label={t('Quota impact')} aria-live="polite">
       <header>
-        <h2>{t('What it takes')}</h2>
+        <h2>{t('Quota impact')}</h2>
       </header>
-      <ul class="quotas">
-        {rows.map(({ owner, quota, amount }) => (
-          <Taken key={textOf(quota, 'url')} owner={nameOf(owner)} quota={quota} amount={amount} />
-        ))}
-      </ul>
+      {tightest.length > 0 && <ImpactMeters impacts={tightest} />}
+      {rest.length > 0 && (
+        <details class="fold">
+          <summary>
+            <Icon name="next" /> {t('All {count} quotas', { count: all.length })}
+          </summary>
+          <ImpactMeters impacts={rest} />
+        </details>
+      )}
     </section>
   );
 }
 
-function Taken({
-  owner,
-  quota,
-  amount,
-}: {
-  readonly owner: string;
-  readonly quota: Item;
-  readonly amount: number;
-}): JSX.Element {
-  const limit = Number(quota.limit);
-  const after = Number(quota.usage) + amount;
-  const title = `${owner}: ${titleOf(textOf(quota, 'name'))}`;
-  const words =
-    limit < 0
-      ? t('{usage} + {amount}', { usage: Number(quota.usage), amount })
-      : t('{usage} + {amount} of {limit}', { usage: Number(quota.usage), amount, limit });
-  const isTooMuch = limit >= 0 && after > limit;
-  return (
-    <li class={isTooMuch ? 'problem' : ''}>
-      <span>{title}</span>
-      <span>{words}</span>
-      {limit >= 0 && (
-        <progress aria-label={`${title}: ${words}`} max={1} value={limit === 0 ? 1 : Math.min(1, after / limit)} />
-      )}
-      {isTooMuch && <span>{t('That is {amount} too much.', { amount: numberText(after - limit) })}</span>}
-    </li>
-  );
-}
+const ImpactMeters = ({ impacts }: { readonly impacts: readonly Impact[] }): JSX.Element => (
+  <div class="in stack">
+    {impacts.map(({ amount, owner, quota }) => {
+      const excess = Number(quota.limit) >= 0 ? Number(quota.usage) + amount - Number(quota.limit) : 0;
+      const name = textOf(quota, 'name');
+      return (
+        <Meter
+          key={textOf(quota, 'url')}
+          quota={{ ...quota, url: '' }}
+          title={quotaTitle(name)}
+          added={amount}
+          sub={
+            excess > 0
+              ? t('{owner}: {amount} over the limit', { owner: nameOf(owner), amount: quotaAmountText(name, excess) })
+              : nameOf(owner)
+          }
+        />
+      );
+    })}
+  </div>
+);

@@ -1,0 +1,46 @@
+/** The pages of objects that were opened last in this tab, for the command palette. */
+import { signal } from '@preact/signals';
+import { isItem, textOf } from '../item.ts';
+import { storageKeyOf, token } from './connection.ts';
+
+interface Recent {
+  /** Of the console. */
+  readonly path: string;
+  readonly title: string;
+  /** What it is, such as the type of a resource. */
+  readonly kind: string;
+  readonly icon: string;
+}
+
+const storageKey = storageKeyOf('recents');
+const maxRecents = 8;
+
+function readRecents(): readonly Recent[] {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? '[]');
+    return (Array.isArray(stored) ? stored : [])
+      .filter(isItem)
+      .map((one) => ({
+        path: textOf(one, 'path'),
+        title: textOf(one, 'title'),
+        kind: textOf(one, 'kind'),
+        icon: textOf(one, 'icon'),
+      }));
+  } catch {
+    return [];
+  }
+}
+
+export const recents = signal<readonly Recent[]>(readRecents());
+
+/** Notes that the page of an object was opened. */
+export function noteRecent(recent: Recent): void {
+  recents.value = [recent, ...recents.value.filter(({ path }) => path !== recent.path)].slice(0, maxRecents);
+  sessionStorage.setItem(storageKey, JSON.stringify(recents.value));
+}
+
+token.subscribe((value) => {
+  if (value !== null) return;
+  recents.value = [];
+  sessionStorage.removeItem(storageKey);
+});

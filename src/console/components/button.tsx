@@ -1,0 +1,56 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { Icon } from './icons.tsx';
+
+/** A button. With a `reason` it stays focusable, says why it cannot be used, and does nothing. */
+export function Button({
+  icon,
+  kind,
+  small = false,
+  label,
+  reason,
+  isBusy = false,
+  opensDialog = false,
+  onClick,
+  children,
+}: {
+  readonly icon?: string | undefined;
+  /** The default is a bordered button. A page has one primary button. */
+  readonly kind?: 'primary' | 'quiet' | 'danger' | undefined;
+  readonly small?: boolean;
+  /** Names a button without text, or says what a text alone does not. */
+  readonly label?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly isBusy?: boolean;
+  readonly opensDialog?: boolean;
+  readonly onClick: () => void;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const id = useId();
+  const style = ['btn', kind, small && 'sm', children === undefined && 'icon-only'].filter(Boolean).join(' ');
+  return (
+    <>
+      <button
+        type="button"
+        class={style}
+        aria-label={label}
+        title={reason ?? (children === undefined ? label : undefined)}
+        aria-busy={isBusy || undefined}
+        aria-disabled={reason !== undefined || isBusy || undefined}
+        aria-describedby={reason === undefined ? undefined : id}
+        aria-haspopup={opensDialog ? 'dialog' : undefined}
+        onClick={() => {
+          if (reason === undefined && !isBusy) onClick();
+        }}
+      >
+        {icon && <Icon name={icon} />}
+        {children}
+      </button>
+      {reason !== undefined && (
+        <span id={id} hidden>
+          {reason}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,321 @@
+/** Cards and what stands in them: facts, meters, tiles, callouts, and what is shown while there is nothing. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { hrefOfLink } from '../api/route.ts';
+import { exactSizeText, quotaText, quotaTitle } from '../format/text.ts';
+import { isQuotaInMebibytes } from '../i18n/labels.ts';
+import { numberText, t, titleOf } from '../i18n/words.ts';
+import { type Item, textOf } from '../item.ts';
+import { Icon } from './icons.tsx';
+import { Value } from './values.tsx';
+
+/** A part of a page. A text child is padded; tables and lists (`isFlush`) reach the borders. */
+export function Card({
+  title,
+  count,
+  note,
+  more,
+  actions,
+  problem,
+  isLoading = false,
+  empty,
+  isFlush = false,
+  footer,
+  class: style = '',
+  children,
+}: {
+  readonly title: string;
+  readonly count?: number | undefined;
+  /** A short text beside the title, such as a period. */
+  readonly note?: ComponentChildren;
+  /** The address of everything that the card shows a part of, with the words of the link; default: "Show all". */
+  readonly more?: string | readonly [href: string, words: string] | undefined;
+  readonly actions?: ComponentChildren;
+  readonly problem?: string | undefined;
+  readonly isLoading?: boolean;
+  readonly empty?: ComponentChildren;
+  readonly isFlush?: boolean;
+  readonly footer?: ComponentChildren;
+  readonly class?: string;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const [href, words] = more === undefined || typeof more === 'string' ? [more, t('Show all')] : more;
+  const isEmpty = empty !== undefined && empty !== '' && empty !== false;
+  return (
+    <section class={`card ${style}`} aria-label={title} aria-busy={isLoading || undefined}>
+      <header>
+        <h2>{title}</h2>
+        {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
+        {note !== undefined && <span class="note">{note}</span>}
+        {(href !== undefined || actions) && (
+          <span class="more row">
+            {href !== undefined && <a href={href}>{words}</a>}
+            {actions}
+          </span>
+        )}
+      </header>
+      {problem ? (
+        <p class="in bad-ink">{problem}</p>
+      ) : isEmpty ? (
+        typeof empty === 'string' ? (
+          <p class="in note">{empty}</p>
+        ) : (
+          empty
+        )
+      ) : isLoading && !hasContent(children) ? (
+        <Skeleton />
+      ) : isFlush ? (
+        children
+      ) : (
+        <div class="in">{children}</div>
+      )}
+      {footer && <footer>{footer}</footer>}
+    </section>
+  );
+}
+
+const hasContent = (children: ComponentChildren): boolean =>
+  Array.isArray(children)
+    ? children.some(hasContent)
+    : children !== null && children !== undefined && children !== false;
+
+/** Grey lines in the shape of text, after 300 ms: what comes sooner needs no placeholder. */
+export function Skeleton({ lines = 3 }: { readonly lines?: number }): JSX.Element {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="in stack" aria-busy="true">
+      <span class="unseen">{t('Loading…')}</span>
+      {Array.from({ length: lines }, (_, at) => (
+        <span key={at} aria-hidden="true" class={`bone${isShown ? '' : ' hollow'}${['', ' half', ' short'][at % 3]}`} />
+      ))}
+    </div>
+  );
+}
+
+/** A whole page, or a card without a title, that is being read. */
+export const Loading = (): JSX.Element => (
+  <div class="card">
+    <Skeleton lines={4} />
+  </div>
+);
+
+/** What a list or page without content says: what this is, and the first action. */
+export function Empty({
+  icon,
+  title,
+  small = false,
+  children,
+  actions,
+}: {
+  readonly icon?: string;
+  readonly title: ComponentChildren;
+  readonly small?: boolean;
+  readonly children?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={small ? 'empty small' : 'empty'}>
+      {icon && (
+        <span class="kind">
+          <Icon name={icon} />
+        </span>
+      )}
+      {typeof title === 'string' ? <b>{title}</b> : title}
+      {children && <p>{children}</p>}
+      {actions}
+    </div>
+  );
+}
+
+/** A problem on this page, or something to know, with a button that resolves it. `isNew` announces it. */
+export function Callout({
+  tone = 'busy',
+  title,
+  isNew = false,
+  action,
+  children,
+}: {
+  readonly tone?: 'good' | 'warn' | 'bad' | 'busy';
+  readonly title?: ComponentChildren;
+  readonly isNew?: boolean;
+  readonly action?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`callout ${tone}`} role={isNew ? 'alert' : undefined}>
+      <Icon name={tone === 'busy' ? 'info' : tone} />
+      <div class="words">
+        {title !== undefined && <b>{title}</b>}
+        {children}
+      </div>
+      {action}
+    </div>
+  );
+}
+
+/** Labels with values. A fact without a value is left out. */
+export function Facts({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return <dl class="facts">{children}</dl>;
+}
+
+export function Fact({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}): JSX.Element | null {
+  if (children === null || children === undefined || children === '' || children === false) return null;
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** Fields of an object as facts, by their names; empty ones are left out. */
+export function FieldFacts({ item, names }: { readonly item: Item; readonly names: readonly string[] }): JSX.Element {
+  return (
+    <Facts>
+      {names
+        .filter((name) => !isEmptyValue(item[name]))
+        .map((name) => (
+          <Fact key={name} label={titleOf(name)}>
+            <Value name={name} value={item[name]} item={item} />
+          </Fact>
+        ))}
+    </Facts>
+  );
+}
+
+export const isEmptyValue = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (typeof value === 'object' && Object.keys(value as object).length === 0);
+
+/** A count that leads to what is counted. */
+export function Tile({
+  label,
+  icon,
+  value,
+  unit,
+  sub,
+  href,
+  children,
+}: {
+  readonly label: string;
+  readonly icon?: string;
+  readonly value: ComponentChildren;
+  readonly unit?: ComponentChildren;
+  readonly sub?: ComponentChildren;
+  readonly href?: string | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const content = (
+    <>
+      <span class="label">
+        {icon && <Icon name={icon} size="sm" />}
+        {label}
+      </span>
+      <span class="value">
+        {value} {unit !== undefined && <small>{unit}</small>}
+      </span>
+      {sub !== undefined && <span class="sub">{sub}</span>}
+      {children}
+    </>
+  );
+  return href === undefined ? (
+    <div class="tile">{content}</div>
+  ) : (
+    <a class="tile" href={href}>
+      {content}
+    </a>
+  );
+}
+
+/** The share of a limit that is used, from 0; undefined where there is no limit. */
+export function shareOf(quota: Item): number | undefined {
+  const { limit, usage } = quota;
+  if (typeof limit !== 'number' || typeof usage !== 'number' || limit < 0) return undefined;
+  return limit === 0 ? (usage > 0 ? 1 : 0) : usage / limit;
+}
+
+/** Shares of a limit from which a meter warns, and from which it is full. */
+export const nearLimit = 0.8;
+const full = 1;
+
+/** A bar: the share that is used, and behind it what a form would add. Decorative: the numbers stand beside it. */
+function Bar({ share, added = 0 }: { readonly share: number; readonly added?: number }): JSX.Element {
+  const used = Math.min(1, Math.max(0, share)) * 100;
+  const more = Math.min(1, Math.max(0, share + added)) * 100 - used;
+  return (
+    <svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class={added > 0 ? 'was' : undefined} x="0" y="0" width={used} height="6" />
+      {more > 0 && <rect x={used} y="0" width={more} height="6" />}
+    </svg>
+  );
+}
+
+/** The usage of a quota against its limit; with `added`, what a form would add to it. */
+export function Meter({
+  quota,
+  title = quotaTitle(textOf(quota, 'name')),
+  added = 0,
+  href = textOf(quota, 'url') === '' ? undefined : hrefOfLink(textOf(quota, 'url')),
+  sub,
+}: {
+  readonly quota: Item;
+  readonly title?: string;
+  readonly added?: number;
+  readonly href?: string | undefined;
+  readonly sub?: ComponentChildren;
+}): JSX.Element {
+  const name = textOf(quota, 'name');
+  const limit = Number(quota.limit ?? -1);
+  const usage = Number(quota.usage ?? 0);
+  const after = usage + added;
+  const share = shareOf({ limit, usage: after });
+  const tone = share === undefined || share < nearLimit ? '' : after > limit || share >= full ? 'bad' : 'warn';
+  const { left, limit: limitText, used } = quotaText(name, after, limit);
+  const exact = isQuotaInMebibytes(name) ? exactSizeText(after) : undefined;
+  const content = (
+    <>
+      <span class="line">
+        <span>{title}</span>
+        <span class="value" title={exact}>
+          <b>{used}</b> {limit < 0 ? `· ${limitText}` : limitText}
+        </span>
+      </span>
+      {share === undefined ? (
+        <span class="open" aria-hidden="true" />
+      ) : (
+        <Bar share={limit === 0 ? share : usage / limit} added={limit > 0 ? added / limit : 0} />
+      )}
+      {(sub !== undefined || tone !== '') && <span class="sub">{sub ?? left}</span>}
+    </>
+  );
+  return href === undefined ? (
+    <div class={`meter ${tone}`}>{content}</div>
+  ) : (
+    <a class={`meter ${tone}`} href={href}>
+      {content}
+    </a>
+  );
+}
+
+/** Several quotas as a grid of meters. */
+export const Meters = ({ quotas }: { readonly quotas: readonly Item[] }): JSX.Element => (
+  <div class="meters">
+    {quotas.map((quota) => (
+      <Meter key={textOf(quota, 'url') || textOf(quota, 'name')} quota={quota} />
+    ))}
+  </div>
+);

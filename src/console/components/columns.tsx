@@ -1,0 +1,143 @@
+/** The columns of a list that has no page of its own: its name, its status, and what else tells its objects apart. */
+import type { ComponentChildren } from 'preact';
+import { columnsOf, listOf } from '../api/columns.ts';
+import { hrefOfLink } from '../api/route.ts';
+import { iconOfList, kindOfType } from '../format/kinds.ts';
+import { sizeText } from '../format/text.ts';
+import { fieldLabel } from '../i18n/labels.ts';
+import { numberText, t, titleOf } from '../i18n/words.ts';
+import { type Item, textOf } from '../item.ts';
+import { StatusText } from './status.tsx';
+import { type Column, NameCell } from './table.tsx';
+import { isInstant, isObjectLink, isSentence, nameOf, ServerText, Time, Value } from './values.tsx';
+
+/** The first column of any list. */
+const nameColumn = (name: string, title: string, sort: string | undefined, isOfKind: boolean): Column => ({
+  key: 'name',
+  title,
+  sort,
+  class: 'name',
+  cell: (item) => {
+    const url = textOf(item, 'url');
+    const text = textOf(item, name);
+    return (
+      <NameCell
+        icon={iconOf(item)}
+        href={isObjectLink(url) ? hrefOfLink(url) : undefined}
+        name={isInstant(text) ? <Time value={text} exact /> : (name === 'message' ? '' : text) || nameOf(item)}
+        sub={subOf(item, isOfKind)}
+      />
+    );
+  },
+});
+
+const iconOf = (item: Item): string | undefined => {
+  const type = textOf(item, 'resource_type');
+  return type === '' ? iconOfList(listOf(item)) : kindOfType(type).icon;
+};
+
+/** What stands below a name: the type, or what the object belongs to. */
+function subOf(item: Item, isOfKind: boolean): ComponentChildren {
+  const type = textOf(item, 'resource_type');
+  if (type !== '' && !isOfKind) return t(kindOfType(type).word);
+  if (listOf(item) === 'service-settings') return textOf(item, 'type');
+  if (type === '' && textOf(item, 'full_name') !== '') return textOf(item, 'username');
+  return textOf(item, 'project_name') === '' && type === '' ? textOf(item, 'customer_name') : '';
+}
+
+/** The size of a machine or volume in one column. */
+const sizeColumn = (): Column => ({
+  key: 'size',
+  title: t('Size'),
+  class: 'nowrap',
+  cell: (item) => {
+    const [cores, ram, size, disk] = ['cores', 'ram', 'size', 'disk'].map((name) => Number(item[name] ?? 0));
+    if (cores) return t('{cores} vCPU · {memory}', { cores: numberText(cores), memory: sizeText(ram ?? 0) });
+    const volume = size || disk;
+    return volume ? sizeText(volume) : '–';
+  },
+});
+
+/** The status of an object with what went wrong below. */
+export const statusColumn = (sort?: string): Column => ({
+  key: 'state',
+  title: titleOf('state'),
+  sort,
+  class: 'state',
+  cell: (item) => (
+    <>
+      <StatusText item={item} />
+      {textOf(item, 'error_message') !== '' && (
+        <small class="cut gone">
+          <ServerText text={textOf(item, 'error_message')} />
+        </small>
+      )}
+    </>
+  ),
+});
+
+/** The project with its customer below. */
+const projectColumn = (): Column => ({
+  key: 'project',
+  title: titleOf('project'),
+  class: 'cut',
+  cell: (item) => (
+    <>
+      <Value name="project" value={item.project} item={item} />
+      <small class="cut gone">{textOf(item, 'customer_name')}</small>
+    </>
+  ),
+});
+
+export const timeColumn = (name: string, sort?: string): Column => ({
+  key: name,
+  title: titleOf(name),
+  sort,
+  class: 'muted gone when-wide',
+  cell: (item) => (textOf(item, name) === '' ? '–' : <Time value={textOf(item, name)} />),
+});
+
+/** A field of the API as a column, by its format. */
+export function fieldColumn(name: string, sort?: string): Column {
+  const format = fieldLabel(name)?.format ?? '';
+  const isNumber = ['count', 'MiB', 'percent', 'as quota'].includes(format);
+  if (format === 'time') return timeColumn(name, sort);
+  return {
+    key: name,
+    title: titleOf(name),
+    sort,
+    class: isNumber
+      ? 'num'
+      : format === 'state' || format === 'level'
+        ? 'state'
+        : isSentence(name)
+          ? 'cut'
+          : 'cut short',
+    cell: (item) => <Value name={name} value={item[name]} item={item} />,
+  };
+}
+
+/** The columns of a list by what its objects have. */
+export function genericColumns(
+  items: readonly Item[],
+  orderings: readonly string[],
+  isOfKind: boolean,
+): readonly Column[] {
+  const sortOf = (name: string): string | undefined => (orderings.includes(name) ? name : undefined);
+  const isResource = items.some((item) => textOf(item, 'resource_type') !== '' && 'runtime_state' in item);
+  if (isResource)
+    return [
+      nameColumn('name', titleOf('name'), sortOf('name'), isOfKind),
+      statusColumn(sortOf('state')),
+      ...(items.some((item) => item.cores || item.size || item.disk) ? [sizeColumn()] : []),
+      projectColumn(),
+      timeColumn('created', sortOf('created')),
+    ];
+  const [first = 'name', ...rest] = columnsOf(items, isOfKind);
+  return [
+    nameColumn(first, titleOf(first), sortOf(first), isOfKind),
+    ...rest
+      .filter((name) => name !== 'runtime_state' && !(name === 'error_message' && rest.includes('state')))
+      .map((name) => (name === 'state' ? statusColumn(sortOf(name)) : fieldColumn(name, sortOf(name)))),
+  ];
+}

@@ -1,0 +1,76 @@
+/** The details of a row while its list stays visible. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../i18n/words.ts';
+import { giveBack } from './focus.ts';
+import { Icon } from './icons.tsx';
+
+const isOverlay = (): boolean => matchMedia('(max-width: 76rem)').matches;
+
+const focusable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+
+/**
+ * A drawer beside a list, inside `.with-drawer`; on narrow screens it lies over the page and keeps the focus. Escape closes it,
+ * and the arrow keys show the next or previous row where `onMove` is given. Put its state into the address.
+ */
+export function Drawer({
+  title,
+  onClose,
+  onMove,
+  footer,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly onMove?: ((steps: 1 | -1) => void) | undefined;
+  readonly footer?: ComponentChildren;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.focus();
+    return () => giveBack(before);
+  }, []);
+  return (
+    <div
+      ref={element}
+      class="card drawer"
+      role="dialog"
+      aria-label={title}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        const isInField = event.target instanceof HTMLElement && event.target.matches('input, select, textarea');
+        if (event.key === 'Escape') onClose();
+        else if (event.key === 'ArrowDown' && onMove && !isInField) onMove(1);
+        else if (event.key === 'ArrowUp' && onMove && !isInField) onMove(-1);
+        else if (event.key === 'Tab' && isOverlay()) keepInside(element.current, event);
+        else return;
+        if (event.key !== 'Tab') event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <header>
+        <h2>{title}</h2>
+        <span class="more">
+          <button type="button" class="btn quiet sm icon-only" aria-label={t('Close')} onClick={onClose}>
+            <Icon name="dismiss" />
+          </button>
+        </span>
+      </header>
+      {children}
+      {footer && <footer>{footer}</footer>}
+    </div>
+  );
+}
+
+/** Moves the focus from the last element to the first one, and back. */
+function keepInside(element: HTMLElement | null, event: KeyboardEvent): void {
+  const all = [...(element?.querySelectorAll<HTMLElement>(focusable) ?? [])].filter((each) => each.checkVisibility());
+  const [first, last] = [all[0], all.at(-1)];
+  const isAtStart = document.activeElement === first || document.activeElement === element;
+  if (event.shiftKey ? isAtStart : document.activeElement === last) {
+    event.preventDefault();
+    (event.shiftKey ? last : first)?.focus();
+  }
+}

@@ -1,0 +1,418 @@
+/** The filters of a list, on one line: a search field, a chip for each filter, and the rest under "More filters". */
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { api, responseOf } from '../api/connection.ts';
+import type { Filter } from '../api/document.ts';
+import { useLinked, usePage, useReading } from '../api/reading.ts';
+import { go, place, replace } from '../api/route.ts';
+import { chooseScope, scope } from '../api/scope.ts';
+import { collections } from '../api/session.ts';
+import { choiceText } from '../format/choices.ts';
+import { kindOfType } from '../format/kinds.ts';
+import { statusOfWord } from '../format/status.ts';
+import { shortId } from '../format/text.ts';
+import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
+import { type Item, pathOf, textOf } from '../item.ts';
+import { ownValue } from '../own.ts';
+import { Chooser, useSearch } from './chooser.tsx';
+import { Icon } from './icons.tsx';
+import { Menu, MenuItems } from './menu.tsx';
+import { Popover } from './popover.tsx';
+import { nameOf } from './values.tsx';
+
+/** Filters that people search by; the first that a list has is its search field. */
+const searchNames = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
+
+/** Filters with a chip of their own, the most wanted first; a list shows the first few that it has. */
+const facetNames = [
+  'state',
+  'status',
+  'severity',
+  'type',
+  'resource_type',
+  'role',
+  'customer_uuid',
+  'customer',
+  'project_uuid',
+  'project',
+  'event_type',
+  'level',
+  'is_active',
+  'opened',
+  'acknowledged',
+  'outbox',
+  'shared',
+  'tag',
+  'user',
+  'runtime_state',
+];
+
+const maxFacets = 4;
+
+/** The list whose objects a filter takes the uuid of. */
+const objectLists: Readonly<Record<string, string>> = {
+  customer: 'customers',
+  customer_uuid: 'customers',
+  project: 'projects',
+  project_uuid: 'projects',
+  user: 'users',
+  user_uuid: 'users',
+  service_settings_uuid: 'service-settings',
+  settings_uuid: 'service-settings',
+  tenant_uuid: 'openstack-tenants',
+};
+
+/** Values of filters that the document does not list. */
+const knownChoices: Readonly<Record<string, readonly string[]>> = {
+  state: ['OK', 'Erred', 'Creating', 'Updating', 'Deleting'],
+  category: ['vms', 'storages', 'private_clouds', 'apps'],
+  severity: ['Error', 'Warning', 'Info', 'Debug'],
+};
+
+/** Filters that programs use: the console shows them only where an address sets them. */
+const isTechnical = ({ isLink, name }: Filter): boolean =>
+  (isLink && ownValue(objectLists, name) === undefined) ||
+  (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$/.test(name) &&
+    ownValue(objectLists, name) === undefined);
+
+/** Filters that say the same as another one. */
+const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
+  filters.some(
+    (other) => other.name === `${name}_uuid` || (name === 'settings_uuid' && other.name === 'service_settings_uuid'),
+  ) ||
+  (/^(customer|project)_name$/.test(name) && filters.length > 0);
+
+/** Goes to the list with another value of a parameter; an empty value removes it. */
+function withParameter(name: string, value: string): URLSearchParams {
+  const parameters = new URLSearchParams(place.value.query);
+  parameters.delete('page');
+  if (value === '') parameters.delete(name);
+  else parameters.set(name, value);
+  return parameters;
+}
+
+export function Filters({
+  path,
+  filters,
+  hidden = [],
+  facets = facetNames,
+  count,
+  total,
+  scopeIsUsed = false,
+}: {
+  readonly path: string;
+  readonly filters: readonly Filter[];
+  /** Names of filters that the page offers by other means, such as tabs. */
+  readonly hidden?: readonly string[];
+  /** Names of the filters with chips of their own, where the page wants other ones. */
+  readonly facets?: readonly string[];
+  /** How many objects match, and how many there are without filters. */
+  readonly count?: number | undefined;
+  readonly total?: number | undefined;
+  /** Whether the list is narrowed to the customer or project of the sidebar. */
+  readonly scopeIsUsed?: boolean;
+}): JSX.Element | null {
+  const { query } = place.value;
+  const [added, setAdded] = useState<string>();
+  const search = searchNames.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
+  const others = filters.filter(
+    (filter) =>
+      filter !== search &&
+      !hidden.includes(filter.name) &&
+      (query.has(filter.name) || (!isTechnical(filter) && !hasTwin(filter, filters))),
+  );
+  const set = others.filter(({ name }) => query.has(name));
+  const unset = others.filter(({ name }) => !query.has(name));
+  const offered = facets.flatMap((name) => unset.filter((filter) => filter.name === name)).slice(0, maxFacets);
+  const chips = [
+    ...offered,
+    ...unset.filter(({ name }) => name === added && !offered.some((one) => one.name === name)),
+  ];
+  const rest = unset.filter((filter) => !chips.includes(filter));
+  if (filters.length === 0) return null;
+  return (
+    <search class="filters">
+      {search && <SearchField key={path} path={path} filter={search} />}
+      {scopeIsUsed && <ScopeChip />}
+      {set.map((filter) => (
+        <SetChip key={filter.name} path={path} filter={filter} value={query.get(filter.name) ?? ''} />
+      ))}
+      {chips.map((filter) => (
+        <FacetChip key={filter.name} path={path} filter={filter} isOpen={filter.name === added} />
+      ))}
+      {rest.length > 0 && (
+        <Menu
+          class="chip"
+          align="start"
+          items={rest.map(({ name }) => ({ title: titleOf(name), onSelect: () => setAdded(name) }))}
+        >
+          <Icon name="filter" size="sm" />
+          {t('More filters')}
+        </Menu>
+      )}
+      {count !== undefined && total !== undefined && total !== count && (
+        <span class="found" role="status">
+          {t('{count} of {total}', { count: numberText(count), total: numberText(total) })}
+        </span>
+      )}
+    </search>
+  );
+}
+
+/** Searches while the user types, after a pause; Enter searches at once. */
+function SearchField({ path, filter }: { readonly path: string; readonly filter: Filter }): JSX.Element {
+  const { name } = filter;
+  const present = place.value.query.get(name) ?? '';
+  const [text, setText] = useState(present);
+  const sent = useRef(present);
+  useEffect(() => {
+    // The address has changed by other means, such as the way back.
+    if (present !== sent.current) setText(present);
+    sent.current = present;
+  }, [present]);
+  const run = (wanted: string): void => {
+    if (wanted === sent.current) return;
+    const isFirst = sent.current === '';
+    sent.current = wanted;
+    const parameters = withParameter(name, wanted);
+    // One entry of the history for a search, whatever is typed on the way.
+    if (isFirst || wanted === '') go(path, parameters);
+    else replace(path, parameters);
+  };
+  useEffect(() => {
+    const timer = setTimeout(() => run(text.trim()), 300);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const label =
+    name === 'search' ? t('Search the texts') : t('Search by {field}', { field: titleOf(name).toLowerCase() });
+  return (
+    <div class="search">
+      <Icon name="search" />
+      <input
+        class="input"
+        type="search"
+        name={name}
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') run(text.trim());
+        }}
+      />
+    </div>
+  );
+}
+
+/** The customer or project of the sidebar, which can be removed. */
+function ScopeChip(): JSX.Element | null {
+  const { customer, project } = scope.value;
+  const chosen = project ?? customer;
+  if (!chosen) return null;
+  return (
+    <RemovableChip
+      label={project ? titleOf('project') : titleOf('customer')}
+      value={chosen.name}
+      onRemove={() => chooseScope(project && customer ? { customer } : {})}
+    />
+  );
+}
+
+const RemovableChip = ({
+  label,
+  value,
+  onRemove,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onRemove: () => void;
+}): JSX.Element => (
+  <button
+    type="button"
+    class="chip set"
+    aria-label={t('{label}: {value}, remove', { label, value })}
+    onClick={onRemove}
+  >
+    {label}: <b>{value}</b>
+    <Icon name="dismiss" size="sm" />
+  </button>
+);
+
+function SetChip({
+  path,
+  filter,
+  value,
+}: {
+  readonly path: string;
+  readonly filter: Filter;
+  readonly value: string;
+}): JSX.Element {
+  const list = ownValue(objectLists, filter.name);
+  const isLink = /^https?:/.test(value);
+  const object = useLinked(isLink ? value : list && value !== '' ? `/api/${list}/${value}/` : '');
+  const text = object ? nameOf(object) : isLink ? shortId(pathOf(value).split('/')[3] ?? '') : valueText(filter, value);
+  return (
+    <RemovableChip
+      label={titleOf(filter.name)}
+      value={text}
+      onRemove={() => go(path, withParameter(filter.name, ''))}
+    />
+  );
+}
+
+/** A value of a filter in words. */
+function valueText({ name, type }: Filter, value: string): string {
+  if (type === 'boolean' || value === 'true' || value === '') return value === 'false' ? t('No') : t('Yes');
+  if (name === 'state' || name === 'severity' || name === 'status' || name === 'level')
+    return t(value === 'OK' ? 'OK' : statusOfWord(value).word);
+  if (name === 'resource_type') return t(kindOfType(value).word);
+  if (name === 'category') return titleOf(value);
+  return /^[0-9a-f]{32}$/.test(value) ? shortId(value) : choiceText(value);
+}
+
+/** An unset filter, which opens its values. */
+function FacetChip({
+  path,
+  filter,
+  isOpen: isOpenAtFirst,
+}: {
+  readonly path: string;
+  readonly filter: Filter;
+  readonly isOpen: boolean;
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const button = useRef<HTMLButtonElement>(null);
+  const choices = useChoices(filter, isOpen);
+  const list = ownValue(objectLists, filter.name);
+  const close = (): void => setOpen(false);
+  const choose = (value: string): void => {
+    close();
+    go(path, withParameter(filter.name, value));
+  };
+  const title = titleOf(filter.name);
+  const isMenu = choices.length > 0;
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="chip"
+        aria-haspopup={isMenu ? 'menu' : list ? 'listbox' : 'true'}
+        aria-expanded={isOpen}
+        title={serverText(filter.help)}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="create" size="sm" />
+        {title}
+      </button>
+      {isOpen && (
+        <Popover anchor={() => button.current} class={list ? 'wide' : ''} onClose={close}>
+          {isMenu ? (
+            <MenuItems
+              label={title}
+              items={choices.map((value) => ({
+                title: valueText(filter, value),
+                isChecked: false,
+                onSelect: () => choose(value),
+              }))}
+              onClose={close}
+            />
+          ) : list ? (
+            <ObjectChooser list={list} label={t('Search: {title}', { title })} onChoose={choose} />
+          ) : (
+            <TextFilter label={title} filter={filter} onChoose={choose} />
+          )}
+        </Popover>
+      )}
+    </>
+  );
+}
+
+/** The values that a filter is chosen from; empty where it takes an object or a text. */
+function useChoices({ choices, name, type }: Filter, isWanted: boolean): readonly string[] {
+  const isProvider = name === 'resource_type' && choices.length === 0;
+  const { value: metadata } = useReading(isProvider && isWanted ? 'resource types' : 'none', async () =>
+    isProvider && isWanted ? responseOf(api.GET('/api/service-metadata/')) : undefined,
+  );
+  if (type === 'boolean') return ['true', 'false'];
+  if (choices.length > 0) return choices;
+  if (isProvider)
+    return metadata?.isOk
+      ? Object.entries(metadata.body).flatMap(([provider, { resources }]) =>
+          Object.keys(resources as Item).map((resource) => `${provider}.${resource}`),
+        )
+      : ['OpenStack.Instance', 'OpenStack.Volume', 'DigitalOcean.Droplet', 'Amazon.Instance'];
+  return ownValue(knownChoices, name) ?? [];
+}
+
+/** The objects of a list, searched by their names; gives the uuid. */
+function ObjectChooser({
+  list,
+  label,
+  onChoose,
+}: {
+  readonly list: string;
+  readonly label: string;
+  readonly onChoose: (uuid: string, item: Item) => void;
+}): JSX.Element {
+  const [text, settled, setText] = useSearch();
+  const filters = collections.value.get(list)?.filters ?? [];
+  const name = ['name', 'full_name'].find((one) => filters.some((filter) => filter.name === one)) ?? 'name';
+  const query = new URLSearchParams({ page_size: '20', ...(settled !== '' && { [name]: settled }) });
+  const { value: page } = usePage(`/api/${list}/?${query}`);
+  return (
+    <Chooser
+      label={label}
+      text={text}
+      onText={setText}
+      isLoading={page === undefined}
+      choices={(page?.items ?? []).map((item) => ({
+        key: textOf(item, 'uuid'),
+        content: (
+          <span>
+            {nameOf(item)}
+            {textOf(item, 'customer_name') !== '' && <span class="sub">{textOf(item, 'customer_name')}</span>}
+          </span>
+        ),
+      }))}
+      onChoose={(uuid) => {
+        const item = page?.items.find((one) => textOf(one, 'uuid') === uuid);
+        if (item) onChoose(uuid, item);
+      }}
+    />
+  );
+}
+
+function TextFilter({
+  label,
+  filter,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly filter: Filter;
+  readonly onChoose: (value: string) => void;
+}): JSX.Element {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      class="form small-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChoose(field.current?.value.trim() ?? '');
+      }}
+    >
+      <div class="field">
+        <label for={id}>{label}</label>
+        <input ref={field} id={id} class="input" inputMode={filter.type === 'number' ? 'numeric' : undefined} />
+        {filter.help && <span class="help">{serverText(filter.help)}</span>}
+      </div>
+      <div class="form-foot">
+        <button type="submit" class="btn primary sm">
+          {t('Apply')}
+        </button>
+      </div>
+    </form>
+  );
+}

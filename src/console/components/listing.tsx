@@ -1,0 +1,78 @@
+/** A card with the first objects of a list. */
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf } from '../api/route.ts';
+import { kindOfType } from '../format/kinds.ts';
+import { t } from '../i18n/words.ts';
+import { Card } from './card.tsx';
+import { StatusText } from './status.tsx';
+import { ObjectLink } from './values.tsx';
+
+/** What an object belongs to, in words. */
+const ownersOf = (item: Item): string =>
+  [
+    textOf(item, 'resource_type') === '' ? textOf(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
+    textOf(item, 'project_name'),
+    textOf(item, 'customer_name'),
+  ]
+    .filter((text) => text !== '')
+    .join(' · ');
+
+/** Each object with its status and what it belongs to. */
+const objectLines = (items: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {items.map((item) => (
+      <li key={textOf(item, 'url')}>
+        <span class="words">
+          <ObjectLink item={item} />
+          <span class="sub">{ownersOf(item)}</span>
+        </span>
+        {(textOf(item, 'state') !== '' || textOf(item, 'severity') !== '') && (
+          <span class="end">
+            <StatusText item={item} />
+          </span>
+        )}
+      </li>
+    ))}
+  </ul>
+);
+
+export function Listing({
+  title,
+  path,
+  query,
+  empty,
+  lines = objectLines,
+  size = 5,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly path: string;
+  readonly query: string;
+  readonly empty: string;
+  readonly lines?: (items: readonly Item[]) => JSX.Element;
+  readonly size?: number;
+  readonly actions?: ComponentChildren;
+  /** What stands below the objects. */
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const { value: page } = usePage(`/api${path}?${query}&page_size=${size}`);
+  const isEmpty = page?.count === 0;
+  return (
+    <Card
+      title={title}
+      count={page && page.count > size ? page.count : undefined}
+      more={isEmpty ? undefined : hrefOf(path, new URLSearchParams(query))}
+      actions={actions}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={isEmpty ? empty : undefined}
+      isFlush
+    >
+      {page && page.count > 0 && lines(page.items)}
+      {children}
+    </Card>
+  );
+}

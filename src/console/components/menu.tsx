@@ -1,0 +1,165 @@
+/** Menus behind a button, such as "…": a list of actions with the reasons why some cannot be used now. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from './icons.tsx';
+import { Popover } from './popover.tsx';
+
+export interface MenuItem {
+  readonly title: string;
+  readonly icon?: string | undefined;
+  /** Why it cannot be used now, as visible text. */
+  readonly reason?: string | undefined;
+  readonly isDestructive?: boolean | undefined;
+  /** Whether a separator stands above it. */
+  readonly isSeparated?: boolean | undefined;
+  /** Text at the end of the row, such as the present value. */
+  readonly hint?: ComponentChildren;
+  /** Whether it is the chosen one of several; undefined: it is no choice. */
+  readonly isChecked?: boolean | undefined;
+  /** Whether it opens a dialog. */
+  readonly opensDialog?: boolean | undefined;
+  readonly href?: string | undefined;
+  readonly onSelect?: (() => void) | undefined;
+}
+
+/** A button that opens a menu. `children` is what the button shows; `label` names it where that is only an icon. */
+export function Menu({
+  label,
+  items,
+  class: style = 'btn icon-only',
+  align = 'end',
+  children = <Icon name="more" />,
+}: {
+  readonly label?: string;
+  readonly items: readonly MenuItem[];
+  readonly class?: string;
+  readonly align?: 'start' | 'end';
+  readonly children?: ComponentChildren;
+}): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  if (items.length === 0) return null;
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={style}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+      >
+        {children}
+      </button>
+      {isOpen && (
+        <Popover anchor={() => button.current} align={align} onClose={() => setOpen(false)}>
+          <MenuItems label={label ?? ''} items={items} onClose={() => setOpen(false)} />
+        </Popover>
+      )}
+    </>
+  );
+}
+
+/** The items of an open menu. Arrow keys, Home, End and first letters move between them. */
+export function MenuItems({
+  label,
+  items,
+  onClose,
+}: {
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  readonly onClose: () => void;
+}): JSX.Element {
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const rows = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
+  useLayoutEffect(() => {
+    const all = rows();
+    (all.find((row) => row.ariaChecked === 'true') ?? all[0])?.focus();
+  }, []);
+  const select = (item: MenuItem): void => {
+    if (item.reason !== undefined) return;
+    onClose();
+    // After the layer is gone and the button has the focus again, which a dialog returns it to.
+    if (item.onSelect) requestAnimationFrame(item.onSelect);
+  };
+  return (
+    <div
+      ref={list}
+      role="menu"
+      tabIndex={-1}
+      aria-label={label}
+      onKeyDown={(event) => {
+        const all = rows();
+        const at = all.indexOf(document.activeElement as HTMLElement);
+        const to = (index: number): void => all[(index + all.length) % all.length]?.focus();
+        if (event.key === 'ArrowDown') to(at + 1);
+        else if (event.key === 'ArrowUp') to(at - 1);
+        else if (event.key === 'Home') to(0);
+        else if (event.key === 'End') to(-1);
+        else if (event.key === 'Tab') onClose();
+        else if (/^\p{L}$/u.test(event.key) && !event.ctrlKey && !event.metaKey) {
+          const next = [...all.slice(at + 1), ...all.slice(0, at + 1)];
+          next.find((row) => row.textContent?.trim().toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
+        } else return;
+        if (event.key !== 'Tab') event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      {items.map((item, at) => {
+        const content = (
+          <>
+            {item.isChecked === undefined ? (
+              item.icon && <Icon name={item.icon} />
+            ) : (
+              <Choice isChosen={item.isChecked} />
+            )}
+            <span class="words">
+              {item.title}
+              {item.reason !== undefined && (
+                <span class="sub" id={`${id}-${at}`}>
+                  {item.reason}
+                </span>
+              )}
+            </span>
+            {item.hint !== undefined && <span class="right muted tiny">{item.hint}</span>}
+          </>
+        );
+        const common = {
+          role: item.isChecked === undefined ? ('menuitem' as const) : ('menuitemradio' as const),
+          tabIndex: -1,
+          class: item.isDestructive && item.reason === undefined ? 'bad' : undefined,
+          'aria-checked': item.isChecked,
+          'aria-disabled': item.reason !== undefined ? true : undefined,
+          'aria-haspopup': item.opensDialog ? ('dialog' as const) : undefined,
+        };
+        return (
+          <>
+            {item.isSeparated && at > 0 && <hr key={`${item.title} above`} />}
+            {item.href === undefined ? (
+              <button key={item.title} type="button" {...common} onClick={() => select(item)}>
+                {content}
+              </button>
+            ) : (
+              <a key={item.title} {...common} href={item.href} onClick={onClose}>
+                {content}
+              </a>
+            )}
+          </>
+        );
+      })}
+    </div>
+  );
+}
+
+const Choice = ({ isChosen }: { readonly isChosen: boolean }): JSX.Element => (
+  <span class={isChosen ? 'tick chosen' : 'tick'} aria-hidden="true">
+    {isChosen && <Icon name="acknowledge" />}
+  </span>
+);

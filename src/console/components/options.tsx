@@ -1,0 +1,84 @@
+/** Choices as cards: radio buttons that show what each means. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Option {
+  readonly value: string;
+  readonly title: ComponentChildren;
+  readonly sub?: ComponentChildren;
+  /** Why it cannot be chosen. */
+  readonly reason?: string | undefined;
+}
+
+export function Options({
+  label,
+  isRequired = false,
+  options,
+  value,
+  isWide = false,
+  problem,
+  help,
+  onInput,
+}: {
+  readonly label: string;
+  readonly isRequired?: boolean;
+  readonly options: readonly Option[];
+  readonly value: string;
+  /** Whether each card needs room for a sentence. */
+  readonly isWide?: boolean;
+  readonly problem?: string | undefined;
+  readonly help?: ComponentChildren;
+  readonly onInput: (value: string) => void;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <fieldset class="field" aria-describedby={problem ? `${id}-problem` : undefined}>
+      <legend>
+        {label} {isRequired && <span aria-hidden="true">*</span>}
+      </legend>
+      <div class={isWide ? 'options two' : 'options'}>
+        {options.map(({ reason, sub, title, value: own }) => (
+          <label key={own} class="option">
+            <input
+              type="radio"
+              name={id}
+              value={own}
+              checked={own === value}
+              disabled={reason !== undefined}
+              onInput={() => onInput(own)}
+            />
+            <span class="ring" aria-hidden="true" />
+            <span class="words">
+              <b>{title}</b>
+              {sub !== undefined && <small>{sub}</small>}
+              {reason !== undefined && <small class="why">{reason}</small>}
+            </span>
+          </label>
+        ))}
+      </div>
+      {help !== undefined && <span class="help">{help}</span>}
+      {problem && (
+        <span id={`${id}-problem`} class="error">
+          {problem}
+        </span>
+      )}
+    </fieldset>
+  );
+}
+
+/** The steps of a guide, with the present one. */
+export const Steps = ({
+  steps,
+  current,
+}: {
+  readonly steps: readonly string[];
+  readonly current: number;
+}): JSX.Element => (
+  <ol class="steps">
+    {steps.map((step, at) => (
+      <li key={step} class={at < current ? 'done' : undefined} aria-current={at === current ? 'step' : undefined}>
+        {step}
+      </li>
+    ))}
+  </ol>
+);

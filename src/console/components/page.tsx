@@ -1,0 +1,109 @@
+/** The header of a page, and its tabs. */
+import type { ComponentChildren, JSX } from 'preact';
+import { numberText, t } from '../i18n/words.ts';
+import { Icon } from './icons.tsx';
+import { Menu, type MenuItem } from './menu.tsx';
+
+/** An address with its words. */
+export type Crumb = readonly [href: string, title: string];
+
+/** Where the page stands: the customer, the project, the list. */
+const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element | null =>
+  crumbs.length === 0 ? null : (
+    <nav aria-label={t('Breadcrumbs')}>
+      <ol class="crumbs">
+        {crumbs.map(([href, title]) => (
+          <li key={href}>
+            <a href={href}>{title}</a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+
+/**
+ * The header of a page: where it stands, its title with one badge, one line of facts, at most two buttons, and a menu "…" for
+ * every other action. Destructive actions belong in the menu.
+ */
+export function PageHeader({
+  crumbs = [],
+  icon,
+  title,
+  badge,
+  count,
+  facts,
+  lead,
+  actions,
+  menu = [],
+}: {
+  readonly crumbs?: readonly Crumb[];
+  readonly icon?: string | undefined;
+  readonly title: ComponentChildren;
+  readonly badge?: ComponentChildren;
+  readonly count?: number | undefined;
+  /** The line below the title; each child is one fact. */
+  readonly facts?: ComponentChildren;
+  /** A sentence below the title. */
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly menu?: readonly MenuItem[];
+}): JSX.Element {
+  return (
+    <>
+      <Crumbs crumbs={crumbs} />
+      <div class="head">
+        {icon && (
+          <span class="kind lg">
+            <Icon name={icon} size="lg" />
+          </span>
+        )}
+        <div class="words">
+          <div class="title">
+            <h1 tabIndex={-1}>{title}</h1>
+            {badge}
+            {count !== undefined && <span class="count">{numberText(count)}</span>}
+          </div>
+          {facts && <div class="about">{facts}</div>}
+          {lead && <p class="lead">{lead}</p>}
+        </div>
+        {(actions || menu.length > 0) && (
+          <div class="acts">
+            {actions}
+            <Menu label={t('More actions')} items={menu} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** One part of an object or a list. */
+export interface Tab {
+  readonly href: string;
+  readonly title: string;
+  readonly count?: number | undefined;
+  readonly isCurrent: boolean;
+}
+
+/** The parts of one object, or the types within one list: each has an address. */
+export const Tabs = ({ tabs, label = t('Sections') }: { readonly tabs: readonly Tab[]; readonly label?: string }) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map(({ count, href, isCurrent, title }) => (
+      <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
+        {title}
+        {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
+      </a>
+    ))}
+  </nav>
+);
+
+/** A choice between a few ways to see the same, such as periods. */
+export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }): JSX.Element => (
+  <nav class="group" aria-label={label}>
+    {tabs.map(({ href, isCurrent, title }) => (
+      <a key={href} class="btn" href={href} aria-current={isCurrent ? 'true' : undefined}>
+        {title}
+      </a>
+    ))}
+  </nav>
+);

@@ -1,0 +1,232 @@
+/** Tables of objects: the name with its type first, the status, a few more columns. They fold to cards where they are narrow. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { t } from '../i18n/words.ts';
+import { type Item, textOf } from '../item.ts';
+import { Icon } from './icons.tsx';
+import { isObjectLink, nameOf } from './values.tsx';
+
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  /** The name that the list is sorted by, where it can be. */
+  readonly sort?: string | undefined;
+  /** `name` and `state` lead the card of a folded table; `num` is right-aligned; `when-roomy` goes first when it is narrow. */
+  readonly class?: string | undefined;
+  readonly cell: (item: Item) => ComponentChildren;
+}
+
+/** Rows that a user selects for an action on all of them. */
+export interface Selection {
+  readonly selected: ReadonlyMap<string, Item>;
+  readonly select: (items: readonly Item[], isSelected: boolean) => void;
+}
+
+const keyOf = (item: Item): string => textOf(item, 'url') || textOf(item, 'uuid');
+
+export function Table({
+  items,
+  columns,
+  path,
+  selection,
+  actions,
+  openKey,
+  label,
+  hrefOfItem = (item) => (isObjectLink(textOf(item, 'url')) ? hrefOfLink(textOf(item, 'url')) : undefined),
+}: {
+  readonly items: readonly Item[];
+  readonly columns: readonly Column[];
+  /** The address of the list, which makes its headers sort it. */
+  readonly path?: string | undefined;
+  readonly selection?: Selection | undefined;
+  /** What stands at the end of each row, such as `RowActions`. */
+  readonly actions?: ((item: Item) => ComponentChildren) | undefined;
+  /** The url of the row that a drawer shows. */
+  readonly openKey?: string | undefined;
+  readonly label?: string | undefined;
+  /** Where a row leads; clicking it anywhere goes there. */
+  readonly hrefOfItem?: (item: Item) => string | undefined;
+}): JSX.Element {
+  return (
+    <table class="table folds" aria-label={label}>
+      <thead>
+        <tr>
+          {selection && (
+            <th class="pick">
+              <SelectAll items={items} selection={selection} />
+            </th>
+          )}
+          {columns.map((column) => (
+            <Heading key={column.key} column={column} path={path} />
+          ))}
+          {actions && (
+            <th class="acts">
+              <span class="unseen">{t('Actions')}</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => {
+          const href = hrefOfItem(item);
+          const key = keyOf(item);
+          return (
+            <tr
+              key={key}
+              class={href === undefined ? undefined : 'leads'}
+              aria-selected={selection?.selected.has(key) || (openKey !== undefined && openKey === key) || undefined}
+              onClick={(event) => {
+                const isControl =
+                  event.target instanceof Element && event.target.closest('a, button, input, label, dialog, [popover]');
+                if (!isControl && href !== undefined && getSelection()?.isCollapsed !== false) location.hash = href;
+              }}
+            >
+              {selection && (
+                <td class="pick">
+                  <input
+                    type="checkbox"
+                    aria-label={t('Select {name}', { name: nameOf(item) })}
+                    checked={selection.selected.has(key)}
+                    onInput={(event) => selection.select([item], event.currentTarget.checked)}
+                  />
+                </td>
+              )}
+              {columns.map((column) => (
+                <td
+                  key={column.key}
+                  class={column.class}
+                  data-label={column.class?.includes('num') ? column.title : undefined}
+                >
+                  {column.cell(item)}
+                </td>
+              ))}
+              {actions && <td class="acts">{actions(item)}</td>}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function SelectAll({
+  items,
+  selection,
+}: {
+  readonly items: readonly Item[];
+  readonly selection: Selection;
+}): JSX.Element {
+  const box = useRef<HTMLInputElement>(null);
+  const count = items.filter((item) => selection.selected.has(keyOf(item))).length;
+  const isSome = count > 0 && count < items.length;
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = isSome;
+  }, [isSome]);
+  return (
+    <input
+      ref={box}
+      type="checkbox"
+      aria-label={t('Select all on this page')}
+      checked={count > 0 && count === items.length}
+      onInput={(event) => selection.select(items, event.currentTarget.checked)}
+    />
+  );
+}
+
+function Heading({ column, path }: { readonly column: Column; readonly path: string | undefined }): JSX.Element {
+  const { class: style, sort, title } = column;
+  if (sort === undefined || path === undefined)
+    return (
+      <th scope="col" class={style}>
+        {title}
+      </th>
+    );
+  const order = place.value.query.get('o');
+  const parameters = new URLSearchParams(place.value.query);
+  parameters.set('o', order === sort ? `-${sort}` : sort);
+  parameters.delete('page');
+  const direction = order === sort ? 'ascending' : order === `-${sort}` ? 'descending' : undefined;
+  return (
+    <th scope="col" class={style} aria-sort={direction}>
+      <a class="sort" href={hrefOf(path, parameters)}>
+        {title}
+        {direction && <Icon name={direction} size="sm" />}
+      </a>
+    </th>
+  );
+}
+
+/** An object in the first column: its icon, its name as a link, and its type or owner below. */
+export const NameCell = ({
+  icon,
+  href,
+  name,
+  sub,
+}: {
+  readonly icon?: string | undefined;
+  readonly href?: string | undefined;
+  readonly name: ComponentChildren;
+  readonly sub?: ComponentChildren;
+}): JSX.Element => (
+  <div class="with-icon">
+    {icon && (
+      <span class="kind not-narrow">
+        <Icon name={icon} />
+      </span>
+    )}
+    <span>
+      {href === undefined ? <b>{name}</b> : <a href={href}>{name}</a>}
+      {sub !== undefined && sub !== '' && <small>{sub}</small>}
+    </span>
+  </div>
+);
+
+/** The actions for all selected rows, above the table. */
+export const ChoiceBar = ({
+  count,
+  label,
+  onClear,
+  children,
+}: {
+  readonly count: number;
+  readonly label: string;
+  readonly onClear: () => void;
+  readonly children: ComponentChildren;
+}): JSX.Element => (
+  <section class="choice-bar" aria-label={label}>
+    <b>{t('{count} selected', { count })}</b>
+    {children}
+    <span class="spring" />
+    <button type="button" class="btn quiet sm" onClick={onClear}>
+      {t('Clear')}
+    </button>
+  </section>
+);
+
+/** A table of raw values that nobody chose the columns of: it scrolls by itself. */
+export const PlainTable = ({
+  label,
+  heads,
+  children,
+}: {
+  readonly label: string;
+  readonly heads: readonly string[];
+  readonly children: ComponentChildren;
+}): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+  <section class="table-scroll" tabIndex={0} aria-label={label}>
+    <table class="table">
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,61 @@
+/** What the console calls types of objects, and the icon of each. */
+import { ownValue } from '../own.ts';
+
+interface Kind {
+  /** In English. */
+  readonly word: string;
+  readonly icon: string;
+}
+
+const of = (icon: string, word: string): Kind => ({ word, icon });
+
+/** By the `resource_type` of the API. */
+const resourceTypes: Readonly<Record<string, Kind>> = {
+  'OpenStack.Instance': of('machine', 'OpenStack instance'),
+  'OpenStack.Volume': of('volume', 'OpenStack volume'),
+  'OpenStack.Snapshot': of('snapshot', 'OpenStack snapshot'),
+  'OpenStack.Tenant': of('cloud', 'OpenStack private cloud'),
+  'OpenStack.Network': of('network', 'OpenStack network'),
+  'OpenStack.SubNet': of('network', 'OpenStack subnet'),
+  'OpenStack.FloatingIP': of('network', 'OpenStack floating IP'),
+  'OpenStack.SecurityGroup': of('shield', 'OpenStack security group'),
+  'DigitalOcean.Droplet': of('machine', 'Droplet'),
+  'Amazon.Instance': of('machine', 'EC2 instance'),
+  'Amazon.Volume': of('volume', 'EBS volume'),
+  'GitLab.Group': of('application', 'GitLab group'),
+  'GitLab.Project': of('repository', 'GitLab project'),
+  'JIRA.Project': of('issue', 'JIRA project'),
+  'Oracle.Database': of('database', 'Oracle database'),
+};
+
+/** Icons of objects by the list that they are in. */
+const listIcons: Readonly<Record<string, string>> = {
+  'openstack-instances': 'machine',
+  'digitalocean-droplets': 'machine',
+  'aws-instances': 'machine',
+  'openstack-volumes': 'volume',
+  'aws-volumes': 'volume',
+  'openstack-snapshots': 'snapshot',
+  'openstack-tenants': 'cloud',
+  'openstack-networks': 'network',
+  'openstack-subnets': 'network',
+  'openstack-floating-ips': 'network',
+  'openstack-security-groups': 'shield',
+  'gitlab-groups': 'application',
+  'gitlab-projects': 'repository',
+  'jira-projects': 'issue',
+  'jira-issues': 'issue',
+  'oracle-databases': 'database',
+  'openstack-flavors': 'flavor',
+  'openstack-images': 'image',
+  users: 'user',
+};
+
+/** Returns what a `resource_type` is called; an unknown type stays as it is. */
+export const kindOfType = (type: string): Kind => ownValue(resourceTypes, type) ?? of('resources', type);
+
+/** Returns the icon of the objects of a list. */
+export const iconOfList = (list: string): string => ownValue(listIcons, list) ?? list;
+
+/** Every word of a type, for the test of translations. */
+export const kindWords: readonly string[] = Object.values(resourceTypes).map(({ word }) => word);

@@ -1,0 +1,168 @@
+/** What the console calls states: one word with a tone, for the state of an object and of the provider together. */
+import { type Item, textOf } from '../item.ts';
+import { ownValue } from '../own.ts';
+
+export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
+
+export interface Status {
+  /** In English. */
+  readonly word: string;
+  readonly tone: Tone;
+  /** Accepted, but not begun: drawn as a hollow dot. */
+  readonly isQueued?: boolean;
+}
+
+const of = (tone: Tone, word: string): Status => ({ word, tone });
+
+/** States at the provider, of a resource that is OK; without capitals. */
+const runtimeStates: Readonly<Record<string, Status>> = {
+  online: of('good', 'Running'),
+  active: of('good', 'Running'),
+  running: of('good', 'Running'),
+  up: of('good', 'Running'),
+  available: of('good', 'Available'),
+  'in-use': of('good', 'In use'),
+  inuse: of('good', 'In use'),
+  ok: of('good', 'Ready'),
+  '': of('good', 'Ready'),
+  offline: of('idle', 'Stopped'),
+  off: of('idle', 'Stopped'),
+  shutoff: of('idle', 'Stopped'),
+  stopped: of('idle', 'Stopped'),
+  down: of('idle', 'Stopped'),
+  paused: of('idle', 'Paused'),
+  suspended: of('idle', 'Suspended'),
+  terminated: of('idle', 'Terminated'),
+  building: of('busy', 'Creating'),
+  build: of('busy', 'Creating'),
+  pending: of('busy', 'Creating'),
+  provisioning: of('busy', 'Creating'),
+  creating: of('busy', 'Creating'),
+  reboot: of('busy', 'Restarting'),
+  hard_reboot: of('busy', 'Restarting'),
+  resize: of('busy', 'Resizing'),
+  resized: of('busy', 'Resizing'),
+  verify_resize: of('busy', 'Resizing'),
+  starting: of('busy', 'Starting'),
+  stopping: of('busy', 'Stopping'),
+  'shutting-down': of('busy', 'Stopping'),
+  attaching: of('busy', 'Attaching'),
+  detaching: of('busy', 'Detaching'),
+  extending: of('busy', 'Extending'),
+  deleting: of('busy', 'Deleting'),
+  error: of('bad', 'Error'),
+};
+
+/** What an object does while its state is Updating, by the action that runs. */
+const runningActions: Readonly<Record<string, string>> = {
+  start: 'Starting',
+  stop: 'Stopping',
+  restart: 'Restarting',
+  change_flavor: 'Resizing',
+  resize: 'Resizing',
+  attach: 'Attaching',
+  detach: 'Detaching',
+  extend: 'Extending',
+  pull: 'Refreshing',
+  snapshot: 'Taking a snapshot',
+  restore: 'Restoring',
+};
+
+/** What failed, by a word of the action. */
+const failedActions: Readonly<Record<string, string>> = {
+  create: 'Creation failed',
+  start: 'Start failed',
+  stop: 'Stop failed',
+  restart: 'Restart failed',
+  destroy: 'Deletion failed',
+  delete: 'Deletion failed',
+  update: 'Update failed',
+  change_flavor: 'Resize failed',
+  resize: 'Resize failed',
+  attach: 'Attach failed',
+  detach: 'Detach failed',
+  extend: 'Extend failed',
+  pull: 'Refresh failed',
+  snapshot: 'Snapshot failed',
+  restore: 'Restore failed',
+};
+
+/** Any other word of the API that is a state; without capitals. */
+const states: Readonly<Record<string, Status>> = {
+  ok: of('good', 'Ready'),
+  new: of('busy', 'Syncing'),
+  'in sync': of('good', 'In sync'),
+  'sync scheduled': { word: 'Syncing', tone: 'busy', isQueued: true },
+  syncing: of('busy', 'Syncing'),
+  'creation scheduled': { word: 'Creating', tone: 'busy', isQueued: true },
+  creating: of('busy', 'Creating'),
+  'update scheduled': { word: 'Updating', tone: 'busy', isQueued: true },
+  updating: of('busy', 'Updating'),
+  'deletion scheduled': { word: 'Deleting', tone: 'busy', isQueued: true },
+  deleting: of('busy', 'Deleting'),
+  erred: of('bad', 'Failed'),
+  delivered: of('good', 'Delivered'),
+  accepted: of('good', 'Accepted'),
+  done: of('good', 'Done'),
+  ready: of('good', 'Ready'),
+  pending: of('busy', 'Pending'),
+  running: of('busy', 'Running'),
+  waiting: of('busy', 'Waiting'),
+  failing: of('bad', 'Failing'),
+  failed: of('bad', 'Failed'),
+  canceled: of('idle', 'Canceled'),
+  rejected: of('idle', 'Rejected'),
+  expired: of('idle', 'Expired'),
+  skipped: of('idle', 'Skipped'),
+  never: of('idle', 'Never'),
+  error: of('bad', 'Error'),
+  critical: of('bad', 'Critical'),
+  warning: of('warn', 'Warning'),
+  info: of('idle', 'Info'),
+  debug: of('idle', 'Debug'),
+};
+
+/** Returns what a single word of the API is called; an unknown word stays as it is. */
+export const statusOfWord = (word: string): Status => ownValue(states, word.toLowerCase()) ?? of('idle', word);
+
+/** Returns whether an operation runs, so that the state will soon change. */
+export const isTransient = (state: string): boolean => /scheduled|ing$/i.test(state);
+
+const disappeared = 'Does not exist at backend.';
+
+/**
+ * Returns the status of an object: the runtime state of a resource that is OK, what an operation does while it runs, and what
+ * failed. `failedAction` is the action that failed last, where the caller knows it from the events.
+ */
+export function statusOf(item: Item, failedAction = ''): Status {
+  const state = textOf(item, 'state');
+  const runtime = textOf(item, 'runtime_state');
+  const action = textOf(item, 'action');
+  if (state === 'OK' && 'runtime_state' in item)
+    return ownValue(runtimeStates, runtime.toLowerCase()) ?? of('idle', runtime);
+  if (/^updat/i.test(state) && action !== '') {
+    const word = ownValue(runningActions, action);
+    if (word !== undefined) return of('busy', word);
+  }
+  if (state === 'Erred') return failureOf(item, failedAction || action);
+  return statusOfWord(state || textOf(item, 'status') || textOf(item, 'severity') || textOf(item, 'level'));
+}
+
+function failureOf(item: Item, action: string): Status {
+  if (textOf(item, 'error_message') === disappeared) return of('warn', 'Missing at provider');
+  const known = ownValue(failedActions, action);
+  if (known !== undefined) return of('bad', known);
+  if (!('runtime_state' in item)) return of('bad', 'type' in item ? 'Account failed' : 'Failed');
+  // A resource without an id at the provider was never created there.
+  return of('bad', textOf(item, 'backend_id') === '' ? 'Creation failed' : 'Failed');
+}
+
+/** Every word that `statusOf` and `statusOfWord` return, for the test of translations. */
+export const statusWords: readonly string[] = [
+  ...Object.values(runtimeStates).map(({ word }) => word),
+  ...Object.values(states).map(({ word }) => word),
+  ...Object.values(runningActions),
+  ...Object.values(failedActions),
+  'Missing at provider',
+  'Account failed',
+];

@@ -1,0 +1,113 @@
+/** Values as people read them, in the language of the page. */
+
+import { isQuotaInMebibytes, quotaLabel } from '../i18n/labels.ts';
+import { amountText, inLocale, numberText, t } from '../i18n/words.ts';
+import { type SizeUnit, sizeIn, sizeUnit } from './size.ts';
+import { distance, durationParts } from './time.ts';
+
+/** An amount of MiB, such as `576 GiB`. */
+export function sizeText(mib: number, unit: SizeUnit = sizeUnit(mib)): string {
+  return `${numberText(sizeIn(mib, unit))} ${unit}`;
+}
+
+/** The exact amount of MiB, for a tooltip. */
+export const exactSizeText = (mib: number): string => `${numberText(mib)} MiB`;
+
+/** A share of 1 as a percentage; `digits` decimals at most. */
+export const percentText = (share: number, digits = 0): string =>
+  inLocale((locale) =>
+    new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(share),
+  );
+
+/** An instant with date and time, such as `25 Nov 2026, 07:06`. */
+export const exactTime = (instant: string | number): string =>
+  inLocale((locale) =>
+    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant)),
+  );
+
+/** The day of an instant, such as `18 Nov`, with the year where that is not the present one. */
+export const dayText = (instant: string | number, now = Date.now()): string =>
+  inLocale((locale) =>
+    new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'short',
+      ...(new Date(instant).getFullYear() !== new Date(now).getFullYear() && { year: 'numeric' }),
+    }).format(new Date(instant)),
+  );
+
+/** The month of an instant, such as `Aug 2025`. */
+export const monthText = (instant: string | number, month: 'short' | 'long' = 'short'): string =>
+  inLocale((locale) => new Intl.DateTimeFormat(locale, { month, year: 'numeric' }).format(new Date(instant)));
+
+/** An instant relative to now within seven days, else its day or month: `47 min ago`, `18 Nov`, `Aug 2025`. */
+export function relativeTime(instant: string | number, now = Date.now()): string {
+  const time = new Date(instant).getTime();
+  const far = distance(time, now);
+  if (far.kind === 'now') return t('just now');
+  if (far.kind === 'day') return dayText(time, now);
+  if (far.kind === 'month') return monthText(time);
+  return inLocale((locale) =>
+    new Intl.RelativeTimeFormat(locale, { style: 'narrow' }).format(
+      far.kind === 'past' ? -far.count : far.count,
+      far.unit,
+    ),
+  );
+}
+
+/** A duration in seconds, such as `31 ms`, `2 s` or `14 min`. */
+export function durationText(seconds: number): string {
+  const { count, unit } = durationParts(seconds);
+  return inLocale((locale) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: unit === 'day' ? 'long' : 'short' }).format(
+      count,
+    ),
+  );
+}
+
+/** A lifetime in seconds in long words, such as `1 hour`. */
+export function lifetimeText(seconds: number): string {
+  const { count, unit } = durationParts(seconds);
+  return unit === 'millisecond' ? durationText(seconds) : amountText(count, unit);
+}
+
+/** A long id cut in the middle, such as `01a13a29…4c38`. */
+export const shortId = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);
+
+/** The initials of a name, two at most. */
+export function initials(name: string): string {
+  const words = name
+    .replace(/[(),.&]/g, ' ')
+    .split(/\s+/)
+    .filter((word) => /^\p{L}/u.test(word));
+  const picked = words.length > 1 ? [words[0], words[1]] : [words[0]];
+  const text = picked.map((word) => word?.charAt(0) ?? '').join('');
+  return (text.length > 1 ? text : (words[0] ?? name).slice(0, 2)).toUpperCase();
+}
+
+/** A usage with its limit in one unit, such as `44 of 50 GiB`; -1 is no limit. */
+interface QuotaText {
+  readonly used: string;
+  /** What follows the used amount: `of 50 GiB` or `no limit`. */
+  readonly limit: string;
+  readonly left: string;
+}
+
+/** Returns the texts of a quota by its name. */
+export function quotaText(name: string, usage: number, limit: number): QuotaText {
+  const isSize = isQuotaInMebibytes(name);
+  if (limit < 0) return { used: isSize ? sizeText(usage) : numberText(usage), limit: t('no limit'), left: '' };
+  const unit = sizeUnit(Math.max(limit, usage));
+  const text = (value: number): string => (isSize ? sizeText(value, unit) : numberText(value));
+  return {
+    used: numberText(isSize ? sizeIn(usage, unit) : usage),
+    limit: t('of {limit}', { limit: text(limit) }),
+    left: usage >= limit ? t('Limit reached') : t('{amount} left', { amount: text(limit - usage) }),
+  };
+}
+
+/** An amount of a quota with its unit. */
+export const quotaAmountText = (name: string, amount: number): string =>
+  isQuotaInMebibytes(name) ? sizeText(amount) : numberText(amount);
+
+/** What a quota is called. */
+export const quotaTitle = (name: string): string => t(quotaLabel(name) ?? name);

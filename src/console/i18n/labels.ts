@@ -1,0 +1,43 @@
+/** What the console calls every field and quota of the API, how it formats it, and where a page shows it. */
+import data from './labels.json' with { type: 'json' };
+
+/**
+ * Where a field belongs: `shown` first, under `details`, only in `raw` data and the API explorer, or only in a `form`.
+ * A field that this version does not know belongs under `details`.
+ */
+type Placement = 'shown' | 'details' | 'raw' | 'form';
+
+interface FieldLabel {
+  /** In English. */
+  readonly label: string;
+  /** Such as `MiB`, `time` or `id`; empty: plain text. */
+  readonly format: string;
+  readonly placement: Placement;
+  /** The section of the Details tab. */
+  readonly group: string;
+}
+
+const placements: Readonly<Record<string, Placement>> = { d: 'details', r: 'raw', f: 'form' };
+
+/** Sections of the Details tab, in their order. */
+export const groups: readonly string[] = Object.keys(data.fields);
+
+const fields: ReadonlyMap<string, FieldLabel> = new Map(
+  Object.entries<Readonly<Record<string, readonly string[]>>>(data.fields).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, [label = name, format = '', place = '']]) => [
+      name,
+      { label, format, placement: placements[place] ?? 'shown', group },
+    ]),
+  ),
+);
+
+const quotas: ReadonlyMap<string, readonly string[]> = new Map(Object.entries<readonly string[]>(data.quotas));
+
+/** Returns how a field is labelled; undefined for a field that this version does not know. */
+export const fieldLabel = (name: string): FieldLabel | undefined => fields.get(name);
+
+/** Returns the English label of a quota; undefined for an unknown one. */
+export const quotaLabel = (name: string): string | undefined => quotas.get(name)?.[0];
+
+/** Returns whether a quota counts MiB. */
+export const isQuotaInMebibytes = (name: string): boolean => quotas.get(name)?.[1] === 'MiB';

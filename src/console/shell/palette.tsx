@@ -1,0 +1,304 @@
+/**
+ * The command palette, by Ctrl-K: recent objects, pages and the actions of the present page; what is typed is also searched
+ * among customers, projects, resources and people.
+ */
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { type Item, readPage, textOf } from '../api/api.ts';
+import { listOf } from '../api/columns.ts';
+import { recents } from '../api/recents.ts';
+import { go, hrefOfLink } from '../api/route.ts';
+import { collections } from '../api/session.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { hasIcon, Icon } from '../components/icons.tsx';
+import { StatusText } from '../components/status.tsx';
+import { nameOf } from '../components/values.tsx';
+import { iconOfList, kindOfType } from '../format/kinds.ts';
+import { plural, t, titleOf } from '../i18n/words.ts';
+import { navigation } from './navigation.ts';
+
+/** One thing that can be chosen. */
+interface Choice {
+  readonly key: string;
+  readonly group: string;
+  readonly title: string;
+  readonly icon: string;
+  /** What it is, or where. */
+  readonly kind: string;
+  /** A resource, whose status is shown. */
+  readonly item?: Item;
+  readonly choose: () => void;
+}
+
+/** The lists that are searched, with the filter that searches each. */
+const sources: readonly (readonly [list: string, filter: string])[] = [
+  ['resources', 'name'],
+  ['projects', 'name'],
+  ['customers', 'name'],
+  ['users', 'full_name'],
+  ['users', 'username'],
+];
+
+const maxPerList = 5;
+const maxPlaces = 8;
+const maxActions = 6;
+
+/** Time without typing before the server is asked, in milliseconds. */
+const searchDelayMs = 150;
+
+const isOpen = signal(false);
+
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  event.preventDefault();
+  // Input in another dialog stays.
+  if (document.querySelector('dialog[open]') === null) isOpen.value = true;
+});
+
+/** The button that opens the palette, and the palette. */
+export function Palette(): JSX.Element {
+  return (
+    <>
+      <button
+        type="button"
+        class="seek"
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Control+K"
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        <Icon name="search" />
+        <span>{t('Search or jump to…')}</span>
+        <span class="key" aria-hidden="true">
+          Ctrl K
+        </span>
+      </button>
+      {isOpen.value && <PaletteDialog />}
+    </>
+  );
+}
+
+const close = (): void => {
+  isOpen.value = false;
+};
+
+function PaletteDialog(): JSX.Element {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const { objects, problem } = useObjects(text);
+  const id = useId();
+  const choices = [...recentsFor(text), ...objects, ...pagesFor(text), ...actionsFor(text)];
+  const current = choices[Math.min(at, choices.length - 1)];
+  const optionId = ({ key }: Choice): string => `${id}-${key}`;
+  useEffect(() => {
+    if (current) document.getElementById(optionId(current))?.scrollIntoView({ block: 'nearest' });
+  }, [current?.key]);
+  const choose = (choice: Choice): void => {
+    close();
+    // When the palette has gone and the page has the focus again.
+    requestAnimationFrame(choice.choose);
+  };
+  const move = (steps: number): void => {
+    if (choices.length > 0) setAt((Math.min(at, choices.length - 1) + steps + choices.length) % choices.length);
+  };
+  return (
+    <Dialog title={t('Search or jump to a page')} class="palette" onClose={close}>
+      <div class="ask">
+        <Icon name="search" />
+        <input
+          // biome-ignore lint/a11y/noRedundantRoles: without a list attribute an input is no combobox
+          role="combobox"
+          list={undefined}
+          aria-label={t('Page, action or name')}
+          aria-expanded={true}
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-activedescendant={current && optionId(current)}
+          placeholder={t('Search or jump to…')}
+          autoComplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'ArrowDown') move(1);
+            else if (event.key === 'ArrowUp') move(-1);
+            else if (event.key === 'Enter' && current) choose(current);
+            else return;
+            event.preventDefault();
+          }}
+        />
+      </div>
+      <div id={id} class="found" role="listbox" aria-label={t('Results')}>
+        {choices.map((choice, index) => (
+          <>
+            {choice.group !== choices[index - 1]?.group && (
+              <div key={`${choice.group} label`} class="label" role="presentation">
+                {choice.group}
+              </div>
+            )}
+            {/* The focus stays in the field, which names the current option. */}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field chooses it */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus */}
+            <div
+              key={choice.key}
+              id={optionId(choice)}
+              role="option"
+              aria-selected={choice === current}
+              onClick={() => choose(choice)}
+            >
+              <Icon name={hasIcon(choice.icon) ? choice.icon : 'next'} />
+              <span>{choice.title}</span>
+              {choice.item && <StatusText item={choice.item} />}
+              <small>{choice.kind}</small>
+            </div>
+          </>
+        ))}
+      </div>
+      {problem !== '' && (
+        <p role="alert" class="in bad-ink">
+          {problem}
+        </p>
+      )}
+      <div class="hints">
+        <span role="status">
+          {choices.length === 0 ? t('Nothing matches.') : plural(choices.length, '{count} match', '{count} matches')}
+        </span>
+        <span aria-hidden="true">
+          <kbd class="key">↑</kbd>
+          <kbd class="key">↓</kbd>
+          {t('move')}
+        </span>
+        <span aria-hidden="true">
+          <kbd class="key">Enter</kbd>
+          {t('open')}
+        </span>
+        <span aria-hidden="true">
+          <kbd class="key">Esc</kbd>
+          {t('close')}
+        </span>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Objects of the server whose names contain the text, once the user has stopped typing. */
+function useObjects(typed: string): { readonly objects: readonly Choice[]; readonly problem: string } {
+  const [objects, setObjects] = useState<readonly Choice[]>([]);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const text = typed.trim();
+    let isCurrent = true;
+    const timer = setTimeout(async () => {
+      const searched = text === '' ? [] : sources.filter(([list]) => collections.value.has(list));
+      const pages = await Promise.all(
+        searched.map(async ([list, filter]) => {
+          const query = new URLSearchParams({ [filter]: text, page_size: String(maxPerList) });
+          return { list, ...(await readPage(`/api/${list}/?${query}`)) };
+        }),
+      );
+      if (!isCurrent) return;
+      // Both names of a user may match.
+      const byLink = new Map(
+        pages.flatMap(({ items, list }) => items.map((item) => [textOf(item, 'url'), [list, item] as const])),
+      );
+      setObjects([...byLink.values()].map(([list, item]) => objectChoice(list, item)));
+      setProblem(pages.find((page) => page.problem)?.problem ?? '');
+    }, searchDelayMs);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [typed]);
+  return { objects, problem };
+}
+
+function objectChoice(list: string, item: Item): Choice {
+  const path = hrefOfLink(textOf(item, 'url')).slice(1);
+  const owner = textOf(item, 'project_name') || textOf(item, 'customer_name') || textOf(item, 'username');
+  const type = textOf(item, 'resource_type');
+  const kind = type === '' ? '' : t(kindOfType(type).word);
+  return {
+    key: `object${path.replaceAll('/', '-')}`,
+    group: titleOf(list),
+    title: nameOf(item),
+    icon: type === '' ? iconOfList(listOf(item)) : kindOfType(type).icon,
+    kind: [kind, owner].filter((text) => text !== '').join(' · '),
+    ...(type !== '' && { item }),
+    choose: () => go(path),
+  };
+}
+
+/** Without case and accents, as people type. */
+const folded = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase();
+
+const matches = (title: string, text: string): boolean =>
+  folded(text)
+    .split(/\s+/)
+    .every((word) => folded(title).includes(word));
+
+/** Where a text begins in a title: titles that begin with it come first. */
+const startOf = (title: string, text: string): number => folded(title).indexOf(folded(text));
+
+const recentsFor = (text: string): readonly Choice[] =>
+  recents.value
+    .filter(({ title }) => matches(title, text))
+    .slice(0, maxPerList)
+    .map(({ icon, kind, path, title }) => ({
+      key: `recent${path.replaceAll('/', '-')}`,
+      group: t('Recent'),
+      title,
+      icon,
+      kind,
+      choose: () => go(path),
+    }));
+
+/** Pages of the sidebar first, then every other list. */
+function pagesFor(text: string): readonly Choice[] {
+  const main = navigation().flatMap(({ destinations }) => destinations);
+  const others =
+    text === '' ? [] : [...collections.value.values()].filter(({ name }) => !main.some((one) => one.name === name));
+  const all = [...main, ...others.map(({ name, title }) => ({ name, title }))];
+  return all
+    .filter(({ title }) => matches(title, text))
+    .sort((a, b) => startOf(a.title, text) - startOf(b.title, text))
+    .slice(0, maxPlaces)
+    .map(({ name, title }) => ({
+      key: `page-${name}`,
+      group: t('Pages'),
+      title,
+      icon: name === '' ? 'home' : name,
+      kind: '',
+      choose: () => go(name === '' ? '/' : `/${name}/`),
+    }));
+}
+
+/** What the buttons of the page do, but for those of forms and those that cannot be used now. */
+function actionsFor(text: string): readonly Choice[] {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('main .acts > button, main .card > header button')];
+  return buttons
+    .filter((button) => button.closest('form, dialog') === null && button.ariaDisabled !== 'true' && !button.disabled)
+    .map((button) => ({ button, title: button.ariaLabel ?? button.textContent?.trim() ?? '' }))
+    .filter(({ title }) => title !== '' && matches(title, text))
+    .slice(0, maxActions)
+    .map(({ button, title }, index) => ({
+      key: `action-${index}`,
+      group: t('On this page'),
+      title,
+      icon: 'next',
+      kind: '',
+      choose: () => {
+        // A dialog returns the focus to it.
+        button.focus();
+        button.click();
+      },
+    }));
+}

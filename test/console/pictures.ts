@@ -1,0 +1,91 @@
+/**
+ * Takes pictures of the console's main pages on the sample data, at 1280 and 390 pixels, light and dark, to be looked at:
+ *
+ *   npm test -- nothing && node dist/test/console/pictures.js [folder] [part of a name …]
+ *
+ * The default folder is dist/pictures. Names of pages as further arguments take only those.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { createServer } from 'tenantry';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import type { Json } from '../support/fixture.ts';
+
+const [folder = fileURLToPath(new URL('../../pictures/', import.meta.url)), ...wanted] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+
+async function ask(path: string, method = 'GET', body?: Json): Promise<Json> {
+  const headers = { Authorization: `Token ${server.issueToken()}`, 'Content-Type': 'application/json' };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return await (await fetch(server.url + path, { method, headers, ...sent })).json();
+}
+
+const first = async (list: string): Promise<string> => {
+  const [item] = await ask(`/api/${list}`);
+  return new URL(item.url).pathname.replace(/^\/api/, '');
+};
+
+/** The pages by the names of their pictures. */
+async function pages(): Promise<Readonly<Record<string, string>>> {
+  const customer = await first('customers/?name=Nordlicht');
+  return {
+    home: '/',
+    customers: '/customers/',
+    customer,
+    team: `${customer}team/`,
+    project: await first('projects/?name=Job'),
+    resources: '/resources/?category=vms',
+    machine: await first('openstack-instances/?state=OK'),
+    details: `${await first('openstack-instances/?state=OK')}?tab=details`,
+    failed: await first('digitalocean-droplets/?state=Erred'),
+    create: '/new-resource/openstack-instances/',
+    accounts: '/service-settings/',
+    account: await first('service-settings/?type=OpenStack'),
+    provider: '/add-provider/OpenStack/',
+    events: '/events/',
+    alerts: '/alerts/?opened=true',
+    notifications: '/hooks/',
+    notification: await first('hooks-web/'),
+    statistics: '/statistics/',
+    operation: '/operation/',
+    explorer: '/all/',
+    projects: '/projects/',
+  };
+}
+
+const chromium = (await startBrowser()) as Browser | undefined;
+if (chromium) {
+  const [{ uuid }] = await ask('/api/users/?current');
+  await ask(`/api/users/${uuid}/password/`, 'POST', { password });
+  const all = Object.entries(await pages()).filter(
+    ([name]) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+  );
+  for (const width of [1280, 390]) {
+    const visitor = await Console.open(chromium, `${server.url}/`, width);
+    const { page } = visitor;
+    if (wanted.length === 0 || wanted.includes('sign-in'))
+      await page.screenshot({ path: join(folder, `sign-in-${width}-light.png`) });
+    await visitor.signIn('admin');
+    for (const [name, place] of all) {
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+      await visitor.settled();
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      await page.setViewportSize({ width, height: Math.min(2400, Math.max(900, height)) });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await visitor.settled();
+        await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+      }
+      await page.setViewportSize({ width, height: 900 });
+    }
+    for (const complaint of visitor.complaints) console.log(`${width}: ${complaint}`);
+    await visitor.close();
+  }
+  await chromium.close();
+} else console.log('No browser runs on this machine.');
+await server.close();
