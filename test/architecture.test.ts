@@ -193,14 +193,90 @@ test('no layer names what only higher layers know', () => {
     [...texts]
       .filter(([file]) => layerOf(file) === layer && !exceptions.includes(file.slice(layer.length + 1)))
       .flatMap(([file, text]) => {
-        const code = text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
-        const namesIn = code.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').match(/[A-Za-z]+/g) ?? [];
+        const namesIn =
+          codeOf(text)
+            .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+            .match(/[A-Za-z]+/g) ?? [];
         return [...new Set(namesIn.map((word) => word.toLowerCase()))]
           .filter((word) => words.test(word))
           .map((word) => `${file}: ${word}`);
       }),
   );
   assert.equal(named, []);
+});
+
+/** The text of a file without comments. */
+const codeOf = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
+
+const migrations = readdirSync(join(source, '../migrations'))
+  .map((file) => readFileSync(join(source, '../migrations', file), 'utf8').replace(/--.*/g, ''))
+  .join('\n');
+
+/** Every table and view of the database. */
+const tables = [
+  ...new Set(
+    [...migrations.matchAll(/CREATE (?:VIRTUAL )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?"?(\w+)/gi)].map(
+      ([, name = '']) => name,
+    ),
+  ),
+].sort();
+
+/** Statements that name a table, by how strongly they claim it. */
+const inserting = /\bINSERT(?: OR [A-Z]+)? INTO "?(\w+)|\.insert\(\s*'(\w+)'/g;
+const changing = /\b(?:UPDATE|DELETE FROM) "?(\w+)|\.update\(\s*'(\w+)'/g;
+const naming =
+  /\b(?:INTO|UPDATE|FROM|JOIN) "?(\w+)|\.(?:insert|update|rowsIn)\(\s*'(\w+)'|\btable: '(\w+)'|\buuidOf\('[^']*', '(\w+)'/g;
+
+/** The tables that the code of a layer names in statements of a kind, with the files. */
+function tablesIn(layer: string, pattern: RegExp): Map<string, Set<string>> {
+  const uses = new Map<string, Set<string>>();
+  for (const [file, text] of texts) {
+    if (layerOf(file) !== layer) continue;
+    for (const [, ...names] of codeOf(text).matchAll(pattern)) {
+      const table = names.find((name) => name !== undefined && tables.includes(name));
+      if (table !== undefined) uses.set(table, (uses.get(table) ?? new Set()).add(file));
+    }
+  }
+  return uses;
+}
+
+/** Tables that the kernel reads although a higher layer stores their rows: callers, their roles, and the state of the clock. */
+const sharedTables: Readonly<Record<string, string>> = {
+  user: 'kernel',
+  active_customer_role: 'kernel',
+  active_project_role: 'kernel',
+  deployment: 'kernel',
+};
+
+/** Files that may name tables of higher layers: a role in a customer is also one in its projects. */
+const filesNamingHigherTables = ['kernel/access/visibility.ts: project'];
+
+/** The layer that owns each table: the lowest that inserts rows, otherwise the lowest that changes them or names the table. */
+function tableOwners(): Map<string, string> {
+  const owners = new Map(Object.entries(sharedTables));
+  for (const pattern of [inserting, changing, naming])
+    for (const layer of Object.keys(layers))
+      for (const table of tablesIn(layer, pattern).keys()) owners.set(table, owners.get(table) ?? layer);
+  return owners;
+}
+
+test('no SQL of a layer names a table that a higher layer owns', () => {
+  const order = Object.keys(layers);
+  const owners = tableOwners();
+  const expected = {
+    customer: 'accounts',
+    project: 'accounts',
+    event: 'activity',
+    service: 'cloud',
+    resource: 'cloud',
+  };
+  for (const [table, layer] of Object.entries(expected)) assert.is(owners.get(table), layer, table);
+  const violations = order.flatMap((layer, level) =>
+    [...tablesIn(layer, naming)]
+      .filter(([table]) => order.indexOf(owners.get(table) ?? layer) > level)
+      .flatMap(([table, files]) => [...files].map((file) => `${file}: ${table}`)),
+  );
+  assert.equal(violations, filesNamingHigherTables);
 });
 
 test(`a small collection draws in at most ${maxFilesOfCollection} files`, () => {

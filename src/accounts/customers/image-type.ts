@@ -25,10 +25,10 @@ export function imageType(content: Buffer): string | undefined {
 }
 
 /** Pixels of the larger side at most: a small file may claim so many that whoever shows it runs out of memory. */
-const longestSide = 4096;
+const maxSide = 4096;
 
 const isSize = (width: number, height: number): boolean =>
-  width > 0 && height > 0 && width <= longestSide && height <= longestSide;
+  width > 0 && height > 0 && width <= maxSide && height <= maxSide;
 
 const text = (content: Buffer, from: number, length: number): string => content.toString('latin1', from, from + length);
 

@@ -4,7 +4,7 @@ import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** What contexts of events tell of a customer. */
+/** Returns the values of a customer that contexts of events contain. */
 export const customerNames = (db: Database, id: number): CustomerNames =>
   db.one<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`);
 
@@ -16,6 +16,7 @@ export const customerScope: Scope = {
   table: 'customer',
   accepted: true,
   readable: connectedCustomers,
+  quotaCounts: { global: { nc_global_customer_count: `SELECT 0 AS scope_id, count(*) AS counted FROM customer` } },
   own: (db, id) => customerContext(customerNames(db, id)),
   scope: (db, id) => {
     const customer = customerNames(db, id);

@@ -16,8 +16,8 @@ export const userScope: Scope = {
   table: 'user',
   accepted: true,
   readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
-  // In a narrow directory somebody who is not shown is nobody (core.md 4.3).
-  result: (user, { users_visible: visible }) =>
+  // A user that the directory does not show must look like one that does not exist (core.md 4.3).
+  findable: (user, { users_visible: visible }) =>
     visible === 'all'
       ? userScope.readable(user)
       : sql`

@@ -1,7 +1,6 @@
 import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { visibleTo } from '../../kernel/access/right.ts';
-import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import {
   type Filter,
   type Filters,
@@ -18,7 +17,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
-import type { Scopes } from '../scopes/scopes.ts';
+import { isFindable, type Scopes } from '../scopes/scopes.ts';
 import { severities } from './alert-store.ts';
 import { typesOfGroups } from './catalogue.ts';
 
@@ -36,38 +35,37 @@ export const visibleAlerts = memoised((scopes: Scopes) =>
   }),
 );
 
-/** Condition: the alert is about a customer of this list, or about its projects, services, links. */
-const aboutCustomers = (customers: Sql): Sql =>
+/** Condition: the alert is about one of these customers, or about a project, service, link or resource of theirs. */
+export const aboutCustomers = (scopes: Scopes, customers: Sql): Sql =>
   any([
     sql`a.scope_kind = 'customer' AND a.scope_id IN (${customers})`,
-    sql`a.scope_kind = 'service' AND a.scope_id IN (SELECT id FROM service WHERE customer_id IN (${customers}))`,
-    aboutProjects(sql`SELECT id FROM project WHERE customer_id IN (${customers})`),
+    sql`a.scope_kind = 'service' AND a.scope_id IN (${scopes.childrenOf(customers, 'service')})`,
+    aboutProjects(scopes, scopes.childrenOf(customers, 'project')),
   ]);
 
-/** Condition: the alert is about a project of this list, or about its links. */
-const aboutProjects = (projects: Sql): Sql =>
+/** Condition: the alert is about one of these projects, or about a link or resource of theirs. */
+export const aboutProjects = (scopes: Scopes, projects: Sql): Sql =>
   any([
-    sql`a.scope_kind = 'resource' AND a.scope_id IN (SELECT id FROM resource WHERE project_id IN (${projects}))`,
+    sql`a.scope_kind = 'resource' AND a.scope_id IN (${scopes.childrenOf(projects, 'resource')})`,
     sql`a.scope_kind = 'project' AND a.scope_id IN (${projects})`,
-    sql`a.scope_kind = 'link' AND a.scope_id IN (SELECT id FROM service_project_link WHERE project_id IN (${projects}))`,
+    sql`a.scope_kind = 'link' AND a.scope_id IN (${scopes.childrenOf(projects, 'link')})`,
   ]);
-
-/** Conditions for the open alerts that belong to one customer or project, as counters count them. */
-export const aboutCustomer = (id: number): Sql => aboutCustomers(sql`${id}`);
-export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
 
 /** `aggregate` and `uuid`: alerts of all customers or projects that the caller can read, or of one of them. */
 function aggregated(request: Request): Sql | undefined {
-  const { caller, query } = request;
+  const {
+    app: { scopes },
+    query,
+  } = request;
   const [aggregate, uuid] = gather(
-    () => query.choice('aggregate', ['customer', 'project']),
+    () => query.choice('aggregate', ['customer', 'project'] as const),
     () => query.uuid('uuid'),
   );
   if (aggregate === undefined && uuid === undefined) return undefined;
   const one = uuid === undefined ? raw('TRUE') : sql`uuid = ${uuid}`;
-  if (aggregate === 'project')
-    return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
-  return aboutCustomers(sql`SELECT id FROM customer WHERE ${one} AND ${visibleCustomers(caller, 'id')}`);
+  const scope = scopes.of(aggregate ?? 'customer');
+  const objects = sql`SELECT id FROM ${raw(scope.table)} WHERE ${one} AND ${isFindable(request, scope, 'id')}`;
+  return aggregate === 'project' ? aboutProjects(scopes, objects) : aboutCustomers(scopes, objects);
 }
 
 /** Alerts about one kind of scope, by its full or short name. */

@@ -22,6 +22,7 @@ import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { Query } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
+import { memoised } from '../../kernel/memoised.ts';
 import type { Scopes } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, type Importance, importances } from './catalogue.ts';
 import { despiteDamage, isReadable } from './damaged.ts';
@@ -29,7 +30,7 @@ import { eventParameters, selected } from './filters.ts';
 import { countHistory } from './history.ts';
 import { notificationFields, notifiers, postNotification } from './notifications.ts';
 import { count, pageIds } from './query-plan.ts';
-import { contextFor } from './visibility.ts';
+import { contextFor, type EventAudience } from './visibility.ts';
 
 const byLevel = (value: (importance: Importance) => string | number): string =>
   `CASE e.level ${Object.entries(importances)
@@ -63,7 +64,9 @@ const representationWith = (context: string): string => {
 };
 
 const wholly = representationWith('e.context');
-const partly = representationWith(contextFor({ id: raw('@caller'), uuid: raw('@uuid') }).text);
+const partly = memoised((audience: EventAudience) =>
+  representationWith(contextFor({ id: raw('@caller'), uuid: raw('@uuid') }, audience).text),
+);
 
 const shape: JsonSchema = {
   title: 'Event',
@@ -98,10 +101,10 @@ function list(request: Request): Reply {
 }
 
 /** Renders events as the caller may read them. `ids` is a JSON array and sets the order. */
-export const represent = ({ caller, db }: Request, ids: string): string[] =>
+export const represent = ({ app, caller, db }: Request, ids: string): string[] =>
   seesAll(caller)
     ? db.named<string>(wholly, { ids })
-    : db.named<string>(partly, { ids, caller: caller.id, uuid: caller.uuid });
+    : db.named<string>(partly(app.eventAudience), { ids, caller: caller.id, uuid: caller.uuid });
 
 /** Returns the direction of the first term of `o`; there is only one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {

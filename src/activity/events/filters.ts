@@ -11,7 +11,7 @@ import { eventGroups, eventTypes, typesOfGroups } from './catalogue.ts';
 import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
 import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
-import { namesCaller, ofHeldCustomer, ofReadProject, visibleEvents } from './visibility.ts';
+import { namesCaller, namesCustomerOf, namesProjectOf, visibleEvents } from './visibility.ts';
 import { wordsOf } from './words.ts';
 
 type ContextKey = keyof typeof subjectKeys | 'service_type';
@@ -83,7 +83,11 @@ function ofScope(request: Request): Predicate[] {
 }
 
 /** Events related to objects of a type. Callers other than staff and support have a narrower rule (events.md 4.7). */
-function ofScopeType({ caller, app: { scopes } }: Request, value: string): Predicate[] {
+function ofScopeType(request: Request, value: string): Predicate[] {
+  const {
+    app: { scopes },
+    caller,
+  } = request;
   const isNamed = ({ name }: TypedScope): boolean => plainName(name) === plainName(value);
   const resource = scopes.typesOf('resource').find((typed) => !typed.isPart && isNamed(typed));
   if (resource) return [ofResourceType(resource.type)];
@@ -100,9 +104,9 @@ function ofScopeType({ caller, app: { scopes } }: Request, value: string): Predi
         { condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesCaller(caller) },
       ];
     case 'customer':
-      return [seesAll(caller) ? aboutAny('customer', 'customer_uuid') : { condition: ofHeldCustomer(caller) }];
+      return [seesAll(caller) ? aboutAny('customer', 'customer_uuid') : { condition: namesCustomerOf(request) }];
     case 'project':
-      return [seesAll(caller) ? aboutAny('project', 'project_uuid') : { condition: ofReadProject(caller) }];
+      return [seesAll(caller) ? aboutAny('project', 'project_uuid') : { condition: namesProjectOf(request) }];
     case 'key':
       return [aboutAny('key', 'ssh_key_uuid')];
     case 'quota':
@@ -208,8 +212,7 @@ export function conditionsOf(request: Request): Sql[] {
 
 /** Selects the events that match the request and that the caller can see. Throws 400 with every invalid parameter. */
 export function selected(request: Request): Selection {
-  const { caller, db } = request;
   const { criteria, range } = parseFilters(request, Object.values(filters));
-  const visible = visibleEvents(db, caller);
-  return select(db, [...(visible ? [visible] : []), ...criteria], range);
+  const visible = visibleEvents(request);
+  return select(request.db, [...(visible ? [visible] : []), ...criteria], range);
 }

@@ -137,7 +137,7 @@ export class EventStream {
     to: number,
   ): { readonly texts: readonly (readonly [uuid: string, text: string])[]; readonly position: number } {
     const { caller, db } = request;
-    const conditions = [...this.#conditions, ...(seesAll(caller) ? [] : [isVisible(caller)])];
+    const conditions = [...this.#conditions, ...(seesAll(caller) ? [] : [isVisible(request)])];
     // NOT INDEXED reads by id: SQLite might prefer an index on another column.
     const rows = db.all<EventRow>(sql`
       SELECT e.id, e.uuid, e.message, e.level, e.context FROM event e NOT INDEXED

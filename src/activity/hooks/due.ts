@@ -1,7 +1,9 @@
+import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { among, raw, sql } from '../../kernel/db/sql.ts';
+import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { memoised } from '../../kernel/memoised.ts';
 import { isReadable } from '../events/damaged.ts';
-import { contextFor } from '../events/visibility.ts';
+import { contextFor, type EventAudience } from '../events/visibility.ts';
 import type { SentEvent } from './payload.ts';
 
 export type HookKind = 'web' | 'push' | 'email';
@@ -37,31 +39,35 @@ export interface DueDelivery extends SentEvent {
 }
 
 /** The context of an event as the hook's author may read it at the time of sending (events.md 4.4). */
-const contextShown = sql`CASE WHEN e.context IS NULL THEN NULL WHEN NOT ${isReadable} THEN '{}' WHEN u.is_staff OR u.is_support THEN e.context
-  ELSE ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })} END`;
+const contextShown = (
+  audience: EventAudience,
+): Sql => sql`CASE WHEN e.context IS NULL THEN NULL WHEN NOT ${isReadable} THEN '{}' WHEN u.is_staff OR u.is_support THEN e.context
+  ELSE ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') }, audience)} END`;
 
 /** Selects the content and the destination of rows of `delivery`. */
-const sent = sql`
+const selection = memoised(
+  (audience: EventAudience): Sql => sql`
     SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
       d.payload ->> 'confirmation' AS confirmation, d.gathered,
       d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,
-      ifnull(${contextShown}, ifnull(d.payload -> 'context', '{}')) AS context
-    FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`;
+      ifnull(${contextShown(audience)}, ifnull(d.payload -> 'context', '{}')) AS context
+    FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`,
+);
 
 /** Returns the next ready delivery of a hook, in the order of the events. */
-export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
+export const nextDelivery = ({ db, eventAudience }: App, hook: number): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`
-    ${sent}
+    ${selection(eventAudience)}
     WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1
     ORDER BY d.id
     LIMIT 1`);
 
 /** Returns the delivery as it would be sent now; undefined if its hook was deleted. */
-export const deliveryOf = (db: Database, id: number): Omit<DueDelivery, 'next_attempt'> | undefined =>
-  db.get(sql`${sent} WHERE d.id = ${id}`);
+export const deliveryOf = ({ db, eventAudience }: App, id: number): Omit<DueDelivery, 'next_attempt'> | undefined =>
+  db.get(sql`${selection(eventAudience)} WHERE d.id = ${id}`);
 
 /** Returns hooks with ready deliveries. Skips from hook to hook, so that the number of deliveries does not matter. */
 export const hooksWithDue = (db: Database): number[] =>

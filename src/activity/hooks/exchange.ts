@@ -50,8 +50,8 @@ interface DeliveryRow {
 }
 
 /** Returns the request and the response of a delivery as parameters of its representation. Builds the request as the sender does. */
-export function httpDetailsOf({ config, db }: Request, id: number): Parameters {
-  const delivery = present(deliveryOf(db, id));
+export function httpDetailsOf({ app, config, db }: Request, id: number): Parameters {
+  const delivery = present(deliveryOf(app, id));
   const row = present(db.get<DeliveryRow>(sql`SELECT response_code, attempt FROM delivery WHERE id = ${id}`));
   const { sent, ...details }: Partial<Attempt> = JSON.parse(row.attempt ?? '{}');
   const post = webPostOf(delivery, config);

@@ -48,7 +48,7 @@ export class HookOutbox implements Outbox<DueDelivery> {
   }
 
   next(hook: number): DueDelivery | undefined {
-    return nextDelivery(this.app.db, hook);
+    return nextDelivery(this.app, hook);
   }
 
   lane({ failing_since: failingSince, kind }: DueDelivery): ConcurrencyLimit {

@@ -24,7 +24,7 @@ const maxPending = 10_000;
  * roles or those before the change (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
-  const { db } = context.app;
+  const { db, eventAudience } = context.app;
   if (db.rowsIn('hook') === 0) return;
   const {
     affected_user_uuid: affected = '',
@@ -38,15 +38,7 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
     WHERE t.type = ${event.type} AND h.is_active AND h.is_confirmed AND u.is_active AND (
       u.is_staff OR u.is_support
       OR u.uuid = ${user} OR u.uuid = ${affected} OR ${among('u.id', event.extraRecipients)}
-      OR EXISTS (
-        SELECT 1 FROM active_customer_role r
-        WHERE r.user_id = u.id AND r.customer_id = (SELECT id FROM customer WHERE uuid = ${customer}))
-      OR EXISTS (
-        SELECT 1 FROM project p JOIN active_project_role r ON r.project_id = p.id
-        WHERE p.uuid = ${project} AND r.user_id = u.id)
-      OR EXISTS (
-        SELECT 1 FROM project p JOIN active_customer_role r ON r.customer_id = p.customer_id
-        WHERE p.uuid = ${project} AND r.user_id = u.id))
+      OR ${eventAudience.isMember(customer, project)})
     ORDER BY h.id`);
   if (receivers.length === 0) return;
   enqueue(context, receivers, { id: event.id, type: event.type, payload: null }, beyondMailLimit(context, receivers));

@@ -7,8 +7,7 @@ import { ofName } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue } from '../../kernel/collection/representation.ts';
 import { number } from '../../kernel/collection/values.ts';
-import type { Database } from '../../kernel/db/database.ts';
-import { raw, sql } from '../../kernel/db/sql.ts';
+import { raw } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Scopes } from '../scopes/scopes.ts';
@@ -29,25 +28,11 @@ const fieldsOf = (scopes: Scopes) => ({
 /** Owners of a customer set the quotas of its projects and links, but not its own (events.md 2.4). */
 const limiters: Right<QuotaObject> = right(
   'owners of the customer for quotas of its projects and links',
-  ({ caller, db }, quota) => {
-    const customer = limitedCustomer(db, quota);
+  ({ app, caller, db }, { scope_id: id, scope_kind: kind }) => {
+    const customer = kind === 'project' || kind === 'link' ? app.scopes.customerOf(db, kind, id) : undefined;
     return customer !== undefined && ownsCustomer(db, caller, customer);
   },
 );
-
-/** Returns the id of the customer whose project or service-project link has the quota. */
-function limitedCustomer(db: Database, { scope_id: id, scope_kind: kind }: QuotaObject): number | undefined {
-  switch (kind) {
-    case 'project':
-      return db.value(sql`SELECT customer_id FROM project WHERE id = ${id}`);
-    case 'link':
-      return db.value(sql`
-        SELECT p.customer_id FROM service_project_link l JOIN project p ON p.id = l.project_id
-        WHERE l.id = ${id}`);
-    default:
-      return undefined;
-  }
-}
 
 /** Creates the collection of the quotas of these kinds of scope. */
 export const quotas = memoised((scopes: Scopes) =>

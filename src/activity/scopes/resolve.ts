@@ -5,7 +5,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { keyPatterns } from '../../kernel/http/router.ts';
 import type { Scope, ScopeKind } from './scope.ts';
-import { foundBy } from './scopes.ts';
+import { isFindable } from './scopes.ts';
 
 /** The object of a scope link. */
 export interface ResolvedScope {
@@ -35,7 +35,7 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   const uuid = key.toLowerCase();
   const { kind, only, scope } = match;
   const id = request.db.value<number>(
-    sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${foundBy(request, scope, 'id')}`,
+    sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${isFindable(request, scope, 'id')}`,
   );
   if (id === undefined) throw new UnknownObject([`Can't restore object from url: ${link}`]);
   if (acceptedOnly && !scope.accepted) throw rejection(unrelated(link));

@@ -30,36 +30,50 @@ export interface TypedScope {
   readonly isPart?: boolean;
 }
 
-/** A kind of scope (events.md 1.3), declared by the domain of its objects. */
+/** The customer or the project that an object belongs to. */
+interface Parent {
+  readonly kind: 'customer' | 'project';
+  /** The column of the object's table with the parent's id. */
+  readonly column: string;
+}
+
+/** A kind of scope (events.md 1.3), declared by the module that owns its objects. */
 export interface Scope {
   /** Name in `content_type` and `scope_type`; undefined if every type has its own name. */
   readonly name?: string;
-  /** Short name, where there is one. */
+  /** Short name; undefined if it has none. */
   readonly short: string | undefined;
-  /** Segment behind /api/; undefined if every type has its own. */
+  /** Path segment after /api/; undefined if every type has its own. */
   readonly path?: string;
-  /** The types of such an object, each with its own name and path. */
+  /** The types of this kind, each with its own name and path. */
   readonly typed?: readonly TypedScope[];
   readonly table: string;
-  /** Whether POST of alerts and events takes it. */
+  /** Undefined if the objects belong to no customer or project, or not all of them do. */
+  readonly parent?: Parent;
+  /** Whether POST of alerts and events accepts it. */
   readonly accepted: boolean;
-  /** Ids of the objects of this kind that a user without sight of everything reads (events.md 1.2). */
+  /** Selects the ids of the objects that a user can read, for users who cannot read all (events.md 1.2). */
   readonly readable: (user: Sql) => Sql;
-  /** Ids of those that a link leads such a user to, where settings leave fewer. */
-  readonly result?: (user: Sql, config: Config) => Sql;
-  /** Ids of those of whose use a user reads, their quotas and the alerts about them, where these are fewer. */
+  /** Selects the ids of the readable objects that such a user can find by a link, if settings restrict them. */
+  readonly findable?: (user: Sql, config: Config) => Sql;
+  /** Selects the ids of the readable objects whose quotas and alerts such a user can read, if not all. */
   readonly usageReadable?: (user: Sql) => Sql;
-  /** OWN keys: the object itself and what it belongs to. */
+  /**
+   * SQL queries that count objects of this kind from scratch, by the kind of object that has the quota and the name of the
+   * quota. Each returns a row `scope_id, counted` for each object with a count above 0.
+   */
+  readonly quotaCounts?: Readonly<Partial<Record<ScopeKind | 'global', Readonly<Record<string, string>>>>>;
+  /** OWN keys: the object itself and the objects it belongs to. */
   readonly own: (db: Database, id: number) => EventContext;
   /** SCOPE keys: the object as the scope of an alert or event. */
   readonly scope: (db: Database, id: number) => EventContext;
 }
 
-/** What names an object that has just a name. */
+/** An object that has no other names than its name. */
 export interface Named {
   readonly uuid: string;
   readonly name: string;
 }
 
-/** SCOPE keys of an object that has just a name. */
+/** SCOPE keys of an object that has no other names than its name. */
 export const namedScope = ({ name, uuid }: Named): EventContext => ({ scope_uuid: uuid, scope_name: name });

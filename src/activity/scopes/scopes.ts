@@ -1,14 +1,16 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import { computedValue, type Json, linkValue, render } from '../../kernel/collection/representation.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
+import { present } from '../../kernel/present.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
 // The kernel must not know about events, so this layer adds its own member to App.
 declare module '../../kernel/app.ts' {
   interface App {
-    /** The kinds of object that quotas, alerts and events are about. */
+    /** The kinds of object that quotas, alerts and events can be about. */
     readonly scopes: Scopes;
   }
 }
@@ -18,7 +20,7 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 
 type Entry = readonly [ScopeKind, Scope];
 
-/** The kinds of scope of a deployment, as the domains declare them. */
+/** The kinds of scope of a deployment. Each is declared by the module that owns its objects. */
 export class Scopes {
   readonly entries: readonly Entry[];
 
@@ -35,7 +37,7 @@ export class Scopes {
     return this.kinds[kind].typed ?? [];
   }
 
-  /** The kind whose objects stand under a path, and of a type the condition on the columns of the kind's table. */
+  /** Returns the kind whose objects have a path, and the condition on the kind's table that selects the type with this path. */
   ofPath(segment: string | undefined): { kind: ScopeKind; scope: Scope; only: string } | undefined {
     for (const [kind, scope] of this.entries) {
       if (scope.path !== undefined && scope.path === segment) return { kind, scope, only: 'TRUE' };
@@ -45,7 +47,7 @@ export class Scopes {
     return undefined;
   }
 
-  /** The kinds a query value names by full or short name, without case and underscores; typed ones are not among them. */
+  /** Returns the kinds with a full or short name, ignoring case and underscores. Does not match the names of types. */
   named(value: string): ScopeKind[] {
     return this.entries
       .filter(([, { name, short }]) =>
@@ -54,7 +56,7 @@ export class Scopes {
       .map(([kind]) => kind);
   }
 
-  /** Condition: the object that a pair of columns names is of the kind, or the type of a kind, that a query value names. */
+  /** Condition: the object that two columns identify is of the kind or type with this name. */
   isNamed(value: string, kind: string, id: string): Sql {
     const simple = this.named(value).map((name) => sql`${raw(kind)} = ${name}`);
     const typed = this.entries.flatMap(([name, { table, typed: types = [] }]) =>
@@ -68,22 +70,41 @@ export class Scopes {
   }
 
   /**
-   * Condition: a user reads of the use of the object that a pair of columns names, of any kind but quota; a global quota is
-   * nobody's.
+   * Condition: a user can read the quotas and alerts of the object that two columns identify. Matches no quota as an object and
+   * no global quota.
    */
   usageReadable(user: Sql, kind: string, id: string): Sql {
     const { quota: _, ...others } = this.kinds;
     return usageReadableAmong(others, user, kind, id);
   }
 
-  /** The link of the object that a pair of columns names, or null when there is none. */
+  /** Returns the link of the object that two columns identify, or null. */
   link(kind: string, id: string): Json {
     const cases = this.entries.map(([name, scope]) => `WHEN '${name}' THEN ${linkIn(scope, id)}`);
     return computedValue(`CASE ${kind} ${cases.join(' ')} ELSE 'null' END`);
   }
+
+  /** Selects the ids of the objects of a kind whose parent is among the ids that a query selects. */
+  childrenOf(parents: Sql, kind: ScopeKind): Sql {
+    const { parent, table } = this.kinds[kind];
+    return sql`SELECT id FROM ${raw(table)} WHERE ${raw(present(parent).column)} IN (${parents})`;
+  }
+
+  /** Returns the id of the customer that an object belongs to, directly or through its project. */
+  customerOf(db: Database, kind: ScopeKind, id: number): number | undefined {
+    const { parent, table } = this.kinds[kind];
+    if (!parent) return undefined;
+    const owner = db.value<number>(sql`SELECT ${raw(parent.column)} FROM ${raw(table)} WHERE id = ${id}`);
+    return parent.kind === 'customer' || owner === undefined ? owner : this.customerOf(db, parent.kind, owner);
+  }
+
+  /** Returns the queries that count the usage of the quotas of a kind of object from scratch, with the names of the quotas. */
+  quotaCounts(kind: ScopeKind | 'global'): (readonly [name: string, query: string])[] {
+    return this.entries.flatMap(([, scope]) => Object.entries(scope.quotaCounts?.[kind] ?? {}));
+  }
 }
 
-/** Condition: a user reads of the use of the object that a pair of columns names, of one of these kinds. */
+/** Condition: a user can read the quotas and alerts of the object that two columns identify, which is of one of these kinds. */
 export const usageReadableAmong = (
   kinds: Readonly<Partial<Record<ScopeKind, Scope>>>,
   user: Sql,
@@ -97,12 +118,13 @@ export const usageReadableAmong = (
     ),
   );
 
-/** Condition: a link leads the caller to the object of this kind whose id stands in the column. */
-export const foundBy = (
+/** Condition: the caller can find the object of this kind whose id is in the column. */
+export const isFindable = (
   { caller, config }: { readonly caller: Caller; readonly config: Config },
-  { result, readable }: Scope,
+  { findable, readable }: Scope,
   column: string,
-): Sql => (seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(result ?? readable)(callerId(caller), config)})`);
+): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(findable ?? readable)(callerId(caller), config)})`;
 
 /** SQL of the link of an object of this kind. */
 function linkIn({ path, table, typed = [] }: Scope, id: string): string {

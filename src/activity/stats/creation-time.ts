@@ -1,6 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticatedOver } from '../../kernel/access/right.ts';
-import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { parameter, required } from '../../kernel/collection/filter.ts';
@@ -9,26 +8,26 @@ import { gather, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Query } from '../../kernel/http/query.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
+import { isFindable } from '../scopes/scopes.ts';
 
-/** What can be counted: the table, and who sees its rows. */
-const counted = {
-  customer: { table: 'customer', visible: visibleCustomers },
-  project: { table: 'project', visible: visibleProjects },
-} as const;
+/** The kinds of object that can be counted. */
+const kinds = ['customer', 'project'] as const;
+type Kind = (typeof kinds)[number];
 
-const latest = 253_402_300_799;
+/** The end of the year 9999. */
+const maxTimestamp = 253_402_300_799;
 
-/** GET /api/stats/creation-time/: how many objects were created in each part of a range (events.md 6.1). */
+/** GET /api/stats/creation-time/: counts the objects created in each part of a range (events.md 6.1). */
 export const creationTime: Endpoint = {
   path: '/api/stats/creation-time/',
   name: 'Creation Time Statistics',
   description: 'Counts of created customers or projects over time.',
   operations: {
     GET: {
-      summary: 'Counts what was created in each part of a range.',
+      summary: 'Counts the objects created in each part of a range.',
       allowedFor: authenticatedOver('objects').allowedFor,
       filters: {
-        type: required(parameter('string', 'What is counted: customer or project.')),
+        type: required(parameter('string', 'Kind of object to count: customer or project.')),
         from: parameter('integer', 'Start, UNIX timestamp; default: 30 days ago.'),
         to: parameter('integer', 'End, UNIX timestamp; default: now.'),
         datapoints: parameter('integer', 'Number of parts, 1 to 1000; default: 6.'),
@@ -44,7 +43,7 @@ export const creationTime: Endpoint = {
         },
       },
       handle: (request) => {
-        const { datapoints, from, to, type } = requested(request);
+        const { datapoints, from, to, type } = parametersOf(request);
         const borders = Array.from(
           { length: datapoints + 1 },
           (_, i) => from + Math.floor((i * (to - from)) / datapoints),
@@ -60,14 +59,14 @@ export const creationTime: Endpoint = {
   },
 };
 
-/** Seconds in which the objects that the caller sees were created, within the range and its last second. */
-function creations({ caller, db }: Request, type: keyof typeof counted, from: number, to: number): number[] {
-  const { table, visible } = counted[type];
-  return db.deferrableValues<number>(sql`SELECT created / ${second} FROM ${raw(table)}
-    WHERE created >= ${from * second} AND created < ${(to + 1) * second} AND ${visible(caller, 'id')}`);
+/** Returns the creation times, in seconds, of the objects that the caller can see, within the range including its last second. */
+function creations(request: Request, type: Kind, from: number, to: number): number[] {
+  const scope = request.app.scopes.of(type);
+  return request.db.deferrableValues<number>(sql`SELECT created / ${second} FROM ${raw(scope.table)}
+    WHERE created >= ${from * second} AND created < ${(to + 1) * second} AND ${isFindable(request, scope, 'id')}`);
 }
 
-/** Index of the last part that begins at or before a second; the end of the last part belongs to it. */
+/** Returns the index of the last part that begins at or before a second. The last part includes its end. */
 function partOf(borders: readonly number[], created: number): number {
   let [low, high] = [0, borders.length - 2];
   while (low < high) {
@@ -78,29 +77,29 @@ function partOf(borders: readonly number[], created: number): number {
   return low;
 }
 
-interface Asked {
-  readonly type: keyof typeof counted;
+interface Parameters {
+  readonly type: Kind;
   /** Seconds. */
   readonly from: number;
   readonly to: number;
   readonly datapoints: number;
 }
 
-/** The parameters. Throws 400 with all that is wrong with them. */
-function requested({ now, query }: Request): Asked {
+/** Parses the parameters. Throws 400 with every invalid one. */
+function parametersOf({ now, query }: Request): Parameters {
   const present = Math.floor(now / second);
   const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = gather(
-    () => askedType(query),
-    () => query.integer('from', 0, latest),
-    () => query.integer('to', 0, latest),
+    () => typeOf(query),
+    () => query.integer('from', 0, maxTimestamp),
+    () => query.integer('to', 0, maxTimestamp),
     () => query.integer('datapoints', 1, 1000),
   );
   if (from >= to) throw invalidRequest('End must occur after start.');
   return { type, from, to, datapoints };
 }
 
-function askedType(query: Query): keyof typeof counted {
-  const type = query.choice('type', ['customer', 'project']);
+function typeOf(query: Query): Kind {
+  const type = query.choice('type', kinds);
   if (type === undefined) throw invalid({ type: ['This field is required.'] });
   return type;
 }

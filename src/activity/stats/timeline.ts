@@ -8,7 +8,7 @@ import { gather, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { type Bucket, bucketsOf, intervals } from './buckets.ts';
-import { chosenLinks, chosenLinksParameters } from './quota.ts';
+import { linkParameters, selectedLinks } from './quota.ts';
 
 /** The quotas of links that a timeline shows, in their order. */
 const items = ['vcpu', 'ram', 'storage'] as const;
@@ -40,7 +40,7 @@ interface Level {
 type Levels = (Level | undefined)[];
 
 const parameters: Filters = {
-  ...chosenLinksParameters,
+  ...linkParameters,
   from: timestamp('Start; default: a day ago.', () => raw('TRUE')),
   to: timestamp('End; default: now.', () => raw('TRUE')),
   interval: {
@@ -68,7 +68,7 @@ export const quotaTimeline: Endpoint = {
       handle: (request) => {
         const [buckets, links] = gather(
           () => askedBuckets(request),
-          () => chosenLinks(request),
+          () => selectedLinks(request),
         );
         const requested = request.query.all('item');
         const chosen = items.filter((item) => requested.length === 0 || requested.includes(item));

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { eventAudience } from '../../accounts/projects/event-audience.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
 import { samlThread } from '../../accounts/session/saml/ask.ts';
@@ -138,6 +139,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     catalogue,
     jobHandlerOf,
     scopes: scopesOf(catalogue),
+    eventAudience,
     config,
     clock,
     isClockDoubtful: () => watch.isDoubtful(),

@@ -2,7 +2,7 @@ import { customers } from '../../accounts/customers/customers.ts';
 import { projects } from '../../accounts/projects/projects.ts';
 import { usersOfCustomers } from '../../accounts/users/user-filters.ts';
 import { typesOfGroups } from '../../activity/alerts/catalogue.ts';
-import { aboutCustomer, aboutProject, visibleAlerts } from '../../activity/alerts/filters.ts';
+import { aboutCustomers, aboutProjects, visibleAlerts } from '../../activity/alerts/filters.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import type { Parent, Row } from '../../kernel/collection/collection.ts';
@@ -44,7 +44,7 @@ function openAlerts(request: Request, about: Sql): number {
 const ofCustomer: Counters = {
   alerts: {
     help: 'Open alerts about it, its projects, services and resources.',
-    count: (request, id) => openAlerts(request, aboutCustomer(id)),
+    count: (request, id) => openAlerts(request, aboutCustomers(request.app.scopes, sql`${id}`)),
   },
   services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
   projects: {
@@ -69,7 +69,7 @@ const ofProject: Counters = {
   },
   alerts: {
     help: 'Open alerts about it and its resources.',
-    count: (request, id) => openAlerts(request, aboutProject(id)),
+    count: (request, id) => openAlerts(request, aboutProjects(request.app.scopes, sql`${id}`)),
   },
   apps: { help: 'Its applications.', count: usage('project', 'nc_app_count') },
   vms: { help: 'Its virtual machines.', count: usage('project', 'nc_vm_count') },

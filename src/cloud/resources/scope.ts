@@ -15,6 +15,7 @@ export const resourceScope = ({ kinds }: Catalogue): Scope => ({
     isPart: kind.isPart ?? false,
   })),
   table: 'resource',
+  parent: { kind: 'project', column: 'project_id' },
   accepted: false,
   readable: (user) => sql`SELECT id FROM resource WHERE project_id IN (${connectedProjects(user)})`,
   own: (db, id) => resourceContext(db, knownResource(db, id)),

@@ -64,8 +64,14 @@ export const serviceScope = ({ types }: Catalogue): Scope => ({
     only: `settings_id IN (SELECT id FROM service_settings WHERE type = '${type.name}')`,
   })),
   table: 'service',
+  parent: { kind: 'customer', column: 'customer_id' },
   accepted: false,
   readable: readableServices,
+  quotaCounts: {
+    customer: {
+      nc_service_count: `SELECT customer_id AS scope_id, count(*) AS counted FROM service GROUP BY customer_id`,
+    },
+  },
   own: serviceContext,
   scope: (db, id) => namedScope(serviceNames(db, id)),
 });
@@ -84,8 +90,18 @@ export const linkScope = ({ types }: Catalogue): Scope => ({
     only: `service_id IN (SELECT v.id FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE st.type = '${type.name}')`,
   })),
   table: 'service_project_link',
+  parent: { kind: 'project', column: 'project_id' },
   accepted: false,
   readable: readableLinks,
+  quotaCounts: {
+    customer: {
+      nc_service_project_link_count: `SELECT p.customer_id AS scope_id, count(*) AS counted
+      FROM service_project_link l JOIN project p ON p.id = l.project_id GROUP BY p.customer_id`,
+    },
+    project: {
+      nc_service_project_link_count: `SELECT project_id AS scope_id, count(*) AS counted FROM service_project_link GROUP BY project_id`,
+    },
+  },
   own: (db, id) => {
     const link = linkOf(db, id);
     return { ...serviceContext(db, link.service_id), ...projectScope.own(db, link.project_id) };

@@ -16,9 +16,9 @@ export class ListBody {
 
 const deepest = 64;
 /** Values and members of a JSON body, fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
-const mostValues = 200_000;
-const mostMembers = 20_000;
-const mostFields = 10_000;
+const maxValues = 200_000;
+const maxMembers = 20_000;
+const maxFields = 10_000;
 const nothing: Body = { form: false, values: {} };
 
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
@@ -42,8 +42,8 @@ function parseJson(content: Buffer): Body | ListBody {
   const text = decode(content);
   const { depth, members, values } = measured(content);
   const tooDeep = depth > deepest ? parseError(`nested deeper than ${deepest} levels`) : undefined;
-  if (values > mostValues) throw tooDeep ?? parseError(`more than ${mostValues} values`);
-  if (members > mostMembers) throw tooDeep ?? parseError(`more than ${mostMembers} members of objects`);
+  if (values > maxValues) throw tooDeep ?? parseError(`more than ${maxValues} values`);
+  if (members > maxMembers) throw tooDeep ?? parseError(`more than ${maxMembers} members of objects`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -127,7 +127,7 @@ function parseForm(text: string): Record<string, unknown> {
     const equals = pair.indexOf('=');
     const name = formText(equals < 0 ? pair : pair.slice(0, equals));
     countField(counts, name);
-    if (++fields > mostFields) throw formError(`more than ${mostFields} fields`);
+    if (++fields > maxFields) throw formError(`more than ${maxFields} fields`);
     if (pair !== '') pairs.push([name, equals < 0 ? '' : formText(pair.slice(equals + 1))]);
     start = end + 1;
   }

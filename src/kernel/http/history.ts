@@ -1,6 +1,6 @@
 import { invalid, invalidRequest } from './error.ts';
 
-const mostPoints = 1000;
+const maxPoints = 1000;
 const latest = 253_402_300_799;
 const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
@@ -24,8 +24,8 @@ export function historyPoints(values: ParameterSource): number[] {
 }
 
 function listed(points: readonly string[]): number[] {
-  if (points.length > mostPoints)
-    throw invalid({ point: [`Ensure this field has no more than ${mostPoints} elements.`] });
+  if (points.length > maxPoints)
+    throw invalid({ point: [`Ensure this field has no more than ${maxPoints} elements.`] });
   const wrong = points.filter((point) => !isTimestamp(point));
   if (wrong.length > 0) throw invalid({ point: wrong.map(notTimestamp) });
   return points.map(Number);
@@ -37,8 +37,8 @@ function spread(start: string, end: string, count: string): number[] {
   if (!isTimestamp(end)) errors.end = [notTimestamp(end)];
   if (!/^[+-]?\d+$/.test(count)) errors.points_count = ['A valid integer is required.'];
   else if (Number(count) < 2) errors.points_count = ['Ensure this value is greater than or equal to 2.'];
-  else if (Number(count) > mostPoints)
-    errors.points_count = [`Ensure this value is less than or equal to ${mostPoints}.`];
+  else if (Number(count) > maxPoints)
+    errors.points_count = [`Ensure this value is less than or equal to ${maxPoints}.`];
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const [from, to, size] = [Number(start), Number(end), Number(count)];
   if (from >= to) throw invalidRequest('Start timestamp has to be earlier than end timestamp.');

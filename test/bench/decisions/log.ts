@@ -3,6 +3,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createServer } from 'tenantry';
+import { eventAudience } from '../../../src/accounts/projects/event-audience.ts';
 import {
   aboutObject,
   byColumn,
@@ -48,7 +49,7 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
   if (!owner) throw new Error('There is no owner');
   const caller = { ...owner, isStaff: false, isSupport: false } as Caller;
   const user = db.value<string>(sql`SELECT uuid FROM user WHERE username = 'user.00100'`) as string;
-  const ofOwner = (): Predicate => visibleEvents(db, caller) as Predicate;
+  const ofOwner = (): Predicate => visibleEvents({ app: { db, eventAudience }, caller }) as Predicate;
   const aboutUser: Predicate = {
     condition: sql`e.context ->> 'user_uuid' = ${user} OR e.context ->> 'affected_user_uuid' = ${user}`,
     scans: [aboutObject('user', user)],

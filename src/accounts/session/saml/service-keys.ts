@@ -18,7 +18,7 @@ interface ServiceKeys {
   readonly privateKey: string;
 }
 
-const leastKeyBits = 2048;
+const minKeyBits = 2048;
 
 /** The key pair of the settings saml_cert_file and saml_key_file; undefined unless both are set. Throws ConfigError. */
 export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFile }: Config): ServiceKeys | undefined {
@@ -37,9 +37,9 @@ export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFi
 }
 
 function rejectWeakKey({ asymmetricKeyDetails: details, asymmetricKeyType: type }: KeyObject, file: string): void {
-  if (type !== 'rsa' || (details?.modulusLength ?? 0) < leastKeyBits) {
+  if (type !== 'rsa' || (details?.modulusLength ?? 0) < minKeyBits) {
     throw new ConfigError(
-      `${environmentName('saml_key_file')}: ${file} must hold an RSA key of at least ${leastKeyBits} bits`,
+      `${environmentName('saml_key_file')}: ${file} must hold an RSA key of at least ${minKeyBits} bits`,
     );
   }
 }
