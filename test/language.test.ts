@@ -18,7 +18,7 @@ const limits: Readonly<Record<string, number>> = {
   '.': 82,
   'src/accounts': 218,
   'src/activity': 27,
-  'src/app': 279,
+  'src/app': 259,
   'src/build': 18,
   'src/cloud': 112,
   'src/console': 162,

@@ -122,7 +122,7 @@ test('Prometheus reads where the operator is listened to; nowhere is an error, a
   assert.match(await example('prometheus'), "targets: ['127.0.0.1:9480']");
   assert.equal(
     await program.run(['example', 'prometheus', '--admin-listen', 'off']),
-    failed('admin_listen is off: there are no metrics to read'),
+    failed('admin_listen is off, so the server has no metrics'),
   );
   assert.equal(
     await program.run(['example', 'constructor']),

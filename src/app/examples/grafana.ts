@@ -1,16 +1,16 @@
-/** A dashboard of Grafana, in the form that it imports: a table of graphs, four rows of three. */
+/** A Grafana dashboard to import, with three graphs in each row. */
 
 interface Graph {
   readonly title: string;
   readonly unit: string;
-  /** Expressions of Prometheus, each with what its lines are called. */
+  /** PromQL expressions by legend. */
   readonly lines: Readonly<Record<string, string>>;
 }
 
 const rate = (metric: string, by: string): string => `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
 const quantile = (share: number, metric: string): string =>
   `histogram_quantile(${share}, ${rate(`${metric}_bucket`, 'le')})`;
-const share = (cache: string): string =>
+const hitRate = (cache: string): string =>
   `sum(rate(tenantry_cache_requests_total{cache="${cache}",result="hit"}[$__rate_interval])) / sum(rate(tenantry_cache_requests_total{cache="${cache}"}[$__rate_interval]))`;
 
 const graphs: readonly Graph[] = [
@@ -20,10 +20,10 @@ const graphs: readonly Graph[] = [
     lines: { '{{status}}': rate('tenantry_http_requests_total', 'status') },
   },
   {
-    title: 'Time of requests',
+    title: 'Duration of requests',
     unit: 's',
     lines: {
-      half: quantile(0.5, 'tenantry_http_request_duration_seconds'),
+      median: quantile(0.5, 'tenantry_http_request_duration_seconds'),
       '99 %': quantile(0.99, 'tenantry_http_request_duration_seconds'),
     },
   },
@@ -43,20 +43,20 @@ const graphs: readonly Graph[] = [
     },
   },
   {
-    title: 'Remembered',
+    title: 'Cache hits',
     unit: 'percentunit',
-    lines: { answers: share('answers'), texts: share('texts'), tokens: share('tokens') },
+    lines: { responses: hitRate('answers'), representations: hitRate('texts'), tokens: hitRate('tokens') },
   },
   {
     title: 'Commits',
     unit: 's',
     lines: {
-      half: quantile(0.5, 'tenantry_commit_duration_seconds'),
+      median: quantile(0.5, 'tenantry_commit_duration_seconds'),
       '99 %': quantile(0.99, 'tenantry_commit_duration_seconds'),
     },
   },
   {
-    title: 'Writes in a commit',
+    title: 'Writes per commit',
     unit: 'short',
     lines: {
       mean: 'rate(tenantry_commit_writes_sum[$__rate_interval]) / rate(tenantry_commit_writes_count[$__rate_interval])',
@@ -73,12 +73,12 @@ const graphs: readonly Graph[] = [
     },
   },
   {
-    title: 'Waiting to be sent',
+    title: 'Pending messages',
     unit: 'short',
     lines: { '{{outbox}}': 'tenantry_outbox_depth', '{{outbox}}, oldest in s': 'tenantry_outbox_oldest_age_seconds' },
   },
   {
-    title: 'Sent',
+    title: 'Sent messages',
     unit: 'short',
     lines: {
       '{{outbox}}, {{result}}': rate('tenantry_deliveries_total', 'outbox, result'),
@@ -87,24 +87,24 @@ const graphs: readonly Graph[] = [
   },
   { title: 'Streams of events', unit: 'short', lines: { open: 'tenantry_event_streams' } },
   {
-    title: 'Providers, jobs, refused logins',
+    title: 'Providers, jobs, rejected logins',
     unit: 'short',
     lines: {
       '{{provider}}': rate('tenantry_provider_calls_total', 'provider'),
       '{{provider}}: {{error}}': rate('tenantry_provider_failures_total', 'provider, error'),
       'jobs {{state}}': 'tenantry_jobs',
-      'logins refused, {{reason}}': rate('tenantry_logins_refused_total', 'reason'),
+      'rejected logins, {{reason}}': rate('tenantry_logins_refused_total', 'reason'),
     },
   },
 ];
 
-/** Of 24 columns. */
+/** Width of a panel in a grid of 24 columns. */
 const width = 8;
 const height = 8;
 const perRow = 3;
 const datasource = { type: 'prometheus', uid: '$source' };
 
-/** The dashboard as JSON, which asks for the Prometheus to read from when it is imported. */
+/** Returns the dashboard as JSON. Importing it asks for the Prometheus data source. */
 export function grafanaDashboard(): string {
   const panels = graphs.map(({ lines, title, unit }, i) => ({
     id: i + 1,

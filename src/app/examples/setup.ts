@@ -2,25 +2,25 @@ import { resolve } from 'node:path';
 import { type Address, addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 
-/** What examples are filled with: the settings in force, and where the program is. */
+/** The values in the examples. */
 export interface Setup {
   readonly config: Config;
-  /** The words that start the program. */
+  /** The command that starts the program. */
   readonly program: readonly string[];
-  /** Absolute. */
+  /** Absolute path. */
   readonly data: string;
-  /** Where a proxy on this machine reaches the API, with its scheme. */
+  /** URL of the API for a proxy on this machine. */
   readonly upstream: string;
-  /** The name by which clients call it. */
+  /** Host name for clients. */
   readonly name: string;
-  /** Where the operator reads metrics on this machine; undefined: nowhere. */
+  /** Address of the operator's port on this machine; undefined if it is off. */
   readonly admin: Address | undefined;
 }
 
-/** The setup of settings; `program` is the file that runs. */
+/** Returns the values for settings; `program` is the path of the script. */
 export function setupOf(config: Config, program: string): Setup {
-  const { admin_listen: given, base_url, host, port, tls_cert_file } = config;
-  const address = given === null ? usualAdminAddress : addressOf(given);
+  const { admin_listen, base_url, host, port, tls_cert_file } = config;
+  const address = admin_listen === null ? usualAdminAddress : addressOf(admin_listen);
   return {
     config,
     program: [process.execPath, resolve(program)],

@@ -2,17 +2,17 @@ import { dirname, resolve } from 'node:path';
 import { authorityOf } from '../../kernel/config/address.ts';
 import type { Setup } from './setup.ts';
 
-/** A word of a command line in a unit (systemd.syntax(7), systemd.service(5) "COMMAND LINES"). */
+/** Quotes a word of a command line in a unit (systemd.syntax(7), systemd.service(5) "COMMAND LINES"). */
 const word = (text: string): string => {
   const escaped = text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w@%+=:,./-]+$/.test(text) ? escaped : `"${escaped}"`;
 };
 
-/** A path that stands by itself; of a list of paths each is quoted. */
+/** Escapes a path. Each path in a list must also be quoted. */
 const path = (text: string): string => text.replaceAll('%', '%%');
-const listed = (text: string): string => `"${path(text).replace(/[\\"]/g, '\\$&')}"`;
+const quotedPath = (text: string): string => `"${path(text).replace(/[\\"]/g, '\\$&')}"`;
 
-/** A unit that starts the server, watches it, and lets it write nothing but its data. */
+/** Returns a unit that starts the server, supervises it, and lets it write only its data. */
 export function systemdUnit({ admin, config, data, program }: Setup): string {
   const { admin_listen, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
   const options = {
@@ -37,15 +37,15 @@ After=network-online.target
 
 [Service]
 Type=notify
-# The program systemd-notify tells of the server.
+# The program systemd-notify sends the notifications.
 NotifyAccess=all
 WatchdogSec=30
 User=tenantry
 WorkingDirectory=${path(data)}
-# Further settings, one TENANTRY_NAME=value a line; it may be missing.
+# More settings, one TENANTRY_NAME=value per line. The file is optional.
 EnvironmentFile=-/etc/tenantry.env
 ExecStart=${command}
-# Reads the certificate anew, and opens the log file anew.
+# Reloads the certificate and reopens the log file.
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
@@ -55,7 +55,7 @@ UMask=0077
 ${port > 0 && port < 1024 ? 'AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE' : 'CapabilityBoundingSet='}
 NoNewPrivileges=yes
 ProtectSystem=strict
-ReadWritePaths=${writable.map(listed).join(' ')}
+ReadWritePaths=${writable.map(quotedPath).join(' ')}
 ProtectHome=${isAtHome ? 'no' : 'yes'}
 PrivateTmp=yes
 PrivateDevices=yes
