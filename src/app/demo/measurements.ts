@@ -1,4 +1,5 @@
 import { day, minute } from '../../kernel/clock.ts';
+import { monthName, monthOf } from '../export/packed-rows.ts';
 import type { Resource, Story } from './script.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
@@ -32,20 +33,4 @@ function measure(past: TimeMachine, { at, path, url: scope }: Resource, by: Pers
     const value = isMachine ? seed.below(1000) / 10 : 20 + seed.below(400);
     past.send('PUT', '/api/monitoring-items/', { by, body: { scope, name, value } });
   }
-}
-
-/** The month of an instant, counted from January of the year 0. */
-export function monthOf(instant: number): number {
-  const date = new Date(instant / 1000);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
-}
-
-/** A month as `YYYY-MM`. */
-export const monthName = (month: number): string =>
-  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
-
-/** The number of a month that is written as `YYYY-MM`; undefined for any other text. */
-export function parseMonth(text: string): number | undefined {
-  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
-  return year === undefined ? undefined : Number(year) * 12 + Number(month) - 1;
 }

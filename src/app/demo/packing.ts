@@ -1,46 +1,36 @@
-/** Makes the snapshot of the sample data; runs in the build alone. */
+/** Makes the snapshot of the sample data; runs in the build only. */
 import SQLite from 'better-sqlite3';
 import { createFirstUser } from '../../accounts/session/initial-password.ts';
 import type { App } from '../../kernel/app.ts';
-import { day, settableClock } from '../../kernel/clock.ts';
-import { raw, sql } from '../../kernel/db/sql.ts';
+import { settableClock } from '../../kernel/clock.ts';
 import { openDeployment } from '../compose/composition.ts';
-import { encryptedColumns } from '../data/encryption.ts';
-import { type Column, rowsOf, type StoredValue, type Table, tablesOf } from '../export/tables.ts';
+import { packTable, packText } from '../export/packed-rows.ts';
+import { rowsOf, type StoredValue, type Table, tablesOf } from '../export/tables.ts';
 import { loadConfig } from '../settings.ts';
 import { seedByHistory } from './demo.ts';
-import { monthOf, parseMonth, sinceMeasured } from './measurements.ts';
 import { reference } from './plan.ts';
-import { type DemoSnapshot, mark, type StoredColumn, type UuidLine } from './snapshot.ts';
+import { type DemoSnapshot, originAt } from './snapshot.ts';
 
-/** Instants of the sample data lie so near to now, past and to come; no other number in it is as large. */
-const span = 1500 * day;
-
-const isInstant = (value: unknown): boolean => typeof value === 'number' && Math.abs(value - reference) < span;
-
-/** The text of the snapshot, the same at every build of the same program. Throws where something of it would not move along with now. */
+/** The text of the snapshot, the same at every build of the same program. Throws where a value would not move with now. */
 export async function packedDemo(): Promise<string> {
-  const clock = settableClock(reference);
   const config = loadConfig({ input: { log_level: 'silent' } });
-  const { app, close } = openDeployment(config, { clock, folder: undefined });
+  const { app, close } = openDeployment(config, { clock: settableClock(reference), folder: undefined });
   try {
-    // Its id stays free for the first user of the database that is filled.
+    // Reserves the id of the first user of the database that the snapshot will fill.
     await createFirstUser(app, undefined);
     const before = contentsOf(app);
-    const hash = 'the hash of the password of all people';
-    await seedByHistory(app, hash);
+    const origin = originAt(reference, 'the hash of the password of all people');
+    await seedByHistory(app, origin.passwordHash);
     const after = contentsOf(app);
-    return textOf({
+    const snapshot: DemoSnapshot = {
       schema: Number(app.db.pragma('user_version')),
-      tables: after.tables.flatMap(({ columns, name }) => {
-        const rows = newRows(name, before.rows.get(name) ?? [], after.rows.get(name) ?? []);
-        return rows.length === 0
-          ? []
-          : [{ name, columns: columns.map((column, n) => packed(app, name, column, columns, n, rows, hash)) }];
-      }),
+      tables: after.tables
+        .map((table) => packTable(app, table, newRows(table.name, before.rows, after.rows), origin))
+        .filter(({ columns }) => columns.some(({ values }) => values.length > 0)),
       usages: usagesAdded(before, after),
-      sequences: Object.fromEntries((after.rows.get('sqlite_sequence') ?? []).map(([name, last]) => [name, last])),
-    } as DemoSnapshot);
+      sequences: Object.fromEntries(after.rows.get('sqlite_sequence') ?? []),
+    };
+    return packText(snapshot, origin);
   } finally {
     close();
   }
@@ -61,24 +51,18 @@ function contentsOf(app: App): Contents {
   }
 }
 
-/** Tables of which rows that exist at the first start change: the quotas of the deployment, and what says which ids were given. */
-const changing = new Set(['quota', 'quota_version', 'sqlite_sequence']);
+/** Tables of which the history changes the initial rows: the quotas of the deployment, and the last ids. */
+const changingTables = new Set(['quota', 'quota_version', 'sqlite_sequence']);
 
 /** The rows that the history has added. Throws where it has changed others. */
-function newRows(
-  table: string,
-  before: readonly StoredValue[][],
-  after: readonly StoredValue[][],
-): readonly StoredValue[][] {
+function newRows(table: string, before: Contents['rows'], after: Contents['rows']): readonly StoredValue[][] {
   if (table === 'sqlite_sequence') return [];
-  const known = new Set(before.map((row) => JSON.stringify(row)));
-  if (!changing.has(table)) {
-    const rows = after.filter((row) => !known.has(JSON.stringify(row)));
-    if (after.length - rows.length !== known.size) throw new Error(`the sample data changes rows of ${table}`);
-    return rows;
-  }
-  const keys = new Set(before.map(([key]) => key));
-  return after.filter(([key]) => !keys.has(key ?? null));
+  const keyOf = (row: StoredValue[]): string => JSON.stringify(changingTables.has(table) ? row[0] : row);
+  const known = new Set(before.get(table)?.map(keyOf));
+  const all = after.get(table) ?? [];
+  const rows = all.filter((row) => !known.has(keyOf(row)));
+  if (all.length - rows.length !== known.size) throw new Error(`the sample data changes rows of ${table}`);
+  return rows;
 }
 
 /** By how much the usages of the deployment's quotas have grown. */
@@ -89,84 +73,4 @@ function usagesAdded(before: Contents, after: Contents): Record<string, number> 
   return Object.fromEntries(
     (before.rows.get('quota') ?? []).map((row) => [row[name], (later.get(row[0]) ?? 0) - Number(row[usage])]),
   );
-}
-
-/** A column of a table. Throws where it holds instants and something else, or texts that name instants. */
-function packed(
-  app: App,
-  table: string,
-  { name }: Column,
-  columns: readonly Column[],
-  place: number,
-  rows: readonly StoredValue[][],
-  hash: string,
-): StoredColumn {
-  const where = `${table}.${name}`;
-  const cells = rows.map((row) => row[place] ?? null);
-  const filled = cells.filter((value) => value !== null);
-  const every = (rule: (value: StoredValue) => boolean): boolean => filled.length > 0 && filled.every(rule);
-  const mapped = (form: StoredColumn['form'], map: (value: StoredValue) => string | number): StoredColumn => ({
-    name,
-    form,
-    values: cells.map((value) => (value === null ? null : map(value))),
-  });
-  const stepsFrom = (start: number): ((value: StoredValue) => number) => {
-    let last = start;
-    return (value) => {
-      const step = Number(value) - last;
-      last = Number(value);
-      return step;
-    };
-  };
-  const sealed = encryptedColumns.find((each) => each.table === table && each.column === name);
-  if (sealed && filled.length > 0) {
-    const ids = columns.findIndex((column) => column.name === 'id');
-    const values = rows.map((row) => {
-      const value = row[place];
-      if (!(value instanceof Uint8Array)) return null;
-      return app.secrets.open(
-        value,
-        app.db.scalar<string>(sql`SELECT ${raw(sealed.uuid)} FROM ${raw(table)} WHERE id = ${Number(row[ids])}`),
-      );
-    });
-    return { name, form: 'sealed', values };
-  }
-  if (every((value) => value instanceof Uint8Array)) return mapped('hex', (value) => (value as Buffer).toString('hex'));
-  if (every((value) => value === hash)) return mapped('password', () => 1);
-  if (every(isInstant)) return mapped('instants', stepsFrom(reference));
-  if (filled.some(isInstant)) throw new Error(`${where} holds instants and other numbers`);
-  if (every((value) => typeof value === 'string' && parseMonth(value) !== undefined))
-    return mapped('months', (value) => (parseMonth(String(value)) ?? 0) - monthOf(reference - sinceMeasured));
-  if (every((value) => Number.isInteger(value))) return mapped('steps', stepsFrom(0));
-  for (const value of filled)
-    if (typeof value === 'string' && ((namesInstant.test(value) && !fixed.has(where)) || value.includes(mark)))
-      throw new Error(`${where} holds a text that would not move along with now: ${value.slice(0, 200)}`);
-  return { name, form: 'plain', values: cells as (string | number | null)[] };
-}
-
-/** What simulated vendors offer: the dates in it are theirs, and stay as they are. */
-const fixed = new Set(['property.details']);
-
-/** Texts with a time of day of the years of the history, or with microseconds. */
-const namesInstant = /\b20\d\d-\d\d-\d\dT\d\d|\b1[45]\d{14}\b/;
-
-const uuidPattern = /(?<![0-9a-f])[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}(?![0-9a-f])/g;
-const timeDigits = 12;
-
-function textOf(snapshot: DemoSnapshot): string {
-  const start = Math.floor(reference / 1000);
-  const numbers = new Map<string, number>();
-  const timeOf = (uuid: string): number => Number.parseInt(uuid.slice(0, timeDigits), 16);
-  const json = JSON.stringify(snapshot);
-  const uuids = [...new Set(json.match(uuidPattern))].filter((uuid) => isInstant(timeOf(uuid) * 1000)).sort();
-  for (const uuid of uuids) numbers.set(uuid, numbers.size);
-  const line: UuidLine = {
-    steps: uuids.map((uuid, n) => timeOf(uuid) - (n === 0 ? start : timeOf(uuids[n - 1] ?? ''))),
-    digits: uuids.map((uuid) => uuid.slice(timeDigits)),
-  };
-  const text = json.replaceAll(uuidPattern, (uuid) => {
-    const number = numbers.get(uuid);
-    return number === undefined ? uuid : `${mark}${number.toString(36)}${mark}`;
-  });
-  return `${JSON.stringify(line)}\n${text}`;
 }
