@@ -76,8 +76,8 @@ function pendingUsages(
     const hasEnded = listing && row.state === 'OK' && isNewer;
     if (hasEnded && listed)
       add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);
-    const { requirements = [] }: Reserved = child.parameters === null ? {} : JSON.parse(child.parameters);
-    if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name])) add(requirements);
+    const { demands = [] }: Reserved = child.parameters === null ? {} : JSON.parse(child.parameters);
+    if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name])) add(demands);
   }
   return sums;
 }

@@ -8,8 +8,8 @@ type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id
 
 /** What the parameters of a job say that it holds until its end. */
 export interface Reserved {
-  /** Quotas that it has counted already. */
-  readonly requirements?: readonly QuotaDelta[];
+  /** Quotas that it has counted already. The name is stored: jobs outlive upgrades. */
+  readonly demands?: readonly QuotaDelta[];
   /** Ids of resources that are Updating as long as its own. */
   readonly together?: readonly number[];
 }
@@ -63,11 +63,11 @@ export function recount(
 ): void {
   const { catalogue } = context.app;
   const sums = new Map<string, QuotaDelta>();
-  const taken = counted.map((require) => ({ ...require, delta: -require.delta }));
-  for (const require of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
-    const key = `${require.scope} ${require.id} ${require.name}`;
+  const taken = counted.map((each) => ({ ...each, delta: -each.delta }));
+  for (const each of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
+    const key = `${each.scope} ${each.id} ${each.name}`;
     const present = sums.get(key);
-    sums.set(key, present ? { ...present, delta: present.delta + require.delta } : require);
+    sums.set(key, present ? { ...present, delta: present.delta + each.delta } : each);
   }
   countQuotas(context, [...sums.values()]);
 }

@@ -30,12 +30,12 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 
 /** Scheduled becomes running. */
 function startOperation(context: Context, resource: ResourceRow, job: Job): void {
-  const { displayed, together = [] }: Carried = JSON.parse(job.parameters);
+  const { shown, together = [] }: Carried = JSON.parse(job.parameters);
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
   changeTogether(context, together, { state: 'Updating' });
   changeResource(context, resource, {
     state: running[job.operation] ?? 'Updating',
-    ...(isAction && { action: job.operation, action_details: displayed ?? {} }),
+    ...(isAction && { action: job.operation, action_details: shown ?? {} }),
   });
 }
 
@@ -73,10 +73,10 @@ function finishOperation(
     else finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
     return;
   }
-  if (parameters.requirements)
+  if (parameters.demands)
     countQuotas(
       context,
-      parameters.requirements.map((require) => ({ ...require, delta: -require.delta })),
+      parameters.demands.map((counted) => ({ ...counted, delta: -counted.delta })),
     );
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
@@ -108,7 +108,7 @@ interface Carried extends PlainValues, Reserved {
   /** What a changed name or description adds to the message of the event. */
   readonly changes?: string;
   /** Details of the running operation. */
-  readonly displayed?: PlainValues;
+  readonly shown?: PlainValues;
 }
 
 const failureEvents: Readonly<Record<string, EventTypeName>> = {
@@ -135,7 +135,7 @@ function succeed(
 ): void {
   const { db } = context.app;
   const { operation } = job;
-  const { changes = '', requirements, together = [] } = parameters;
+  const { changes = '', demands, together = [] } = parameters;
   if (operation === 'delete') {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource, { deletion: parameters, isGone: true });
@@ -154,7 +154,7 @@ function succeed(
       action: '',
       action_details: {},
     },
-    { counted: requirements },
+    { counted: demands },
   );
   applyChanges(context, after, step.changes);
   if (operation === 'pull') closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');

@@ -11,12 +11,12 @@ export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db
   const key = ({ id, name, scope }: Pick<QuotaDelta, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
   const sums = new Map<string, number>();
   const add = (requirements: readonly QuotaDelta[]): void => {
-    for (const require of requirements) sums.set(key(require), (sums.get(key(require)) ?? 0) + require.delta);
+    for (const each of requirements) sums.set(key(each), (sums.get(key(each)) ?? 0) + each.delta);
   };
   for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(quotaDeltasOf(catalogue, resource));
   for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) {
-    const { requirements = [] }: Reserved = JSON.parse(parameters);
-    add(requirements);
+    const { demands = [] }: Reserved = JSON.parse(parameters);
+    add(demands);
   }
   const named = JSON.stringify(resourceQuotaNames(catalogue));
   return db

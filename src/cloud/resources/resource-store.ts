@@ -197,10 +197,10 @@ function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
   if (parameters === undefined) return;
-  const { requirements = [], together = [] }: Reserved = JSON.parse(parameters);
+  const { demands = [], together = [] }: Reserved = JSON.parse(parameters);
   countQuotas(
     context,
-    requirements.map((require) => ({ ...require, delta: -require.delta })),
+    demands.map((counted) => ({ ...counted, delta: -counted.delta })),
   );
   changeTogether(context, together, { state: 'OK' });
 }
