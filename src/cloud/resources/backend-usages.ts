@@ -6,7 +6,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { BackendObject, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
-import { quotaDeltasOf, type Reserved } from './counting.ts';
+import { quotaDeltasOf, reservedIn } from './counting.ts';
 import { knownResource } from './resource.ts';
 
 /** What a provider listed, and how our rows were when it began to. */
@@ -76,13 +76,13 @@ function pendingUsages(
     const hasEnded = listing && row.state === 'OK' && isNewer;
     if (hasEnded && listed)
       add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);
-    const { demands = [] }: Reserved = child.parameters === null ? {} : JSON.parse(child.parameters);
-    if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name])) add(demands);
+    if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name]))
+      add(reservedIn(child.parameters).quotas);
   }
   return sums;
 }
 
-/** What decides whether a child counts: its state, and the parameters of its job where these demand something of quotas. */
+/** The children of a parent: their states, and the parameters of jobs that have counted quotas, which decide whether a child counts. */
 const childrenOf = (
   db: Database,
   parent: number,

@@ -6,12 +6,18 @@ import type { Category, KindDeltas } from '../catalogue/type.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
 
-/** What the parameters of a job say that it holds until its end. */
-export interface Reserved {
-  /** Quotas that it has counted already. The name is stored: jobs outlive upgrades. */
-  readonly demands?: readonly QuotaDelta[];
+/** What a job holds until its end. */
+interface Reserved {
+  /** Quotas that it has counted already. */
+  readonly quotas: readonly QuotaDelta[];
   /** Ids of resources that are Updating as long as its own. */
-  readonly together?: readonly number[];
+  readonly together: readonly number[];
+}
+
+/** Reads what the parameters of a job reserve, under the names that are stored. */
+export function reservedIn(parameters: string | null): Reserved {
+  const { demands: quotas = [], together = [] } = JSON.parse(parameters ?? '{}');
+  return { quotas, together };
 }
 
 const countOf: Readonly<Record<Category, string>> = {

@@ -16,7 +16,7 @@ import {
   type Subject,
   timeoutOf,
 } from '../operations/operation.ts';
-import type { Reserved } from './counting.ts';
+import { reservedIn } from './counting.ts';
 import { pushedNames, withLocalNames } from './local-names.ts';
 import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './resource-store.ts';
@@ -30,9 +30,9 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 
 /** Scheduled becomes running. */
 function startOperation(context: Context, resource: ResourceRow, job: Job): void {
-  const { shown, together = [] }: Carried = JSON.parse(job.parameters);
+  const { shown }: Carried = JSON.parse(job.parameters);
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
-  changeTogether(context, together, { state: 'Updating' });
+  changeTogether(context, reservedIn(job.parameters).together, { state: 'Updating' });
   changeResource(context, resource, {
     state: running[job.operation] ?? 'Updating',
     ...(isAction && { action: job.operation, action_details: shown ?? {} }),
@@ -73,18 +73,17 @@ function finishOperation(
     else finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
     return;
   }
-  if (parameters.demands)
-    countQuotas(
-      context,
-      parameters.demands.map((counted) => ({ ...counted, delta: -counted.delta })),
-    );
+  countQuotas(
+    context,
+    reservedIn(job.parameters).quotas.map((counted) => ({ ...counted, delta: -counted.delta })),
+  );
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource, { deletion: parameters });
     return;
   }
   const text = step.text.slice(0, maxFailureLength);
-  changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
+  changeTogether(context, reservedIn(job.parameters).together, { state: 'Erred', error_message: text });
   const erred = changeResource(context, resource, {
     ...withLocalNames(resource, step.values ?? {}),
     state: 'Erred',
@@ -103,7 +102,7 @@ function finishOperation(
 }
 
 /** What the parameters of a job carry for its end. */
-interface Carried extends PlainValues, Reserved {
+interface Carried extends PlainValues {
   readonly forced?: boolean;
   /** What a changed name or description adds to the message of the event. */
   readonly changes?: string;
@@ -135,7 +134,8 @@ function succeed(
 ): void {
   const { db } = context.app;
   const { operation } = job;
-  const { changes = '', demands, together = [] } = parameters;
+  const { changes = '' } = parameters;
+  const { quotas, together } = reservedIn(job.parameters);
   if (operation === 'delete') {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource, { deletion: parameters, isGone: true });
@@ -154,7 +154,7 @@ function succeed(
       action: '',
       action_details: {},
     },
-    { counted: demands },
+    { counted: quotas },
   );
   applyChanges(context, after, step.changes);
   if (operation === 'pull') closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');

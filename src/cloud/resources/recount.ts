@@ -4,7 +4,7 @@ import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { quotaDeltasOf, type Reserved } from './counting.ts';
+import { quotaDeltasOf, reservedIn } from './counting.ts';
 
 /** Every quota that counts resources and is not the sum of what each of them, and each accepted change of one, adds to it. */
 export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db'>): Drift[] {
@@ -14,10 +14,7 @@ export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db
     for (const each of requirements) sums.set(key(each), (sums.get(key(each)) ?? 0) + each.delta);
   };
   for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(quotaDeltasOf(catalogue, resource));
-  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) {
-    const { demands = [] }: Reserved = JSON.parse(parameters);
-    add(demands);
-  }
+  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) add(reservedIn(parameters).quotas);
   const named = JSON.stringify(resourceQuotaNames(catalogue));
   return db
     .all<QuotaRow>(sql`

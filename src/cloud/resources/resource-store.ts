@@ -10,7 +10,7 @@ import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import { noteGone } from '../operations/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { type Listing, takeUsages } from './backend-usages.ts';
-import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
+import { quotaDeltasOf, quotaDeltasOfKnown, recount, reservedIn } from './counting.ts';
 import { backendNames, withLocalNames } from './local-names.ts';
 import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
@@ -197,10 +197,10 @@ function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
   if (parameters === undefined) return;
-  const { demands = [], together = [] }: Reserved = JSON.parse(parameters);
+  const { quotas, together } = reservedIn(parameters);
   countQuotas(
     context,
-    demands.map((counted) => ({ ...counted, delta: -counted.delta })),
+    quotas.map((counted) => ({ ...counted, delta: -counted.delta })),
   );
   changeTogether(context, together, { state: 'OK' });
 }

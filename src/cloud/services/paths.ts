@@ -19,7 +19,7 @@ export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.
 export const typedLink = (type: string, tail: string, uuid: string): Json =>
   linkOfPath(`concat(service_path(${type}), '${tail}')`, uuid);
 
-/** Names of the certifications that a project demands and settings lack, in order; null when none: SQL. */
+/** Names of the certifications that a project requires and settings lack, in order; null without any: SQL. */
 const missing = `(SELECT group_concat(s.name, ', ' ORDER BY s.name) FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
   WHERE pc.project_id = p.id AND s.id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = st.id))`;
 
