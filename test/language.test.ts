@@ -28,7 +28,6 @@ const limits: Readonly<Record<string, number>> = {
   'test/activity': 164,
   'test/app': 326,
   test: 9,
-  'test/bench': 154,
   'test/browser': 2,
   'test/chaos': 158,
   'test/clients': 164,

@@ -1,6 +1,6 @@
 import { request as send } from 'node:http';
 
-/** A request of the benchmark; ten `#` in its target or body stand for a number that is new every time. */
+/** A request of the benchmark; ten `#` in its target or body stand for a number that is new in each request. */
 export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly target: string;
@@ -8,27 +8,27 @@ export interface BenchRequest {
   readonly body?: string;
 }
 
-/** An answer as it came: headers in pairs, without those that node:http adds by itself. */
+/** A response as received: headers in pairs, without those that node:http adds. */
 export interface RecordedResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-/** What a fresh number is written into. */
+/** The place of the fresh number in a target or body. */
 export const numberMark = '##########';
 
-/** The Host of every request, so that every server writes the same links. */
+/** The Host of every request, so that all servers write the same links. */
 const host = 'tenantry.example';
 
-/** The lines a request starts with. */
+/** The request line and the headers of a request. */
 export const headersOf = ({ token, body }: BenchRequest): Record<string, string> => ({
   Host: host,
   ...(token !== undefined && { Authorization: `Token ${token}` }),
   ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }),
 });
 
-/** Asks once. */
+/** Sends one request. */
 export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedResponse> {
   return new Promise((resolve, reject) => {
     const fresh = (text: string): string => text.replace(numberMark, String(number).padStart(numberMark.length, '0'));
@@ -50,7 +50,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
   });
 }
 
-/** The value of a header, whatever its letters' case. */
+/** The value of a header; names ignore case. */
 export const headerOf = ({ headers }: RecordedResponse, name: string): string | undefined =>
   headers.find((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name.toLowerCase());
 
@@ -58,7 +58,7 @@ function stored(raw: readonly string[]): string[] {
   return raw.filter((_, i) => !/^(date|connection|keep-alive)$/i.test(raw[i - (i % 2)] as string));
 }
 
-/** Asks for everything, a few at a time; answers come in the order of the requests. */
+/** Sends all requests, a few at a time; responses are in the order of the requests. */
 export async function askAll(url: string, requests: readonly BenchRequest[]): Promise<RecordedResponse[]> {
   const responses: RecordedResponse[] = [];
   let next = 0;

@@ -1,6 +1,6 @@
 /*
- * The most that node:http can do: the bytes of every answer of a case lie ready in memory. The parent process sends them
- * and is told the address to ask.
+ * The upper limit of node:http: all responses of a case are prepared in memory. The parent process sends them and receives the
+ * address of the server.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,30 +1,30 @@
 import { askAll, type BenchRequest, headerOf, numberMark, type RecordedResponse } from './ask.ts';
 import { type Person, password, people, tokenOf, usernameOf } from './seed.ts';
 
-/** What the requests of a case are made from. */
+/** The data that the requests of a case are made from. */
 export interface Setup {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
   /** Every customer. */
   readonly all: readonly string[];
-  /** Of each user of the crowd, customers that this user owns. */
+  /** For each user of the crowd, customers that this user owns. */
   readonly owned: readonly { readonly user: number; readonly customers: readonly string[] }[];
 }
 
-/** One thing that is measured. */
+/** A measured kind of request. */
 export interface Case {
   readonly name: string;
   readonly title: string;
   readonly requests: (setup: Setup) => readonly BenchRequest[];
-  /** Whether each request is sent once, one after the other, which takes a large world; default: any of them at any time. */
+  /** Whether each request is sent once, in order, which takes a large database; default: random requests, repeatedly. */
   readonly isOnce?: boolean;
-  /** Parts of the answer that differ from server to server. */
+  /** Parts of the response that differ between servers. */
   readonly varying?: RegExp;
-  /** Least share of the speed of node:http with the same bytes. */
+  /** Minimum share of the speed of node:http with the same bytes. */
   readonly ofBare?: number;
-  /** Least multiple of the peer's speed. */
+  /** Minimum multiple of the peer's speed. */
   readonly ofPeer?: number;
-  /** Least share of the speed in the smallest world that the largest has (growth.ts); without it: three quarters, roughly. */
+  /** Minimum share of the speed of the smallest database that the largest one reaches (growth.ts); default: about three quarters. */
   readonly ofSmaller?: number;
 }
 
@@ -35,7 +35,7 @@ const lists = (person: Person, count: number): BenchRequest[] =>
 
 const staff = tokenOf('staff');
 
-/** The same requests with a parameter that means nothing but makes each address new: nobody can remember its answer. */
+/** The same requests with a meaningless parameter that makes each URL new, so that no server can cache the response. */
 const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
   requests.map((request) => ({
     ...request,
@@ -69,8 +69,8 @@ const creation: BenchRequest = {
 const recreated = /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /**
- * What a crowd reads, its own customers and the list of them, among which every so manieth request is a write by staff: a
- * project is changed, and every third time a customer created.
+ * Reads of a crowd: each user reads their customers and the list of them. At regular intervals staff write: they change a project, and every third
+ * time they create a customer.
  */
 function mixed(setup: Setup, share: number): BenchRequest[] {
   const reads = setup.owned.flatMap(({ customers, user }): BenchRequest[] => {
@@ -88,7 +88,7 @@ function mixed(setup: Setup, share: number): BenchRequest[] {
   return [...reads, ...writes];
 }
 
-/** In the order they are measured: what makes a world larger comes last. "Fresh": a server knows the objects, not the address. */
+/** In the order of measurement: cases that enlarge the database come last. "Fresh": a server has seen the objects, but not the URL. */
 export const cases: readonly Case[] = [
   {
     name: 'first',
@@ -178,7 +178,7 @@ export const cases: readonly Case[] = [
   },
 ];
 
-/** What a world is asked besides when it grows: nothing of it is remembered, as each time something was created before. */
+/** More cases for growth.ts: no response comes from a cache, because an object is created before each request. */
 export const further: readonly Case[] = [
   {
     name: 'list-after',
@@ -198,13 +198,13 @@ export const further: readonly Case[] = [
   },
 ];
 
-/** Asks both servers for everything in the case; throws unless the bodies and the headers of lists are the same. Answers what was said, by method and target. */
+/** Sends all requests of the case to both servers; throws unless bodies and list headers are equal. Returns the responses by method and target. */
 export async function agreed(
   { isOnce, requests, title, varying }: Case,
   setup: Setup,
   urls: readonly [tenantry: string, peer: string],
 ): Promise<Map<string, RecordedResponse>> {
-  // What is to be asked for the first time is not asked now, but for the very last.
+  // Cases that measure first requests compare only the last hundred, so that the others remain first ones.
   const received = isOnce ? requests(setup).slice(-100) : requests(setup);
   const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, received)))) as [
     RecordedResponse[],
@@ -227,7 +227,7 @@ export async function agreed(
     const difference = [...mine].findIndex((character, at) => character !== other[at]);
     const part = (response: string): string => response.slice(Math.max(0, difference - 100), difference + 200);
     throw new Error(
-      `${title}: ${request.method} ${request.target} is answered differently.\nTenantry: ${part(mine)}\nPeer: ${part(other)}`,
+      `${title}: ${request.method} ${request.target} has different responses.\nTenantry: ${part(mine)}\nPeer: ${part(other)}`,
     );
   });
   return new Map(received.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedResponse]));

@@ -1,6 +1,6 @@
 /**
- * The console in Chromium, on the built program with the demonstration world: what somebody waits for who opens it, goes
- * from page to page, opens the palette and types. Measured inside the page, to the frame that shows what was asked for.
+ * The console in Chromium, on the built program with sample data: how long a user waits when they open it, navigate, open the
+ * palette and type. Measured inside the page, until the frame that shows the result.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const person = 'bench';
 const openings = 7;
 const rounds = 3;
 
-/** Milliseconds from an act to the frame in which something is there, both as code of the page. */
+/** Milliseconds from an action to the frame in which a condition holds; both are code of the page. */
 const waited = (page: Page, act: string, readySelector: string): Promise<number> =>
   page.evaluate<number>(`new Promise((done, failed) => {
     const began = performance.now();
@@ -29,7 +29,7 @@ const waited = (page: Page, act: string, readySelector: string): Promise<number>
     requestAnimationFrame(look);
   })`);
 
-/** First paints of browsers that have never been there. */
+/** First paints in new browser sessions. */
 async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object, url: string): Promise<number[]> {
   const matches: number[] = [];
   for (let i = 0; i < openings; i++) {
@@ -45,7 +45,7 @@ async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object
   return matches;
 }
 
-/** Runs the console; where no browser runs there is nothing to tell. */
+/** Measures the console; returns nothing where no browser runs. */
 export async function run(folder: string, bundle: string): Promise<string> {
   const browser = await startBrowser();
   if (!browser) return '';
@@ -97,7 +97,7 @@ export async function run(folder: string, bundle: string): Promise<string> {
       ...figure('Page shown after a click', displayed, 100),
       ...figure('Page with all of its data', whole, 100),
       ...figure('Palette open after its key', opened, 100),
-      ...figure('Palette with what was typed for', matches, 100),
+      ...figure('Palette with the matches of a query', matches, 100),
     ]);
   } finally {
     await browser.close();

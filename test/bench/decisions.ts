@@ -1,10 +1,10 @@
 /**
- * What each page of src/decisions is worth: the program as it is beside the same work without the trick, in turns.
+ * The gain of each page of src/decisions: the program beside the same work without the optimisation, in alternating rounds.
  *
  *   npm run bench -- --only decisions              all of them, about two minutes
  *   npm run bench -- --only decisions:storage      one file of test/bench/decisions
  *
- * Prints a Markdown table. Ratios hold on a machine that does other things, too; the figures beside them do not.
+ * Prints a Markdown table. Ratios hold on a busy machine; absolute figures do not.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ import { responses } from './decisions/responses.ts';
 import { start } from './decisions/start.ts';
 import { storage } from './decisions/storage.ts';
 
-/** By the name of their files. */
+/** By file name. */
 export const measures: Readonly<Record<string, Measure>> = { storage, log, responses, lines, start, network };
 
-/** Makes the comparisons of these files inside `folder`. */
+/** Measures the comparisons of these files inside `folder`. */
 export async function run(folder: string, names: readonly string[], report: (text: string) => void): Promise<string> {
   const comparisons = [];
   for (const name of names) {

@@ -7,15 +7,15 @@ import { indexAll } from '../../src/activity/events/search.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { type Size, seed, seedDigest } from './seed.ts';
 
-/** So many events of so many customers: what the targets are set for. */
+/** The numbers of events and customers that the targets apply to. */
 export const events = 2_000_000;
 export const size: Size = { name: '1,000', customers: 1000, users: 200 };
 const projects = size.customers * 3;
 
-/** A word in the message of very few events. */
+/** A word in the messages of very few events. */
 export const rareWord = 'zircon';
 
-/** Name of the file that holds a log of so many events, inside `folder`. */
+/** Name of the file with a log of so many events, inside `folder`. */
 export function logFile(folder: string, count = events): string {
   const own = createHash('sha256')
     .update(seedDigest())
@@ -24,11 +24,11 @@ export function logFile(folder: string, count = events): string {
   return `${folder}/events-${count}-${own.slice(0, 12)}.db`;
 }
 
-/** Writes a database with the log, unless the file is there already. Two million events take a minute or two and about 1.5 GB. */
+/** Writes a database with the log unless the file exists. Two million events take a minute or two and about 1.5 GB. */
 export async function seedLog(file: string, count = events): Promise<void> {
   if (existsSync(file)) return;
   mkdirSync(dirname(file), { recursive: true });
-  const setup = `${file}.world`;
+  const setup = `${file}.seed`;
   const partial = `${file}.partial`;
   for (const path of [setup, partial])
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
@@ -37,7 +37,7 @@ export async function seedLog(file: string, count = events): Promise<void> {
   rmSync(setup);
   const db = SqliteDatabase.open(partial);
   db.define('country_name', countryName);
-  // Nobody needs a half-written log: it is renamed when it is whole.
+  // The file gets its name when it is complete; no journal is necessary before.
   for (const pragma of ['synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);
   db.script(script(count));
   indexAll(db);
@@ -48,7 +48,7 @@ export async function seedLog(file: string, count = events): Promise<void> {
 const uuid =
   "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
 
-/** Types and what their messages tell, each as often as the others; half of them are about a project. */
+/** Types with their messages, in equal numbers; half of them are about a project. */
 const reports = [
   ['customer_update_succeeded', 'Customer %s has been updated.'],
   ['project_creation_succeeded', 'Project %s has been created.'],
@@ -60,17 +60,17 @@ const reports = [
 const ofType = (part: 0 | 1): string =>
   `CASE i % ${reports.length} ${reports.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
-/** Events a second apart, of all customers and users in turn, with the rows that recording writes. A merge patch drops what is null. */
+/** Events a second apart, of alternating customers and users, with the rows that recording writes. A merge patch drops nulls. */
 const script = (count: number): string => `BEGIN;
-CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
-INSERT INTO told
+CREATE TEMP TABLE recorded (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
+INSERT INTO recorded
   WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${count}),
     who AS (SELECT i, i * 7919 % ${projects} + 1 AS project, 1 + i * 31 % ${size.users} AS actor FROM n)
   SELECT i, p.customer_id, iif(i % 2, p.id, NULL), actor, printf(${ofType(1)}, iif(i % 2, p.name, c.name)) || iif(i % 100003 = 0, ' ${rareWord}', '')
   FROM who JOIN project p ON p.id = who.project JOIN customer c ON c.id = p.customer_id ORDER BY i;
 
 INSERT INTO event (id, uuid, at, type, level, message, context, actor)
-  WITH numbered AS (SELECT *, id AS i FROM told)
+  WITH numbered AS (SELECT *, id AS i FROM recorded)
   SELECT t.i, ${uuid}, 1577836800000000 + t.i * 1000000, ${ofType(0)}, 'info', t.message, json_patch('{}', json_object(
       'ip_address', '192.0.2.7', 'user_uuid', u.uuid, 'user_username', u.username, 'user_full_name', u.full_name, 'user_native_name', u.native_name,
       'project_uuid', p.uuid, 'project_name', p.name,
@@ -82,7 +82,7 @@ INSERT INTO event_subject (id, kind, uuid) SELECT id, 'user', uuid FROM user
   UNION ALL SELECT ${size.users} + id, 'customer', uuid FROM customer UNION ALL SELECT ${size.users + size.customers} + id, 'project', uuid FROM project;
 INSERT INTO event_about (subject_id, at, event_id, customer, project)
   SELECT j.value, 1577836800000000 + t.id * 1000000, t.id, ${size.users} + t.customer, ${size.users + size.customers} + t.project
-  FROM told t, json_each(json_array(t.actor, ${size.users} + t.customer, ${size.users + size.customers} + t.project)) j
+  FROM recorded t, json_each(json_array(t.actor, ${size.users} + t.customer, ${size.users + size.customers} + t.project)) j
   WHERE j.value IS NOT NULL ORDER BY 1, 2, 3;
-DROP TABLE told;
+DROP TABLE recorded;
 COMMIT;`;

@@ -1,10 +1,10 @@
 /**
- * The log of events at its size: pages, counts and searches while the log is written to, and what recording and removing
- * an event costs.
+ * The event log at full size: pages, counts and searches while events are recorded, and the cost of recording and removing
+ * an event.
  *
- *   npm run bench -- --only events      the first run makes the log, a minute or two and about 1.5 GB
+ *   npm run bench -- --only events      the first run creates the log: a minute or two and about 1.5 GB
  *
- * Prints a Markdown table. Before every request something is recorded, so that no count is remembered.
+ * Prints a Markdown table. An event is recorded before each request, so that no count comes from the cache.
  */
 
 import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
@@ -24,11 +24,11 @@ import { ask } from './ask.ts';
 import { events, logFile, rareWord, seedLog, size } from './events-seed.ts';
 import { type Person, tokenOf } from './seed.ts';
 
-/** One figure and the most it may be. */
+/** A figure and its maximum. */
 interface Figure {
   readonly what: string;
   readonly value: number;
-  /** What it usually is, where `value` is the worst. */
+  /** The median, where `value` is the worst. */
   readonly median?: number;
   readonly unit: string;
   readonly atMost: number;
@@ -76,7 +76,7 @@ export async function run(folder: string, report: (text: string) => void, count 
   }
 }
 
-/** Copies a file and waits until both are on disk: else the commits that are measured would wait for them. */
+/** Copies a file and waits until both are on disk: otherwise the measured commits would wait for them. */
 function copyToDisk(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   for (const path of [from, to]) {
@@ -86,7 +86,7 @@ function copyToDisk(from: string, to: string): void {
   }
 }
 
-/** The 99th percentile of a question's answers. */
+/** The 99th percentile of the response times of a question. */
 async function requests(url: string, app: App, { atMost, target, what }: Question, person: Person): Promise<Figure> {
   const rounds = 200;
   const milliseconds: number[] = [];
@@ -96,7 +96,7 @@ async function requests(url: string, app: App, { atMost, target, what }: Questio
     const started = performance.now();
     const { status } = await ask(url, { method: 'GET', target, token: tokenOf(person) });
     milliseconds.push(performance.now() - started);
-    if (status !== 200) throw new Error(`${target} was answered ${status}`);
+    if (status !== 200) throw new Error(`${target} returned ${status}`);
   }
   return {
     what: `${what} as ${person}, p99`,
@@ -107,7 +107,7 @@ async function requests(url: string, app: App, { atMost, target, what }: Questio
   };
 }
 
-/** Updates customers, and records it if so told. */
+/** Updates customers, and records events of it if requested. */
 function happen(app: App, times: number, isReported = true): void {
   const { db } = app;
   for (let i = 0; i < times; i++) {
@@ -124,7 +124,7 @@ function happen(app: App, times: number, isReported = true): void {
 }
 let happened = 0;
 
-/** What recording adds to a write, alone and with the commit that 16 writes share. */
+/** The cost of recording an event within a write, alone and with the commit that 16 writes share. */
 async function recording(app: App): Promise<Figure[]> {
   const together = 16;
   const rounds = 400;
@@ -134,7 +134,7 @@ async function recording(app: App): Promise<Figure[]> {
     const worked = performance.now();
     app.db.commit();
     const committed = performance.now();
-    // A turn of the event loop, as between requests: what moves the log is heard.
+    // A turn of the event loop, as between requests, so that listeners of the log run.
     await sleep(0);
     return { work: worked - started, commit: committed - worked };
   };
@@ -161,10 +161,10 @@ async function recording(app: App): Promise<Figure[]> {
   ];
 }
 
-/** So many streams of events are open when it is measured what they cost. */
+/** The number of open event streams in the measurement of their cost. */
 const streams = 100;
 
-/** What a write costs that is told of in events, without streams and with many that are sent it. */
+/** The cost of a write with events, without streams and with many streams that receive them. */
 async function streaming({ app, url }: Server): Promise<Figure[]> {
   const token = tokenOf('staff');
   const rounds = 300;
@@ -175,7 +175,7 @@ async function streaming({ app, url }: Server): Promise<Figure[]> {
       const body = JSON.stringify({ level: 'info', message: `Streamed ${i}` });
       const { status } = await ask(url, { method: 'POST', target: '/api/events/', token, body });
       milliseconds.push(performance.now() - started);
-      if (status >= 300) throw new Error(`an event was answered ${status}`);
+      if (status >= 300) throw new Error(`an event returned ${status}`);
     }
     return quantile(milliseconds, 0.5);
   };
@@ -193,11 +193,11 @@ async function streaming({ app, url }: Server): Promise<Figure[]> {
   await Promise.all(ends);
   return [
     { what: 'Recording an event by the API, no stream open', value: without, unit: 'ms', atMost: 5 },
-    { what: `The same with ${streams} streams that are sent it`, value: beside, unit: 'ms', atMost: 15 },
+    { what: `The same with ${streams} streams that receive it`, value: beside, unit: 'ms', atMost: 15 },
   ];
 }
 
-/** Milliseconds that the runs of a task take; between them it rests as the timer lets it. */
+/** Milliseconds of each run of a task, with the usual pauses of its timer between them. */
 class Measured {
   readonly taken: number[] = [];
   readonly #task: Task;
@@ -209,7 +209,7 @@ class Measured {
     this.#task = housekeeping(app.catalogue).find((task) => task.name === name) as Task;
   }
 
-  /** Answers whether more is left. */
+  /** Returns whether more is left. */
   async run(): Promise<boolean> {
     const context = systemContext(this.app);
     const started = performance.now();
@@ -226,9 +226,9 @@ class Measured {
   }
 }
 
-/** What entering the words of events costs later, and the longest time that a step of it keeps the writer. */
+/** The cost of indexing words of events later, and the longest step, which blocks the writer. */
 async function indexing(app: App): Promise<Figure[]> {
-  // At once: meanwhile the timer enters nothing.
+  // Synchronously, so that the timer indexes nothing meanwhile.
   happen(app, 6400);
   app.db.commit();
   const events = app.db.value<number>(
@@ -238,12 +238,12 @@ async function indexing(app: App): Promise<Figure[]> {
   while (await steps.run());
   const sum = steps.taken.reduce((total, time) => total + time, 0);
   return [
-    { what: 'Entering the words of an event, with the commit', value: (1000 * sum) / events, unit: 'µs', atMost: 40 },
+    { what: 'Indexing the words of an event, with the commit', value: (1000 * sum) / events, unit: 'µs', atMost: 40 },
     steps.figure('A step of entering words, the longest'),
   ];
 }
 
-/** The longest time that a step of the removal of old events keeps the writer. */
+/** The longest step of the removal of old events, which blocks the writer. */
 async function removing(app: App): Promise<Figure[]> {
   const steps = new Measured({ ...app, config: { ...app.config, events_retention: day } }, 'remove old events');
   for (let i = 0; i < 2000; i++) if (!(await steps.run())) throw new Error('There was nothing left to remove');

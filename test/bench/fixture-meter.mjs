@@ -1,4 +1,4 @@
-/** What servers in memory take, in a process of their own: `node --expose-gc fixture-meter.mjs BUNDLE`; prints JSON of lists of figures. */
+/** Measures servers in memory in a separate process: `node --expose-gc fixture-meter.mjs BUNDLE`; prints lists of figures as JSON. */
 import { pathToFileURL } from 'node:url';
 
 const { createServer, settableClock } = await import(pathToFileURL(process.argv[2]).href);
@@ -7,7 +7,7 @@ const servers = 100;
 const starts = 40;
 const rounds = 15;
 
-/** Milliseconds that something takes. */
+/** Returns the duration of some work in milliseconds. */
 async function timed(work) {
   const started = performance.now();
   await work();
@@ -34,7 +34,7 @@ for (let i = 0; i < starts; i++) {
   figures.create.push(await timed(async () => (server = await createServer(options))));
   await server.close();
 }
-// Before much else is written, which would leave room behind for these.
+// Before other writes, which would leave free memory for these.
 const residentNow = () => {
   global.gc();
   global.gc();

@@ -1,4 +1,4 @@
-/** What servers in memory take, as tests of applications use them. */
+/** Measures servers in memory, as tests of applications use them. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { footprintTable, median } from './report.ts';

@@ -1,34 +1,34 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Case, cases, further, type Setup } from './cases.ts';
+import { readSetup, seeded, settleCrowd } from './databases.ts';
 import { dataFolder, type Load, type Running, startLoad, startTenantry } from './processes.ts';
 import { checked, median, row } from './report.ts';
 import { huge, medium, type Size, small } from './seed.ts';
-import { readSetup, seeded, settleCrowd } from './worlds.ts';
 
 const sizes = [small, medium, huge];
-/** The same number of objects in every world: how many people work does not grow with what is there. */
+/** The number of objects requested in each database: the number of active people does not grow with the data. */
 const received = 100;
 /**
- * Many short ones: what else the machine does comes and goes within seconds, and a pair of rounds differs from the next by up to a
- * third.
+ * Many short rounds: other load on the machine comes and goes within seconds, and pairs of rounds differ by up to
+ * a third.
  */
 const rounds = 32;
 const milliseconds = 500;
-/** Rounds before those that only make warm. */
+/** Rounds of warm-up. */
 const warming = 2;
 
 interface Grown {
   readonly size: Size;
   readonly sample: Setup;
   readonly server: Running;
-  /** Where what is asked for once goes on. */
+  /** Index of the next request of cases that send each request once. */
   sent: number;
 }
 
 /**
- * What grows with a world: the speed of the same requests in worlds of several sizes, kept in `folder`, whose servers take turns in
- * each round, each with a copy inside `copies`.
+ * Growth with the data: the speed of the same requests on databases of several sizes, stored in `folder`. Their servers alternate
+ * in each round, each with a copy inside `copies`.
  */
 export async function run(
   folder: string,
@@ -71,7 +71,7 @@ async function line(of: Case, setups: readonly Grown[], load: Load): Promise<str
   const speeds: number[][] = setups.map(() => []);
   for (let round = 0; round < warming + rounds; round++) {
     const order = [...setups.entries()];
-    // Whoever is asked first in a round is so in every second one.
+    // The order alternates, because the first in a round has an advantage.
     for (const [i, { server, sample: setup }] of round % 2 === 0 ? order : order.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,
@@ -94,6 +94,6 @@ async function line(of: Case, setups: readonly Grown[], load: Load): Promise<str
   ]);
 }
 
-/** What two rounds came to together, one of each order: who is asked first in a round differs by a tenth from who is last. */
+/** The sum of two rounds of opposite order: the first in a round differs by a tenth from the last. */
 const inPairs = (speeds: readonly number[]): number[] =>
   speeds.flatMap((speed, i) => (i % 2 === 0 ? [speed + (speeds[i + 1] as number)] : []));

@@ -1,7 +1,7 @@
 /**
- * Preloaded into the server: answers each message with how many milliseconds its event loop was held at most since the last one. Not
- * counted is when it had nothing to do, and what the main thread waited for a processor that others had, or for the machine on which
- * a virtual one runs, where the kernel tells of it. What the main thread ran always counts.
+ * Preloaded into the server: replies to each message with the longest time in milliseconds for which its event loop was blocked
+ * since the last one. Excluded are idle times, and times in which the main thread waited for a processor used by other processes,
+ * or in which the host of a virtual machine took it, where the kernel reports that. Time in which the main thread ran always counts.
  */
 const { closeSync, openSync, readSync } = require('node:fs');
 const { performance } = require('node:perf_hooks');
@@ -17,7 +17,7 @@ const schedule = opened(`/proc/self/task/${process.pid}/schedstat`);
 const processors = opened('/proc/stat');
 const buffer = Buffer.alloc(200);
 
-/** Milliseconds for which the main thread has run so far, and for which it has waited for a processor. */
+/** Milliseconds for which the main thread has run, and for which it has waited for a processor. */
 function scheduled() {
   if (schedule === undefined) return [0, 0];
   const text = buffer.toString('latin1', 0, readSync(schedule, buffer, 0, buffer.length, 0));
@@ -27,20 +27,20 @@ function scheduled() {
     .map((nanoseconds) => nanoseconds / 1e6);
 }
 
-/** Milliseconds that the machine below has taken from all processors so far, told in hundredths of a second. */
+/** Milliseconds that the host has taken from all processors, which the kernel counts in hundredths of a second. */
 function stolen() {
   if (processors === undefined) return 0;
   const text = buffer.toString('latin1', 0, readSync(processors, buffer, 0, buffer.length, 0));
   return 10 * Number(text.split(/\s+/, 9)[8]);
 }
 
-/** Milliseconds so far: all of them, those in which the main thread ran, and those in which nothing held the loop but others. */
+/** Total milliseconds, those in which the main thread ran, and those lost to other processes. */
 function times() {
   const [ran, waited] = scheduled();
   return [performance.now(), ran, waited + performance.nodeTiming.idleTime];
 }
 
-/** Milliseconds below which nobody asks who took them: that takes a part of one itself. */
+/** Milliseconds below which the cause is not examined, because that takes a part of one itself. */
 const worthAsking = 5;
 let heldAtMost = 0;
 let before = times();
@@ -48,7 +48,7 @@ let stolenBefore = stolen();
 function look() {
   const now = times();
   const [passed, ran, free] = now.map((time, i) => time - before[i]);
-  // Whoever waits for a processor when there is something to do again has waited in both ways: it has held for as long as it ran.
+  // A thread that waits for a processor after it was idle was blocked for as long as it ran.
   const held = passed - free;
   const taken = held > heldAtMost && held > worthAsking ? stolen() - stolenBefore : 0;
   heldAtMost = Math.max(heldAtMost, ran, held - taken);

@@ -1,8 +1,8 @@
 /**
- * How long the event loop is held in large worlds: a million customers, a log of ten million events, 200,000 resources. The server is
- * the built program. Before every round something is written, so that no count is remembered.
+ * How long the event loop is blocked with much data: a million customers, a log of ten million events, 200,000 resources. The
+ * server is the built program. Each round starts with a write, so that no count comes from the cache.
  *
- *   npm run bench -- --only hold                      all three; copies of 10 and 8 GB, half an hour the first time
+ *   npm run bench -- --only hold                      all three; copies of 10 and 8 GB, half an hour on the first run
  *   npm run bench -- --only hold --size 2000000       a smaller log
  */
 
@@ -15,36 +15,36 @@ import { fileURLToPath } from 'node:url';
 import { createServer } from 'tenantry';
 import { targetsOf } from '../support/targets.ts';
 import { ask } from './ask.ts';
+import { seeded } from './databases.ts';
 import { logFile, rareWord, seedLog } from './events-seed.ts';
 import { dataFolder } from './processes.ts';
 import { checked, median, row } from './report.ts';
 import { fill, size as placesOfResources } from './resources.ts';
 import { huge, type Person, seed, seedDigest, tokenOf } from './seed.ts';
-import { seeded } from './worlds.ts';
 
-/** Milliseconds for which nothing may hold the event loop. */
+/** Maximum milliseconds for which the event loop may be blocked. */
 const target = 20;
 const rounds = 5;
-/** Servers of which a list is asked again. */
+/** Number of servers on which slow lists are measured again. */
 const others = 3;
-/** Milliseconds for which nothing is asked, to see what the machine alone does. */
+/** Milliseconds without requests, to measure the machine alone. */
 const rest = 10_000;
 const usualLog = 10_000_000;
 const resources = 200_000;
 
 interface Figure {
   readonly what: string;
-  /** Milliseconds until the answer. */
+  /** Milliseconds until the response. */
   readonly responses: readonly number[];
-  /** Milliseconds for which the event loop was held. */
+  /** Milliseconds for which the event loop was blocked. */
   readonly held: readonly number[];
-  /** The same of what held it for too long, asked again of other servers: the median, of several requests the largest. */
+  /** The same for requests above the target, measured again on other servers: the median, or the largest of several requests. */
   readonly again?: number | undefined;
-  /** Whether it is what the machine does by itself, which has no target. */
+  /** Whether it measures the machine without requests, which has no target. */
   readonly isControl?: boolean;
 }
 
-/** Requests by what they are, as these people. */
+/** Requests by description, sent as these people. */
 interface Questions {
   readonly people: readonly Person[];
   readonly requests: readonly (readonly [what: string, target: string])[];
@@ -77,7 +77,7 @@ const ofEvents: Questions = {
     ['Events of one type', '/api/events/?event_type=role_granted'],
     ['Events of a type, counted', '/api/events/count/?event_type=role_granted'],
     [
-      'Events of anybody, counted at 100 points',
+      'Events of any user, counted at 100 points',
       '/api/events/count/history/?start=1577836800&end=1587836800&points_count=100',
     ],
     [
@@ -99,7 +99,7 @@ const ofResources: Questions = {
   ],
 };
 
-/** Measures every world inside `folder`, each in a copy inside `copies`; `events` is the length of the log. */
+/** Measures every database inside `folder`, each with a copy inside `copies`; `events` is the length of the log. */
 export async function run(
   folder: string,
   copies: string,
@@ -110,7 +110,7 @@ export async function run(
   const figures: Figure[] = [];
   const measure = async (database: string, questions: Questions): Promise<void> => {
     const data = dataFolder(join(copies, 'hold'), database);
-    // What opens the secrets of a world that has some.
+    // The keys that open the secrets of a database, where it has some.
     if (existsSync(keyOf(database))) copyFileSync(keyOf(database), join(data, 'secret.key'));
     try {
       figures.push(...(await measured(data, bundle, questions, report)));
@@ -131,7 +131,7 @@ export async function run(
 
 const keyOf = (database: string): string => `${database}.key`;
 
-/** The database of the world with many resources, made where it is not there. */
+/** Returns the database with many resources, which it creates if it is missing. */
 async function resourcesFile(folder: string): Promise<string> {
   const file = join(folder, `resources-${resources}-${seedDigest()}.db`);
   if (existsSync(file)) return file;
@@ -147,8 +147,8 @@ async function resourcesFile(folder: string): Promise<string> {
   return file;
 }
 
-/** One request, with what came of it. */
-interface Asked {
+/** A request with its measurements. */
+interface Measured {
   readonly path: string;
   readonly person: Person;
   readonly responses: number[];
@@ -156,9 +156,9 @@ interface Asked {
 }
 
 /**
- * Asks everything of a server with this data: nothing at first, then the questions in rounds, then every list once by each of its
- * parameters. What held the event loop for too long is asked again of other servers, and judged by the median: what the server
- * does comes again each time, what others on the machine do does not.
+ * Measures requests to a server with this data: first none, then the questions in rounds, then each list once with each of its
+ * parameters. Requests that blocked the event loop for too long run again on other servers, and their median counts: work of
+ * the server repeats itself, work of other processes does not.
  */
 export async function measured(
   data: string,
@@ -167,30 +167,30 @@ export async function measured(
   report: (text: string) => void,
 ): Promise<Figure[]> {
   const questions = requests.flatMap(([what, path]) =>
-    people.map((person) => ({ what: `${what}, as ${person}`, ...newly({ path, person }) })),
+    people.map((person) => ({ what: `${what}, as ${person}`, ...newMeasurement({ path, person }) })),
   );
-  const walked: Asked[] = [];
+  const walked: Measured[] = [];
   let idle = 0;
   await serving(data, bundle, async (server) => {
     await heldBy(server);
     await new Promise((resolve) => setTimeout(resolve, rest));
     idle = await heldBy(server);
-    await askInRounds(server, questions);
+    await sendInRounds(server, questions);
     for (const person of people)
       for (const path of await targetsOf(server.url, tokenOf(person))) {
-        const one = newly({ path, person });
-        await once_(server, one);
+        const one = newMeasurement({ path, person });
+        await sendOnce(server, one);
         walked.push(one);
-        if (isHeld(one)) report(reports(one));
+        if (isHeld(one)) report(describeHold(one));
       }
   });
-  const heldAsked = (all: readonly Asked[]): Asked[] => all.filter(isHeld).map(newly);
-  const [questionsAgain, walkedAgain] = [heldAsked(questions), heldAsked(walked)];
-  if (questionsAgain.length > 0) await serving(data, bundle, (server) => askInRounds(server, questionsAgain));
-  // One server after the other: what was asked for once is remembered.
+  const slowOnes = (all: readonly Measured[]): Measured[] => all.filter(isHeld).map(newMeasurement);
+  const [questionsAgain, walkedAgain] = [slowOnes(questions), slowOnes(walked)];
+  if (questionsAgain.length > 0) await serving(data, bundle, (server) => sendInRounds(server, questionsAgain));
+  // A new server for each, because responses are cached.
   for (let i = 0; i < others && walkedAgain.length > 0; i++)
     await serving(data, bundle, async (server) => {
-      for (const one of walkedAgain) await once_(server, one);
+      for (const one of walkedAgain) await sendOnce(server, one);
     });
   for (const { held, path, person } of walkedAgain)
     report(`again: ${path} as ${person}: held ${held.map((each) => each.toFixed(1)).join(', ')} ms`);
@@ -202,7 +202,7 @@ export async function measured(
       return { ...question, again: again && median(again.held) };
     }),
     {
-      what: `Every list there, by each filter and order: ${walked.length} requests; the worst: ${worst.path} as ${worst.person}`,
+      what: `Every list, by each filter and order: ${walked.length} requests; the worst: ${worst.path} as ${worst.person}`,
       responses: walked.flatMap(({ responses }) => responses),
       held: walked.flatMap(({ held }) => held),
       again: walkedAgain.length === 0 ? undefined : Math.max(...walkedAgain.map(({ held }) => median(held))),
@@ -210,15 +210,20 @@ export async function measured(
   ];
 }
 
-const newly = ({ path, person }: Pick<Asked, 'path' | 'person'>): Asked => ({ path, person, responses: [], held: [] });
+const newMeasurement = ({ path, person }: Pick<Measured, 'path' | 'person'>): Measured => ({
+  path,
+  person,
+  responses: [],
+  held: [],
+});
 
 const worstOf = ({ held }: Pick<Figure, 'held'>): number => Math.max(...held);
-const isHeld = (requests: Asked): boolean => worstOf(requests) > target;
+const isHeld = (read: Measured): boolean => worstOf(read) > target;
 
-const reports = ({ responses, held, path, person }: Asked): string =>
-  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, answered in ${Math.max(...responses).toFixed(0)} ms`;
+const describeHold = ({ responses, held, path, person }: Measured): string =>
+  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, response in ${Math.max(...responses).toFixed(0)} ms`;
 
-/** Serves this data with the built program for as long as something is asked. */
+/** Serves this data with the built program while `work` runs. */
 async function serving(data: string, bundle: string, work: (server: Metered) => Promise<void>): Promise<void> {
   const process_ = fork(bundle, ['serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
     execArgv: ['--require', fileURLToPath(new URL('hold-meter.cjs', import.meta.url))],
@@ -235,11 +240,11 @@ async function serving(data: string, bundle: string, work: (server: Metered) => 
   }
 }
 
-/** Asks each of these once in every round, and writes before each round. */
-async function askInRounds(server: Metered, questions: readonly Asked[]): Promise<void> {
+/** Sends each of these once per round, and writes before each round. */
+async function sendInRounds(server: Metered, questions: readonly Measured[]): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await write(server, round);
-    for (const question of questions) await once_(server, question, question.path.replace('#', String(round)));
+    for (const question of questions) await sendOnce(server, question, question.path.replace('#', String(round)));
   }
 }
 
@@ -248,24 +253,24 @@ interface Metered {
   readonly process: ChildProcess;
 }
 
-/** Milliseconds for which the event loop was held since the last time. */
+/** Milliseconds for which the event loop was blocked since the last call. */
 async function heldBy({ process: child }: Metered): Promise<number> {
   child.send('held');
   const [{ heldAtMost }] = (await once(child, 'message')) as [{ heldAtMost: number }];
   return heldAtMost;
 }
 
-/** Asks once, at another path where that says so, and notes what came of it. */
-async function once_(server: Metered, { responses, held, path, person }: Asked, target = path): Promise<void> {
+/** Sends one request, to another path if given, and stores its measurements. */
+async function sendOnce(server: Metered, { responses, held, path, person }: Measured, target = path): Promise<void> {
   await heldBy(server);
   const started = performance.now();
   const { body, status } = await ask(server.url, { method: 'GET', target, token: tokenOf(person) });
   responses.push(performance.now() - started);
-  if (status >= 500 && status !== 503) throw new Error(`${target} was answered ${status}: ${body}`);
+  if (status >= 500 && status !== 503) throw new Error(`${target} returned ${status}: ${body}`);
   held.push(await heldBy(server));
 }
 
-/** Makes a customer, with its events, by which counts are forgotten. */
+/** Creates a customer with its events, which invalidates cached counts. */
 async function write(server: Metered, round: number): Promise<void> {
   const { body, status } = await ask(server.url, {
     method: 'POST',
@@ -273,7 +278,7 @@ async function write(server: Metered, round: number): Promise<void> {
     token: tokenOf('staff'),
     body: JSON.stringify({ name: `Held ${round}` }),
   });
-  if (status !== 201) throw new Error(`a customer was answered ${status}: ${body}`);
+  if (status !== 201) throw new Error(`creating a customer returned ${status}: ${body}`);
 }
 
 function table(figures: readonly Figure[]): string {
@@ -286,7 +291,7 @@ function table(figures: readonly Figure[]): string {
       isControl ? '' : checked({ text: `≤ ${target} ms`, met: (again ?? worstOf({ held })) <= target }),
     ]),
   );
-  const head = ['Request', 'Answered after, median / worst', 'Loop held at most', 'What was above, again', 'Target'];
+  const head = ['Request', 'Response time, median / worst', 'Loop blocked at most', 'Above target, repeated', 'Target'];
   return [row(head), row([':--', '--:', '--:', '--:', ':--']), ...rows].join('\n');
 }
 

@@ -1,9 +1,9 @@
 /**
- * Hooks: what twenty of them cost the write that causes an event, and how soon and how fast it is delivered.
+ * Hooks: what twenty of them cost the write that causes an event, and how soon and how fast events are delivered.
  *
  *   npm run bench -- --only hooks      half a minute
  *
- * Prints a Markdown table. The server is the built program; load and receiver are processes of their own.
+ * Prints a Markdown table. The server is the built program; load generator and receiver are separate processes.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +19,12 @@ const hooks = 20;
 const connections = 16;
 const rounds = 5;
 const roundMilliseconds = 2000;
-/** Events a second in the measurement of latency; each goes to every hook. */
+/** Events per second in the measurement of latency; each goes to every hook. */
 const constantRate = 60;
 const constantSeconds = 5;
 const burst = 500;
 
-/** Where events are delivered to. */
+/** The destination of deliveries. */
 interface Receiver {
   readonly url: string;
   readonly report: () => Promise<Deliveries>;
@@ -34,7 +34,7 @@ interface Receiver {
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Measures everything on a copy of the small world inside `folder`, with the built program. */
+/** Measures the built program on a copy of the small database inside `folder`. */
 export async function run(folder: string, bundle: string, show: (text: string) => void): Promise<string> {
   const database = join(folder, `small-${seedDigest()}.db`);
   await seed(database, small);
@@ -94,7 +94,7 @@ async function createHooks({ url }: Running, destination: string): Promise<strin
   const created: string[] = [];
   for (let i = 0; i < hooks; i++) {
     const response = await ask(url, { method: 'POST', target: '/api/hooks-web/', token: staff, body });
-    if (response.status !== 201) throw new Error(`A hook was answered ${response.status}: ${response.body}`);
+    if (response.status !== 201) throw new Error(`Creating a hook returned ${response.status}: ${response.body}`);
     created.push(`/api/hooks-web/${(JSON.parse(response.body) as { uuid: string }).uuid}/`);
   }
   return created;
@@ -105,7 +105,7 @@ async function setActive({ url }: Running, created: readonly string[], is_active
     await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
 }
 
-/** Rounds without and with hooks in turn, so that the ratio holds on a machine that does other things, too. */
+/** Alternating rounds without and with hooks, so that the ratio holds on a busy machine. */
 async function creating(
   server: Running,
   receiver: Receiver,
@@ -136,7 +136,7 @@ async function creating(
     delivered.push(count / seconds);
   }
   await load.stop();
-  // What is left is canceled, so that the next measurement starts with an empty outbox.
+  // Cancels pending deliveries, so that the next measurement starts with an empty outbox.
   await setActive(server, created, false);
   await setActive(server, created, true);
   await pause(500);
@@ -158,7 +158,7 @@ const notify = ({ url }: Running): Promise<unknown> =>
     body: '{"level":"info","message":"Something happened"}',
   });
 
-/** Events at a steady rate, somewhat above a thousand deliveries a second. */
+/** Events at a constant rate of somewhat more than a thousand deliveries a second. */
 async function steadily(server: Running, receiver: Receiver): Promise<Deliveries> {
   const started = performance.now();
   for (let i = 0; i < constantRate * constantSeconds; i++) {
@@ -181,6 +181,6 @@ async function bursting(server: Running, receiver: Receiver): Promise<Deliveries
     total.push(part);
     count += part.count;
   }
-  // Reports follow each other without a gap but for the time between two deliveries.
+  // Reports are consecutive: the gap between them is only the time between two deliveries.
   return { count, seconds: total.reduce((sum, { seconds }) => sum + seconds, 0), p50: Number.NaN, p95: Number.NaN };
 }

@@ -1,42 +1,42 @@
 /*
- * The load generator, a process of its own: a number of connections, each sending its next request as soon as it has read
- * the answer to the last. Plain sockets and prepared bytes, so that it needs less of a core than any server it measures.
+ * The load generator, a separate process: a number of connections, each sending its next request after the response to the
+ * last. Plain sockets and prepared bytes need less of a core than any measured server.
  */
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type BenchRequest, headersOf, numberMark } from './ask.ts';
 
-/** What to do for how long. */
+/** The requests, and for how long to send them. */
 export interface Burst {
   readonly url: string;
   readonly requests: readonly BenchRequest[];
-  /** Where to begin among them when each is sent once; absent: any of them at any time. */
+  /** Index of the first request when each is sent once; absent: random requests, repeatedly. */
   readonly from?: number;
   readonly connections: number;
   readonly milliseconds: number;
 }
 
-/** What came of it. */
+/** The results. */
 export interface Measured {
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** How many were answered, those of the end included. */
+  /** Number of responses, those of the end included. */
   readonly sent: number;
-  /** Share of a core that the generator itself used. */
+  /** Share of a core that the generator used. */
   readonly load: number;
 }
 
 const maxHeadBytes = 4096;
 
-/** Bytes of a request, and where the fresh number goes; -1 for nowhere. */
+/** Bytes of a request, and the place of the fresh number; -1 for none. */
 interface Prepared {
   readonly bytes: Buffer;
   readonly numberAt: number;
 }
 
-// Every number is used once, also by the generators of two runs against one database.
+// Numbers are unique, also between generators of two runs against one database.
 let number = (Math.floor(Date.now() / 1000) % 100_000) * 100_000;
 
 function prepare(request: BenchRequest): Prepared {
@@ -86,10 +86,10 @@ async function run({ url, requests, from, connections, milliseconds }: Burst): P
 
 const any = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
 
-/** One connection. Throws, and so ends the process, when an answer is not a success. */
+/** One connection. Throws, and so ends the process, when a response is not a success. */
 class Client {
   #sent = 0;
-  /** Bytes of the body that are still to come; -1 while the head is read. */
+  /** Missing bytes of the body; -1 while the head is read. */
   #missing = -1;
   #head = '';
   #stopped: (() => void) | undefined;
@@ -119,7 +119,7 @@ class Client {
     this.socket.write(this.next());
   }
 
-  /** Reads the answer that is under way and closes. */
+  /** Reads the current response and closes. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       this.#stopped = resolve;
@@ -157,7 +157,7 @@ class Client {
 function bodyLength(head: string): number {
   if (!head.startsWith('HTTP/1.1 2')) throw new Error(`Not a success: ${head}`);
   const length = /content-length: (\d+)/i.exec(head)?.[1];
-  if (length === undefined) throw new Error(`An answer without Content-Length: ${head}`);
+  if (length === undefined) throw new Error(`A response without Content-Length: ${head}`);
   return Number(length);
 }
 

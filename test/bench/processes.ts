@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline';
 import { ask, type RecordedResponse } from './ask.ts';
 import type { Burst, Measured } from './load.ts';
 
-/** A server under measurement. */
+/** A measured server. */
 export interface Running {
   readonly url: string;
   readonly process: ChildProcess;
   readonly stop: () => Promise<void>;
 }
 
-/** A new folder with a copy of a database, all of which is on the disk: a sync of the server's waits for nothing of it. */
+/** A new folder with a copy of a database, completely on disk, so that a sync of the server does not wait for it. */
 export function dataFolder(folder: string, database: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -26,7 +26,7 @@ export function dataFolder(folder: string, database: string): string {
   return folder;
 }
 
-/** The built program, as an operator runs it; its log is written and thrown away. */
+/** The built program, as an operator runs it; its log is discarded. */
 export const startTenantry = (bundle: string, data: string, env?: Readonly<Record<string, string>>): Promise<Running> =>
   startProgram([bundle, 'serve', '--port', '0', '--data', data, '--log-level', 'info'], env);
 
@@ -46,7 +46,7 @@ async function startProgram(words: readonly string[], env?: Readonly<Record<stri
   throw new Error(`${words.join(' ')} ended with exit code ${child.exitCode}`);
 }
 
-/** The server that knows nothing but answers; `teach` gives it those of a case by method and target. */
+/** The server with prepared responses; `teach` sends it those of a case by method and target. */
 export interface Bare extends Running {
   readonly teach: (responses: ReadonlyMap<string, RecordedResponse>) => Promise<void>;
 }
@@ -90,7 +90,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Milliseconds that Node.js takes to start and end without a program. */
+/** Milliseconds that Node.js takes to start and exit without a program. */
 export async function measureNode(): Promise<number> {
   const started = performance.now();
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
@@ -107,14 +107,14 @@ export async function measureStart(
   const server = await startTenantry(bundle, data);
   const { status } = await ask(server.url, { method: 'GET', target: '/api/', token });
   const milliseconds = performance.now() - started;
-  if (status !== 200) throw new Error(`The first answer was ${status}`);
+  if (status !== 200) throw new Error(`The first response was ${status}`);
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const megabytes = residentMegabytes(server.process.pid as number);
   await server.stop();
   return { milliseconds, megabytes };
 }
 
-/** Seconds of processor that a process has used in all its threads; known where the kernel has /proc. */
+/** Seconds of CPU time of all threads of a process; known where the kernel has /proc. */
 export function processorSeconds(pid: number): number | undefined {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);

@@ -1,6 +1,6 @@
 /*
- * The receiver of web hooks, a process of its own: answers every request at once and remembers how long ago its event was
- * recorded. A message `report` is answered with what came since the last one.
+ * The receiver of webhooks, a separate process: responds immediately and stores the age of each event. It replies to a message
+ * `report` with the deliveries since the last one.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -2,16 +2,16 @@ import type { Case } from './cases.ts';
 import type { Measured } from './load.ts';
 import type { Size } from './seed.ts';
 
-/** What one server did in a round. */
+/** The figures of one server in a round. */
 export interface Round extends Measured {
-  /** Microseconds of processor that it used for a request, in all its threads; undefined where that is unknown. */
+  /** Microseconds of CPU time per request, in all threads of the server; undefined where that is unknown. */
   readonly processor: number | undefined;
 }
 
-/** The rounds of one server in one case and world. */
+/** The rounds of one server in one case and database. */
 export type Rounds = readonly Round[];
 
-/** The rounds of every server in one case and world. */
+/** The rounds of every server in one case and database. */
 export interface Result {
   readonly of: Case;
   readonly size: Size;
@@ -34,7 +34,7 @@ export const median = (values: readonly number[]): number => {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 };
 
-/** The median of the ratios within each round: what the machine did meanwhile concerns both sides. */
+/** The median of the ratios within each round: other load affects both sides. */
 const ratio = (a: Rounds, b: Rounds): number =>
   median(a.map((measured, i) => measured.perSecond / (b[i] as Measured).perSecond));
 
@@ -90,7 +90,7 @@ export function table(results: readonly Result[]): string {
   return [row(head), row(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : ':--'))), ...lines].join('\n');
 }
 
-/** What the manual says of the speed, in the largest of the worlds measured, as Markdown. */
+/** The paragraph of the manual about speed, for the largest measured database, as Markdown. */
 export function shortTable(results: readonly Result[]): string {
   const largest = Math.max(...results.map(({ size }) => size.customers));
   const lines = results
@@ -118,7 +118,7 @@ function targets(result: Result, smaller: Result | undefined): Target[] {
     ...(ofPeer === undefined
       ? []
       : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
-    // What has a target of its own is judged where worlds of all sizes are asked in turns, and the same people work in each: growth.ts.
+    // Cases with their own target are evaluated by growth.ts, where databases of all sizes alternate and the same people work in each.
     ...(smaller && ofSmaller === undefined
       ? [{ text: '≥ 75 % of 100', met: ratio(result.tenantry, smaller.tenantry) >= 0.75 }]
       : []),

@@ -1,10 +1,10 @@
 /**
- * Resources at their size: lists and counts of 100,000 resources in 3,000 projects while they change, and the API's answers
+ * Resources at full size: lists and counts of 100,000 resources in 3,000 projects while they change, and response times
  * while 1,000 simulated creations run.
  *
  *   npm run bench -- --only resources
  *
- * Prints a Markdown table. Before every request something is written, so that nothing is remembered.
+ * Prints a Markdown table. Each request follows a write, so that no response comes from the cache.
  */
 
 import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { catalogue } from '../support/catalogue.ts';
 import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 
-/** Its places. */
+/** The locations of resources. */
 export const size: Size = { name: '1,000', customers: 1000, users: 2000 };
 const usual = 100_000;
 
@@ -36,10 +36,10 @@ const questions: readonly { readonly what: string; readonly target: string; read
   { what: 'Counts', target: '/api/resources/count/', atMost: 60 },
 ];
 
-/** Measures everything on a copy of the world inside `folder`. */
+/** Measures everything on a copy of the database inside `folder`. */
 export async function run(folder: string, report: (text: string) => void, count = usual): Promise<string> {
   const setup = join(folder, `resources-${seedDigest()}.db`);
-  report(`A world of ${size.name} customers …`);
+  report(`A database of ${size.name} customers …`);
   await seed(setup, size);
   const data = join(folder, 'resources');
   rmSync(data, { recursive: true, force: true });
@@ -66,7 +66,7 @@ const uuid = 'lower(hex(randomblob(16)))';
 const numbers = (n: number): string =>
   `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
-/** A service of every type for every customer, linked to all its projects, and resources spread over them. */
+/** A service of every type for every customer, linked to all of its projects, and resources spread over them. */
 export function fill({ clock, db }: App, count: number): void {
   const now = clock.now();
   const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
@@ -92,7 +92,7 @@ export function fill({ clock, db }: App, count: number): void {
         `INSERT INTO service_project_link (uuid, service_id, project_id) SELECT ${uuid}, v.id, p.id FROM service v JOIN project p ON p.customer_id = v.customer_id`,
       ),
     );
-    // Every link may be used.
+    // Every link is allowed.
     db.run(raw('DELETE FROM project_certification'));
     db.run(sql`CREATE TEMP TABLE place AS SELECT row_number() OVER (ORDER BY p.id, l.id) AS n, l.id AS link, v.id AS service, v.settings_id AS settings, p.id AS project, p.customer_id AS customer, st.type
       FROM service_project_link l JOIN service v ON v.id = l.service_id JOIN service_settings st ON st.id = v.settings_id JOIN project p ON p.id = l.project_id`);
@@ -124,7 +124,7 @@ export function fill({ clock, db }: App, count: number): void {
   db.script('ANALYZE');
 }
 
-/** The 99th percentile of a question's answers, while resources change. */
+/** The 99th percentile of the response times of a question while resources change. */
 async function requests(
   server: Server,
   { atMost, target, what }: (typeof questions)[number],
@@ -138,7 +138,7 @@ async function requests(
     const started = performance.now();
     const { body, status } = await ask(server.url, { method: 'GET', target, token: tokenOf(person) });
     milliseconds.push(performance.now() - started);
-    if (status !== 200) throw new Error(`${target} was answered ${status}: ${body}`);
+    if (status !== 200) throw new Error(`${target} returned ${status}: ${body}`);
   }
   return {
     what: `${what} as ${person}, p99`,
@@ -148,7 +148,7 @@ async function requests(
   };
 }
 
-/** The API's answers while 1,000 droplets are being created on the simulator. */
+/** Response times of the API while 1,000 droplets are created on the simulator. */
 async function creations(server: Server): Promise<Figure> {
   const { db } = server.app;
   const token = tokenOf('staff');
@@ -160,7 +160,7 @@ async function creations(server: Server): Promise<Figure> {
     ask(server.url, { method, target, token, ...(body !== undefined && { body: JSON.stringify(body) }) });
   const first = async (target: string): Promise<{ url: string; name: string; state: string }[]> =>
     JSON.parse((await send('GET', target)).body);
-  // One settings creates four at a time, so the thousand are spread over the accounts of fifty customers.
+  // Each account creates four at a time, so the thousand are spread over the accounts of fifty customers.
   const links: string[] = [];
   for (const { uuid } of db.all<{ uuid: string; id: number }>(
     raw('SELECT id, uuid FROM customer ORDER BY id LIMIT 50'),
@@ -174,7 +174,7 @@ async function creations(server: Server): Promise<Figure> {
       project: `/api/projects/${project}/`,
       simulator_latency: '500',
     });
-    if (status !== 201) throw new Error(`A service was answered ${status}: ${body}`);
+    if (status !== 201) throw new Error(`Creating a service returned ${status}: ${body}`);
     const link = db.value<string>(
       sql`SELECT l.uuid FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.uuid = ${(JSON.parse(body) as { uuid: string }).uuid}`,
     ) as string;
@@ -195,7 +195,7 @@ async function creations(server: Server): Promise<Figure> {
         region: region?.url,
         size: machine?.url,
       });
-      if (status !== 201) throw new Error(`A creation was answered ${status}: ${body}`);
+      if (status !== 201) throw new Error(`Creating a droplet returned ${status}: ${body}`);
     }),
   );
   const until = performance.now() + 120_000;

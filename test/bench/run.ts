@@ -1,21 +1,21 @@
 /**
- * The benchmark: Tenantry as it is built, the peer (the plain way of doing it) and bare node:http answering the same bytes.
+ * The benchmark: Tenantry as built, the peer (the straightforward implementation) and bare node:http sending the same bytes.
  *
- *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
- *   npm run bench -- --quick         the small world alone, short bursts, no log
+ *   npm run bench                    everything, about ten minutes; the large database and the long log are created once
+ *   npm run bench -- --quick         the small database alone, short bursts, no log
  *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `events`, `resources`, `sync`, `console`,
- *                                    or `decisions`: what each trick of src/decisions is worth
- *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
- *                                    gigabytes, twice, and half an hour the first time
- *   npm run bench -- --only hold     for how long the event loop is held in large worlds; copies of ten and eight gigabytes, an hour the
- *                                    first time; `--size` makes the log of events smaller
- *   … growth|hold --copies DIR       puts the copies there: into memory, as /dev/shm, where a machine soon forgets what files contain
+ *                                    or `decisions`: the gain of each page of src/decisions
+ *   npm run bench -- --only growth   growth with the data: 100, 10,000 and 1,000,000 customers; the largest takes about ten
+ *                                    gigabytes, twice, and half an hour on the first run
+ *   npm run bench -- --only hold     for how long the event loop is blocked with much data; copies of ten and eight gigabytes, an
+ *                                    hour on the first run; `--size` makes the log of events smaller
+ *   … growth|hold --copies DIR       the folder of the copies: in memory, as /dev/shm, where a machine soon evicts file contents
  *   npm run bench -- --only events --size 10000000       a larger log than two million events
  *   npm run bench -- --only resources --size 200000      more resources than 100,000
  *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
  *
- * Prints Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
- * hold on a machine that does other things, too.
+ * Prints Markdown tables on stdout and progress on stderr. Servers alternate within a round, so that ratios hold on a busy
+ * machine.
  */
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -25,6 +25,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { agreed, type Case, cases, type Setup } from './cases.ts';
 import { run as measureConsole } from './console.ts';
+import { readSetup, seeded } from './databases.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureFixture } from './fixture.ts';
@@ -48,7 +49,6 @@ import { footprintTable, median, type Result, type Round, shortTable, table } fr
 import { run as measureResources } from './resources.ts';
 import { large, type Size, small, tokenOf } from './seed.ts';
 import { run as measureSync } from './sync.ts';
-import { readSetup, seeded } from './worlds.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = join(project, 'dist/tenantry.mjs');
@@ -76,7 +76,7 @@ const sizes = options.quick ? [small] : [small, large];
 
 const report = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** A world with the three servers that answer from it. */
+/** A database with the three servers that serve it. */
 interface Arena {
   readonly size: Size;
   readonly sample: Setup;
@@ -85,7 +85,7 @@ interface Arena {
   readonly bare: Bare;
 }
 
-/** The programs that run beside Tenantry, compiled: what they do is measured, not how they are loaded. */
+/** The programs that run beside Tenantry, compiled, so that loading them is not measured. */
 async function compile(): Promise<(name: string) => string> {
   await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
@@ -113,7 +113,7 @@ async function openArena(size: Size, program: (name: string) => string): Promise
   return { size, sample: readSetup(database), tenantry, peer, bare };
 }
 
-/** One case in every arena: first the answers are compared, then the servers take turns. */
+/** One case on every database: first the responses are compared, then the servers alternate. */
 async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<Result[]> {
   const runs = arenas.flatMap((arena) =>
     (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Round[], sent: 0 })),
@@ -169,12 +169,12 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
   }
 }
 
-/** Enough for a median: single ones differ by a third. */
+/** Enough for a median: single starts differ by a third. */
 const startsMeasured = 25;
 
 async function measureFootprint(): Promise<string> {
   const data = dataFolder(join(folder, 'start'), await seeded(folder, small, report));
-  // The first start unpacks the native modules, and keeps its code a second later.
+  // The first start unpacks the native modules, and stores its code a second later.
   await measureStart(bundle, data, tokenOf('staff'));
   const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
   const nodes: number[] = [];
@@ -222,7 +222,7 @@ if (isAsked('events') && !options.quick) print(await measureEvents(folder, repor
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, report, count));
 if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, report));
 if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
-// It takes too long and too much room for a benchmark of everything.
+// It takes too long and too much space for a run of everything.
 if (options.only === 'growth') print(await measureGrowth(folder, options.copies, bundle, await compile(), report));
 if (options.only === 'hold') print(await measureHold(folder, options.copies, bundle, report, count));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));

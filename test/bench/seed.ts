@@ -8,7 +8,7 @@ import { migrate } from '../../src/kernel/db/migrate.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { PasswordHasher } from '../../src/kernel/security/passwords.ts';
 
-/** How much a world holds; each customer has three projects. */
+/** The size of a database; each customer has three projects. */
 export interface Size {
   readonly name: string;
   readonly customers: number;
@@ -20,38 +20,38 @@ export const medium: Size = { name: '10,000', customers: 10_000, users: 2_000 };
 export const large: Size = { name: '100,000', customers: 100_000, users: 20_000 };
 export const huge: Size = { name: '1,000,000', customers: 1_000_000, users: 200_000 };
 
-/** The people whose tokens the benchmark uses; their ids are 1, 2 and 3, everybody else comes after them. */
+/** The people whose tokens the benchmark uses; their ids are 1, 2 and 3, all other users follow. */
 export const people = ['staff', 'owner', 'member'] as const;
 export type Person = (typeof people)[number];
 
-/** So many users behind them work at once in the mixed cases; each owns customers. */
+/** The number of users that work concurrently in the mixed cases; each owns customers. */
 export const crowd = 100;
 
 /** The token of a person, or of a user of the crowd by id; it never expires. */
 export const tokenOf = (person: Person | number): string =>
   createHash('sha1').update(`token of ${person}`).digest('hex');
 
-/** Everybody's password. */
+/** The password of all users. */
 export const password = 'correct horse battery staple 7';
 
 /** Name of the user with this id, from `people.length + 1` on. */
 export const usernameOf = (id: number): string => `user.${String(id).padStart(5, '0')}`;
 
-/** What a kept world depends on besides migrations, which bring it up to date: this very file. */
+/** The input of a stored database besides migrations, which update it: this file. */
 export const seedDigest = (): string =>
   createHash('sha256')
     .update(readFileSync(fileURLToPath(import.meta.url)))
     .digest('hex')
     .slice(0, 12);
 
-/** Writes a database of this size. One that is there already is brought up to date. */
+/** Writes a database of this size. Updates one that exists. */
 export async function seed(file: string, size: Size): Promise<void> {
   if (existsSync(file)) return opened(file).close();
   mkdirSync(dirname(file), { recursive: true });
   const partial = `${file}.partial`;
   for (const ending of ['', '-wal', '-shm']) rmSync(partial + ending, { force: true });
   const db = opened(partial);
-  // Nobody needs a half-written world: no journal while it grows.
+  // An incomplete database is useless, so it has no journal while it grows.
   for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -524288']) db.pragma(pragma);
   db.script(script(size, await new PasswordHasher().hash(password)));
   db.pragma('journal_mode = WAL');
@@ -138,7 +138,7 @@ const instant = (index: string): string => `1577836800000000 + ${index} * 600000
 const image =
   "x'89504E470D0A1A0A0000000D49484452000000010000000108000000003A7E9B550000000A49444154789C6360000000020001485DA0D60000000049454E44AE426082'";
 
-/** Who has a token, in the order of their ids. */
+/** Users with a token, in the order of their ids. */
 const holders = [...people, ...Array.from({ length: crowd }, (_, i) => people.length + 1 + i)];
 
 /** Everything in one transaction, by statements that each fill a table. */

@@ -1,6 +1,6 @@
 /**
- * Preloaded into the server: answers `begin` and `end` with how long its event loop was held since the last time, and the
- * most memory that it had. What the process did not compute itself is not counted: other processes may have had the processor.
+ * Preloaded into the server: replies to `begin` and `end` with how long its event loop was blocked since the last message, and its
+ * peak memory. Only CPU time of the process counts: other processes may have used the processor.
  */
 const { performance } = require('node:perf_hooks');
 

@@ -1,9 +1,9 @@
-/* The account whose synchronisation is measured. */
+/* The size of the synchronised account. */
 export const machines = 2000;
-/** Besides the root volume of each machine. */
+/** In addition to the root volume of each machine. */
 export const otherVolumes = 2000;
 export const ownImages = 500;
-/** Milliseconds until the vendor answers a call. */
+/** Milliseconds until the vendor responds to a call. */
 export const pace = 20;
-/** At OpenStack, of which each has such a part. */
+/** Number at OpenStack of each of these kinds. */
 export const projects = 10;

@@ -1,4 +1,4 @@
-/** A stand-in as a process of its own, with an account of the size that the benchmark asks for, each answer after 20 ms. */
+/** A simulated vendor as a separate process, with an account of the size in the benchmark; each response takes 20 ms. */
 import { Amazon } from '../vendors/amazon/stand-in.ts';
 import { OpenStack } from '../vendors/openstack/stand-in.ts';
 import type { StandIn } from '../vendors/stand-in.ts';
@@ -8,29 +8,33 @@ const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({
 
 async function amazon(): Promise<[StandIn, object]> {
   const vendor = await Amazon.start();
-  const { world: setup } = vendor;
+  const { world: account } = vendor;
   const region = 'eu-central-1';
-  for (let n = 0; n < machines; n++) setup.launch(region, `machine-${n}`);
+  for (let n = 0; n < machines; n++) account.launch(region, `machine-${n}`);
   for (let n = 0; n < otherVolumes; n++)
-    setup.addVolume({ region, zone: `${region}a`, size: 8, type: 'gp2', tags: new Map(), attachment: undefined });
-  const image = setup.images.find((one) => one.region === region);
-  if (!image) throw new Error('The stand-in has no image');
+    account.addVolume({ region, zone: `${region}a`, size: 8, type: 'gp2', tags: new Map(), attachment: undefined });
+  const image = account.images.find((one) => one.region === region);
+  if (!image) throw new Error('The simulated vendor has no image');
   const named = (n: number) => ({ ...image, id: `ami-${String(n).padStart(17, '0')}`, name: `image-${n}` });
-  setup.images.push(...numbered(ownImages, named));
+  account.images.push(...numbered(ownImages, named));
   const [[username, { secret: token }] = ['', { secret: '' }]] = vendor.accessKeys;
   return [vendor, { username, token }];
 }
 
 async function openstack(): Promise<[StandIn, object]> {
   const vendor = await OpenStack.start();
-  const { world: setup } = vendor;
+  const { world: account } = vendor;
   const tenants = numbered(projects, (n) =>
-    setup.put('identity/projects', { name: `project-${n}`, domain_id: 'default' }),
+    account.put('identity/projects', { name: `project-${n}`, domain_id: 'default' }),
   );
   const owner = (n: number): string => tenants[n % projects]?.id;
-  const subnet = setup.put('network/subnets', { network_id: 'public-net', cidr: '10.0.0.0/8', gateway_ip: '10.0.0.1' });
+  const subnet = account.put('network/subnets', {
+    network_id: 'public-net',
+    cidr: '10.0.0.0/8',
+    gateway_ip: '10.0.0.1',
+  });
   const volume = (n: number, server?: string): void =>
-    void setup.put('volume/volumes', {
+    void account.put('volume/volumes', {
       name: `volume-${n}`,
       project_id: owner(n),
       'os-vol-tenant-attr:tenant_id': owner(n),
@@ -48,7 +52,7 @@ async function openstack(): Promise<[StandIn, object]> {
       attachments: server ? [{ server_id: server, device: '/dev/vda' }] : [],
     });
   for (let n = 0; n < machines; n++) {
-    const { id } = setup.put('compute/servers', {
+    const { id } = account.put('compute/servers', {
       name: `machine-${n}`,
       status: 'ACTIVE',
       project_id: owner(n),
@@ -58,7 +62,7 @@ async function openstack(): Promise<[StandIn, object]> {
       'OS-EXT-STS:task_state': null,
     });
     volume(n, id);
-    setup.put('network/ports', {
+    account.put('network/ports', {
       network_id: 'public-net',
       project_id: owner(n),
       device_id: id,
@@ -70,7 +74,13 @@ async function openstack(): Promise<[StandIn, object]> {
   }
   for (let n = 0; n < otherVolumes; n++) volume(machines + n);
   for (let n = 0; n < ownImages; n++)
-    setup.put('image/images', { name: `image-${n}`, visibility: 'public', status: 'active', min_disk: 1, min_ram: 64 });
+    account.put('image/images', {
+      name: `image-${n}`,
+      visibility: 'public',
+      status: 'active',
+      min_disk: 1,
+      min_ram: 64,
+    });
   return [vendor, { username: 'admin', password: vendor.password }];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The synchronisation of a large account: 2,000 machines, 4,000 volumes and 500 images at a vendor that answers in 20 ms. The
- * server is the built program, the vendor a process of its own.
+ * The synchronisation of a large account: 2,000 machines, 4,000 volumes and 500 images at a vendor that responds in 20 ms. The
+ * server is the built program, the vendor a separate process.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -11,11 +11,11 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../support/compiled.ts';
 import { ask } from './ask.ts';
+import { seeded } from './databases.ts';
 import { dataFolder } from './processes.ts';
 import { footprintTable } from './report.ts';
 import { small, tokenOf } from './seed.ts';
 import { machines, otherVolumes, ownImages, pace } from './sync-size.ts';
-import { seeded } from './worlds.ts';
 
 interface Held {
   /** Milliseconds. */
@@ -26,11 +26,11 @@ interface Held {
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const maxSeconds = 120;
 
-/** The vendors that are measured: names, and segments of their services. */
+/** The measured vendors: names, and segments of their services. */
 const vendors = { amazon: ['Amazon', 'aws'], openstack: ['OpenStack', 'openstack'] } as const;
 type Vendor = keyof typeof vendors;
 
-/** Measures the first synchronisation of an account at each vendor, in which everything is new, and the next, in which nothing is. */
+/** Measures the first synchronisation of an account at each vendor, with everything new, and the next, without changes. */
 export async function run(folder: string, bundle: string, report: (text: string) => void): Promise<string> {
   const seed = await seeded(folder, small, report);
   const rows: Figure[] = [];
@@ -80,15 +80,15 @@ async function measured(name: Vendor, data: string, bundle: string): Promise<Fig
     const two = await metered(server, 'end');
     return [
       {
-        what: `${title}: first synchronisation, answers after ${pace} ms`,
+        what: `${title}: first synchronisation, responses after ${pace} ms`,
         value: first.seconds,
         unit: 's',
         atMost: 60,
       },
-      { what: '… event loop held at most', value: one.heldAtMost, unit: 'ms', atMost: 20 },
+      { what: '… event loop blocked at most', value: one.heldAtMost, unit: 'ms', atMost: 20 },
       { what: '… memory above idle at most', value: one.megabytes - idle.megabytes, unit: 'MB', atMost: 60 },
       { what: 'Next synchronisation', value: second.seconds, unit: 's', atMost: 60 },
-      { what: '… event loop held at most', value: two.heldAtMost, unit: 'ms', atMost: 20 },
+      { what: '… event loop blocked at most', value: two.heldAtMost, unit: 'ms', atMost: 20 },
       { what: '… memory above idle at most', value: two.megabytes - idle.megabytes, unit: 'MB', atMost: 60 },
     ];
   } finally {
@@ -111,7 +111,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; r
   return { result, seconds: (performance.now() - started) / 1000 };
 }
 
-/** Requests of staff. */
+/** Requests by staff. */
 class Api {
   constructor(private readonly url: string) {}
 
@@ -120,7 +120,7 @@ class Api {
   post = (target: string, body: object): Promise<unknown> =>
     this.#ask({ method: 'POST', target, body: JSON.stringify(body) });
 
-  /** Resolves when settings are in order; rejects when they are not. */
+  /** Resolves when settings are OK; rejects when they are erred. */
   async inSync(settings: string): Promise<void> {
     const end = performance.now() + maxSeconds * 1000;
     for (;;) {
@@ -133,7 +133,7 @@ class Api {
 
   async #ask(request: { method: 'GET' | 'POST'; target: string; body?: string }): Promise<unknown> {
     const { body, status } = await ask(this.url, { ...request, token: tokenOf('staff') });
-    if (status >= 300) throw new Error(`${request.target} was answered ${status}: ${body}`);
+    if (status >= 300) throw new Error(`${request.target} returned ${status}: ${body}`);
     return JSON.parse(body);
   }
 }

@@ -1,28 +1,28 @@
 import { median } from '../report.ts';
 
-/** A figure of a page in src/decisions: the same work as the program does it, and without the trick. */
+/** A figure of a page in src/decisions: the same work with the decision, and without it. */
 export interface Comparison {
   /** The page, without `.md`. */
   readonly page: string;
   readonly what: string;
   readonly unit: string;
-  /** Whether larger figures are better, such as rates; otherwise smaller ones are. */
+  /** Whether larger figures are better, as with rates; default: smaller ones. */
   readonly isRate?: boolean;
   readonly decision: number;
   readonly without: number;
 }
 
-/** Makes the comparisons of one file inside `folder`, which is empty. */
+/** Measures the comparisons of one file inside `folder`, which is empty. */
 export type Measure = (folder: string) => Promise<readonly Comparison[]>;
 
-/** The medians of two pieces of work that take turns, so that whatever else the machine does concerns both. Each answers its figure. */
+/** Returns the medians of two measurements in alternating rounds, so that other load affects both. */
 export async function alternate(
   rounds: number,
   decision: () => number | Promise<number>,
   without: () => number | Promise<number>,
 ): Promise<Pick<Comparison, 'decision' | 'without'>> {
   const figures = { decision: [] as number[], without: [] as number[] };
-  // The first round warms up.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     const pair = { decision: await decision(), without: await without() };
     if (round === 0) continue;
@@ -32,20 +32,20 @@ export async function alternate(
   return { decision: median(figures.decision), without: median(figures.without) };
 }
 
-/** Microseconds of processor that the process has used: unlike the time, it does not tell how busy the machine was. */
+/** Microseconds of CPU time that the process has used: independent of other load on the machine. */
 export function used(): number {
   const { system, user } = process.cpuUsage();
   return user + system;
 }
 
-/** Microseconds of processor that each of `times` calls takes. */
+/** Microseconds of CPU time of each of `times` calls. */
 export function microsecondsEach(times: number, work: (i: number) => unknown): number {
   const started = used();
   for (let i = 0; i < times; i++) work(i);
   return (used() - started) / times;
 }
 
-/** The next turn of the event loop. */
+/** Waits for the next turn of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** All comparisons as Markdown. */

@@ -1,4 +1,4 @@
-/** Writes lines of requests to stderr, as many a turn of the event loop as a busy server does, and prints what one takes. */
+/** Writes log lines of requests to stderr, as many per turn of the event loop as a busy server, and prints the CPU time of one. */
 import { destination, pino } from 'pino';
 import { openLog } from '../../../src/kernel/log.ts';
 import { turn, used } from './comparison.ts';

@@ -8,13 +8,13 @@ import { alternate, type Measure } from './comparison.ts';
 const program = compiled(new URL('lines-writer.ts', import.meta.url));
 const rounds = 7;
 
-/** Ways to write a line, as `lines-writer.ts` knows them. */
+/** Ways to write a line, as named in `lines-writer.ts`. */
 export type Way = 'gathered' | 'one by one';
 
 export const lines: Measure = async () => [
   {
-    page: 'log-lines',
-    what: 'A log line, gathered, against writing each alone',
+    page: 'output',
+    what: 'A log line, batched, against separate writes',
     unit: 'µs',
     ...(await alternate(
       rounds,
@@ -24,7 +24,7 @@ export const lines: Measure = async () => [
   },
 ];
 
-/** Microseconds of processor that a line takes, in a process whose log is thrown away. */
+/** Microseconds of CPU time per line, in a process whose log is discarded. */
 async function microseconds(way: Way): Promise<number> {
   const child = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
   let reports = '';

@@ -1,4 +1,4 @@
-/** What the decisions about the log of events are worth: query plans and the index of words. */
+/** Measures the decisions about the event log: query plans and the index of words. */
 
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ import { alternate, type Comparison, type Measure, microsecondsEach, used } from
 
 const events = 200_000;
 
-/** The log is made once, beside `folder`. */
+/** The log is created once, beside `folder`. */
 export const log: Measure = async (folder) => {
   const seeded = logFile(dirname(folder), events);
   await seedLog(seeded, events);
@@ -43,7 +43,7 @@ export const log: Measure = async (folder) => {
   }
 };
 
-/** Pages of the log with its total, by the plan that the program chooses and by one statement that SQLite plans. */
+/** Pages of the log with their total, by the plan of the program and by one statement that SQLite plans. */
 async function queryPlans({ db }: App): Promise<Comparison[]> {
   const owner = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'owner'`);
   if (!owner) throw new Error('There is no owner');
@@ -72,10 +72,10 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
       );
     };
     if (planned().join() !== plain().join()) throw new Error('The two pages differ');
-    // As after a write, so that no count is remembered.
+    // Clears the cached count, as a write does.
     const fresh = (): number => microsecondsEach(3, () => [db.versions.changedAll(), planned()]) / 1000;
     const figures = await alternate(3, fresh, () => microsecondsEach(1, plain) / 1000);
-    return { page: 'event-query-plans', what, unit: 'ms', ...figures };
+    return { page: 'query-plans', what, unit: 'ms', ...figures };
   };
   const among = `${events.toLocaleString('en')} events`;
   return [
@@ -86,7 +86,7 @@ async function queryPlans({ db }: App): Promise<Comparison[]> {
   ];
 }
 
-/** An index of words as migration 0015 makes it, in a file of its own. */
+/** An index of words like that of migration 0015, in its own file. */
 function openIndex(file: string, options = ''): SqliteDatabase {
   const db = SqliteDatabase.open(file);
   db.pragma('synchronous = OFF');
@@ -101,7 +101,7 @@ const reports = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 
 const textOf = (event: number, volume?: number): string =>
   [...reports, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
 
-/** The longest of many steps that each enter 128 events and merge in proportion, with the volume behind each word and without. */
+/** The slowest of many steps that each index 128 events and merge in proportion, with and without the volume after each word. */
 function volumes(file: string): Comparison[] {
   const longest = (name: string, hasVolumes: boolean): number => {
     const db = openIndex(file + name);
@@ -126,7 +126,7 @@ function volumes(file: string): Comparison[] {
   return [{ page: 'index-of-words', what, unit: 'ms', decision: stored, without }];
 }
 
-/** Entering the words of events together, later, and each in the write that records it. */
+/** Indexing the words of events in a later batch, and in the write that records each. */
 async function entering(file: string): Promise<Comparison[]> {
   const db = openIndex(file);
   let event = 0;
@@ -145,10 +145,10 @@ async function entering(file: string): Promise<Comparison[]> {
     () => enter(1),
   );
   db.close();
-  return [{ page: 'index-of-words', what: 'Entering the words of an event, syncs aside', unit: 'µs', ...figures }];
+  return [{ page: 'index-of-words', what: 'Indexing the words of an event, without syncs', unit: 'µs', ...figures }];
 }
 
-/** The longest of many steps that each remove 40 events, by their words and by their ids alone. */
+/** The slowest of many steps that each remove 40 events, by their words and by their ids alone. */
 function removal(file: string): Comparison[] {
   const present = 100_000;
   const longest = (name: string, options: string, remove: (db: SqliteDatabase, event: number) => void): number => {

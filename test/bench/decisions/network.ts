@@ -1,4 +1,4 @@
-/** What the decisions about waiting are worth: names whose servers are silent, the queue of password hashes, messages read aside. */
+/** Measures the decisions about waiting: unresponsive name servers, the queue of password hashes, the thread for SAML messages. */
 
 import { stat } from 'node:fs/promises';
 import { verify } from '@node-rs/argon2';
@@ -21,18 +21,18 @@ import { median } from '../report.ts';
 import { alternate, type Measure, turn, used } from './comparison.ts';
 
 const rounds = 5;
-/** How long the machine waits for name servers that are silent, in milliseconds; real ones take some hundred times as long. */
+/** Timeout of the simulated machine for unresponsive name servers, in milliseconds; real ones wait some hundred times as long. */
 const timeout = 50;
 const silentNames = 10;
 const logins = 60;
-/** Hooks with a delivery due at once, and microseconds of processor that one takes to begin. */
+/** Hooks with a pending delivery, and the microseconds of CPU time that the start of one takes. */
 const dueQueues = 300;
 const beginning = 100;
 
 export const network: Measure = async () => [
   {
     page: 'silent-name-servers',
-    what: `A name behind ${silentNames} silent ones, of ${timeout} ms each`,
+    what: `A name behind ${silentNames} unresponsive ones, of ${timeout} ms each`,
     unit: 'ms',
     ...(await alternate(
       rounds,
@@ -44,8 +44,8 @@ export const network: Measure = async () => [
     )),
   },
   {
-    page: 'password-queue',
-    what: `Asking for a file while ${logins} passwords are checked`,
+    page: 'login-queues',
+    what: `A file access while ${logins} passwords are checked`,
     unit: 'ms',
     ...(await alternate(
       rounds,
@@ -61,8 +61,8 @@ export const network: Measure = async () => [
     )),
   },
   {
-    page: 'password-queue',
-    what: 'What the time of a refusal tells about a user who is not there',
+    page: 'login-queues',
+    what: 'Time difference between failed logins of unknown and existing users',
     unit: 'ms',
     ...(await alternate(
       rounds,
@@ -71,20 +71,20 @@ export const network: Measure = async () => [
     )),
   },
   {
-    page: 'deliveries-per-turn',
-    what: `The longest turn while ${dueQueues} deliveries are begun, ${beginning} µs each`,
+    page: 'bounded-turns',
+    what: `The longest event-loop turn while ${dueQueues} deliveries start, ${beginning} µs each`,
     unit: 'ms',
     ...(await alternate(rounds, maxTurn, allAtOnce)),
   },
   {
-    page: 'checks-in-a-thread',
-    what: 'The longest wait of others while a message of single sign-on is checked',
+    page: 'login-queues',
+    what: 'The longest wait of other requests while a SAML message is checked',
     unit: 'ms',
     ...(await compareChecking()),
   },
 ];
 
-/** A request to log out as large as is allowed, whose signature is long and of nobody. */
+/** A logout request of the maximum size, with a long signature of an unknown key. */
 const largeMessage = (): Given<'checkLogout'> => {
   const algorithm = (element: string, name: string): string => `<${element} Algorithm="${name}"/>`;
   const reference = `<Reference URI="#_1">${algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256')}<DigestValue>YQ==</DigestValue></Reference>`;
@@ -122,7 +122,7 @@ async function compareChecking(): Promise<{ decision: number; without: number }>
   return figures;
 }
 
-/** The longest time, in milliseconds, in which the event loop does not come to what waits. */
+/** The longest time in milliseconds for which the event loop is blocked. */
 async function maxWait(work: () => Promise<unknown>): Promise<number> {
   let isDone = false;
   let longest = 0;
@@ -140,7 +140,7 @@ async function maxWait(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Milliseconds of processor between the refusals of a wrong password and of an unknown user, the latter with the same work or none. */
+/** Milliseconds of CPU time between the rejections of a wrong password and of an unknown user, the latter with equal work or none. */
 async function difference(isSameWork: boolean): Promise<number> {
   const hasher = new PasswordHasher();
   const stored = await hasher.hash('correct horse');
@@ -157,7 +157,7 @@ async function difference(isSameWork: boolean): Promise<number> {
   return Math.abs(median(known) - median(unknown));
 }
 
-/** An outbox of queues that each have one delivery due, which takes some processor to begin and ends at once. */
+/** An outbox with queues of one pending delivery each, which takes some CPU time to start and then ends. */
 class DueOutbox implements Outbox<{ readonly uuid: string }> {
   readonly name = 'hooks';
   readonly #lane = concurrencyLimit(dueQueues);
@@ -177,7 +177,7 @@ class DueOutbox implements Outbox<{ readonly uuid: string }> {
   }
 }
 
-/** Milliseconds of processor that the longest turn of the event loop takes while everything that is due is begun. */
+/** Milliseconds of CPU time of the longest event-loop turn while all pending deliveries start. */
 async function maxTurn(): Promise<number> {
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
   const deliverer = new DeliveryWorker(server.app, new DueOutbox());
@@ -195,7 +195,7 @@ async function maxTurn(): Promise<number> {
   return longest;
 }
 
-/** The same when all of it is begun in one turn. */
+/** The same when all deliveries start in one turn. */
 function allAtOnce(): number {
   const outbox = new DueOutbox();
   const started = used();
@@ -205,7 +205,7 @@ function allAtOnce(): number {
 
 const isSilent = (hostname: string): boolean => hostname.startsWith('silent');
 
-/** Looks up two names at a time, as the machine does, and cannot be stopped. */
+/** Resolves two names at a time, as the machine does, and cannot be cancelled. */
 function machineResolver(): Resolver {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -230,7 +230,7 @@ function machineResolver(): Resolver {
   };
 }
 
-/** Milliseconds until a name is found that was asked for after those that are silent. */
+/** Milliseconds until a name resolves that was requested after the unresponsive ones. */
 async function responded(resolve: Resolver): Promise<number> {
   const find = (hostname: string): Promise<void> => new Promise((done) => resolve(hostname, () => done()));
   const silent = Array.from({ length: silentNames }, (_, i) => find(`silent-${i}.example`));
@@ -241,7 +241,7 @@ async function responded(resolve: Resolver): Promise<number> {
   return milliseconds;
 }
 
-/** Milliseconds that a look at a file takes, which waits for the same threads as the checks. */
+/** Milliseconds of a file access, which waits for the same threads as the password checks. */
 async function fileAsked(check: () => Promise<boolean>): Promise<number> {
   const checks = Array.from({ length: logins }, check);
   const started = performance.now();

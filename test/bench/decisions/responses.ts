@@ -1,4 +1,4 @@
-/** What the decisions about answers are worth: routes, pages in two steps, JSON built in SQLite, remembered counts. */
+/** Measures the decisions about responses: routes, pages in two steps, JSON built in SQLite, cached counts. */
 
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync } from 'node:fs';
@@ -52,11 +52,11 @@ export const responses: Measure = async (folder) => {
   return [...comparisons, ...(await cachedTexts(folder)), ...(await together())];
 };
 
-/** Microseconds of processor that a request takes before it is answered, and bytes of its answer. */
+/** Microseconds of CPU time that a request takes before its response, and bytes of the response. */
 const working = 10;
 const bodyBytes = 3300;
 
-/** Requests of 64 connections to a server that sends the answers of a turn at its end, and to one that sends each at once. */
+/** Requests of 64 connections to a server that sends the responses of a turn together, and to one that sends each immediately. */
 async function together(): Promise<Comparison[]> {
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const body = Buffer.alloc(bodyBytes, 'x');
@@ -80,14 +80,14 @@ async function together(): Promise<Comparison[]> {
       () => received(stored),
       () => received(without),
     );
-    return [{ page: 'answers-together', what: 'A request of 64 connections', unit: 'µs', ...figures }];
+    return [{ page: 'output', what: 'A request of 64 connections', unit: 'µs', ...figures }];
   } finally {
     await load.stop();
     for (const server of [stored, without]) server.close();
   }
 }
 
-/** Addresses that are always new, of a server that keeps the texts of objects and of one that keeps none. */
+/** Requests with new URLs to a server that caches representations, and to one that does not. */
 async function cachedTexts(folder: string): Promise<Comparison[]> {
   const plain = join(folder, 'plain');
   mkdirSync(plain);
@@ -115,7 +115,7 @@ async function cachedTexts(folder: string): Promise<Comparison[]> {
   return comparisons;
 }
 
-/** What is asked for, up to a parameter that means nothing. */
+/** The targets, up to a meaningless parameter. */
 function targetsOf({ db }: App): Record<string, string[]> {
   const uuids = db.values<string>(raw('SELECT uuid FROM customer LIMIT 100'));
   return {
@@ -124,7 +124,7 @@ function targetsOf({ db }: App): Record<string, string[]> {
   };
 }
 
-/** Processor time of this process, in microseconds, for each request of a burst. */
+/** CPU time of this process, in microseconds, per request of a burst. */
 async function each(
   load: Load,
   url: string,
@@ -142,7 +142,7 @@ async function each(
   return (used() - started) / (perSecond / 2);
 }
 
-/** Finds every route of the API once, with a key where it has one. */
+/** Finds each route of the API once, with a key where it has one. */
 async function routes(): Promise<Comparison[]> {
   const own = new Router<Endpoint>();
   const theirs = IttyRouter();
@@ -197,7 +197,7 @@ function requestOf(app: App, caller: Caller, target: string): Request {
   return new Request(app, incoming, {}, caller, app.clock.now());
 }
 
-/** Ten customers as JSON text, and by reading rows, one query for each relation, into objects: the peer of the benchmark. */
+/** Ten customers as JSON text, and as objects from rows with one query per relation, as in the peer of the benchmark. */
 async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   const handle = new SQLite(join(folder, 'tenantry.db'), { readonly: true });
   const peer = customersOf(handle);
@@ -217,7 +217,7 @@ async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   return [{ page: 'json-in-sqlite', what: 'Ten customers as JSON', unit: 'µs', ...figures }];
 }
 
-/** A page by a query of ids and one of representations, and by one statement that does both. */
+/** A page by a query of ids and one of representations, and by one statement for both. */
 async function twoSteps(app: App): Promise<Comparison[]> {
   const { db } = app;
   const { listing } = customers;
@@ -229,7 +229,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     const visible = visibleCustomers(request.caller, 'c.id');
     const where: Sql = visible.text === 'TRUE' ? raw('') : sql`WHERE ${visible}`;
     const ids = sql`SELECT c.id FROM customer c ${where} ORDER BY ${raw(order)} LIMIT 10`;
-    // Visibility has one bound value at most: the caller, who is a parameter of the representation, too.
+    // Visibility has at most one bound value, the caller, who is a parameter of the representation, too.
     const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
     const stored = (): string[] => listing.represent(request, db.values<number>(ids));
     const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
@@ -240,7 +240,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
       () => microsecondsEach(20, without),
     );
     return {
-      page: 'page-query-first',
+      page: 'query-plans',
       what: `Ten customers as ${person} by ${order.split(',')[0]}`,
       unit: 'µs',
       ...figures,
@@ -259,7 +259,7 @@ async function counts({ db }: App): Promise<Comparison[]> {
   return [{ page: 'caching', what: 'The number of matches among 3,000 projects', unit: 'µs', ...figures }];
 }
 
-/** Requests by the load generator, a process of its own, for what was asked for before and for what never was: each has a new parameter. */
+/** Requests of the load generator, a separate process, for known URLs and for new ones, each with a new parameter. */
 async function documents({ app, url }: Server): Promise<Comparison[]> {
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];

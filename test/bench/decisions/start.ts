@@ -1,4 +1,4 @@
-/** What the decisions about the one file are worth: comments for parts, late modules, addons that stay unpacked, decision code. */
+/** Measures the decisions about the one-file build: parts in comments, late modules, unpacked addons, cached code. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { alternate, type Comparison, type Measure } from './comparison.ts';
 const bundle = fileURLToPath(new URL('../../../dist/tenantry.mjs', import.meta.url));
 const require = createRequire(import.meta.url);
 const rounds = 15;
-/** Parts that are packages, read when they are first asked for; the others are addons, pages and licences. */
+/** Parts that are packages, read on first use; the others are addons, pages and licences. */
 const isModule = (name: string): boolean => name !== 'rapidoc' && packageNamed(name) !== undefined;
 
 export const start: Measure = async (folder) => {
@@ -32,20 +32,20 @@ export const start: Measure = async (folder) => {
   ];
 };
 
-/** Tells what a program has used when it ends, to file 3. */
+/** Code that writes the resources used by the process to file descriptor 3 when it exits. */
 const meter = `process.on('exit', () => {
   const { system, user } = process.cpuUsage();
-  const told = { milliseconds: (user + system) / 1000, megabytes: process.memoryUsage().rss / 1e6 };
-  require('node:fs').writeSync(3, JSON.stringify(told));
+  const used = { milliseconds: (user + system) / 1000, megabytes: process.memoryUsage().rss / 1e6 };
+  require('node:fs').writeSync(3, JSON.stringify(used));
 });`;
 
-/** Milliseconds of processor from the start to the end, whatever else the machine does, and resident memory at the end. */
+/** Milliseconds of CPU time from start to exit, independent of other load, and resident memory at exit. */
 interface Used {
   readonly milliseconds: number;
   readonly megabytes: number;
 }
 
-/** Runs a program and answers what it has used. */
+/** Runs a program and returns the resources that it used. */
 async function run(folder: string, words: readonly string[], cache = join(folder, 'cache')): Promise<Used> {
   const preloaded = join(folder, 'meter.cjs');
   writeFileSync(preloaded, meter);
@@ -58,11 +58,11 @@ async function run(folder: string, words: readonly string[], cache = join(folder
   return JSON.parse(reports) as Used;
 }
 
-/** Runs a program for its processor time. */
+/** Runs a program and returns its CPU time. */
 const timeOf = async (folder: string, words: readonly string[]): Promise<number> =>
   (await run(folder, words)).milliseconds;
 
-/** Writes a program that starts a server of a bundle with its addons in a folder, and ends it. */
+/** Writes a program that starts a server of a bundle with its addons in a folder, and stops it. */
 function serverProgram(folder: string, name: string, file: string, native: string): string {
   const script = join(folder, `${name}.mjs`);
   const options = { ephemeral: true, port: 0, log_level: 'silent', native_cache: native };
@@ -74,14 +74,14 @@ function serverProgram(folder: string, name: string, file: string, native: strin
   return script;
 }
 
-/** The bundle as it is, and with the same parts as strings of its code. */
+/** The bundle as built, and with the same parts as strings in its code. */
 async function comments(folder: string, text: string): Promise<Comparison[]> {
   const strings = join(folder, 'strings.mjs');
   let number = 0;
   writeFileSync(
     strings,
     text.replaceAll(
-      // The program is read before its code is.
+      // The program text is read before its code.
       /^\/\/(?!program:)[@\w/-]+:[0-9a-f]{64}:([A-Za-z0-9+/=]{1000,})$/gm,
       (_, part) => `export const part${number++} = '${part}';`,
     ),
@@ -104,12 +104,12 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
   );
   const what = 'against parts as strings';
   return [
-    { page: 'bundle-parts', what: `Resident memory of a server, ${what}`, unit: 'MB', ...resident },
-    { page: 'bundle-parts', what: `From the start to the version, ${what}`, unit: 'ms', ...version },
+    { page: 'bundle', what: `Resident memory of a server, ${what}`, unit: 'MB', ...resident },
+    { page: 'bundle', what: `From the start to the version, ${what}`, unit: 'ms', ...version },
   ];
 }
 
-/** Megabytes of the bundle, and what it would take with gzip. */
+/** Megabytes of the bundle, and its size with gzip. */
 function size(text: string, parts: readonly { readonly part: string }[]): Comparison {
   const base64 = (bytes: number): number => Math.ceil(bytes / 3) * 4;
   const zipped = parts.map(({ part }) =>
@@ -118,7 +118,7 @@ function size(text: string, parts: readonly { readonly part: string }[]): Compar
   const packed = parts.reduce((sum, { part }) => sum + part.length, 0);
   const without = text.length - packed + zipped.reduce((sum, length) => sum + length, 0);
   return {
-    page: 'bundle-parts',
+    page: 'bundle',
     what: 'Size, against gzip',
     unit: 'MB',
     decision: text.length / 1e6,
@@ -126,7 +126,7 @@ function size(text: string, parts: readonly { readonly part: string }[]): Compar
   };
 }
 
-/** A program that does nothing, and one that reads the late modules as every start would. */
+/** A program that does nothing, and one that reads the late modules as every start would without the decision. */
 async function lateModules(
   folder: string,
   parts: readonly { readonly name: string; readonly part: string }[],
@@ -147,7 +147,7 @@ async function lateModules(
     () => timeOf(folder, [all]),
   );
   return {
-    page: 'bundle-parts',
+    page: 'bundle',
     what: `Node alone, against Node with the ${modules.length} late modules`,
     unit: 'ms',
     decision: stored,
@@ -163,7 +163,7 @@ function packageNamed(name: string): string | undefined {
   }
 }
 
-/** Opening a database when the addons are there already, and when they are unpacked first. */
+/** Opening a database with unpacked addons, and with addons that are unpacked first. */
 async function addons(folder: string): Promise<Comparison> {
   const cache = join(folder, 'native');
   const script = serverProgram(folder, 'open', bundle, cache);
@@ -173,15 +173,10 @@ async function addons(folder: string): Promise<Comparison> {
     rmSync(cache, { recursive: true });
     return open();
   });
-  return {
-    page: 'native-addons',
-    what: 'A server from its start to its end, against unpacking each time',
-    unit: 'ms',
-    ...figures,
-  };
+  return { page: 'bundle', what: 'Start and stop of a server, against unpacking each time', unit: 'ms', ...figures };
 }
 
-/** A start with the code that an earlier one has decision, and one that finds none. */
+/** A start with the code cached by an earlier one, and one without a cache. */
 async function cachedCode(folder: string): Promise<Comparison> {
   const cache = join(folder, 'code');
   const server = await startTenantry(bundle, join(folder, 'data'), { TENANTRY_NATIVE_CACHE: cache });
@@ -193,10 +188,5 @@ async function cachedCode(folder: string): Promise<Comparison> {
     () => version(cache),
     () => version(join(folder, 'none')),
   );
-  return {
-    page: 'decision-code',
-    what: 'From the start to the version, against compiling each time',
-    unit: 'ms',
-    ...figures,
-  };
+  return { page: 'bundle', what: 'From the start to the version, against compiling each time', unit: 'ms', ...figures };
 }

@@ -1,4 +1,4 @@
-/** What the decisions about writing are worth: commits, syncs, checkpoints, keys in order, sizes of steps. */
+/** Measures the decisions about writes: commits, syncs, checkpoints, ordered keys, sizes of steps. */
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -14,17 +14,17 @@ import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { median } from '../report.ts';
 import { alternate, type Comparison, type Measure, turn, used } from './comparison.ts';
 
-/** Rows that are there before anything is measured, so that keys are spread over many pages. */
+/** Rows that exist before the measurement, so that keys are spread over many pages. */
 const present = 200_000;
-/** Writes of one turn of the event loop. */
+/** Writes per turn of the event loop. */
 const together = 16;
 
 const filled = `CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, body TEXT NOT NULL);
   INSERT INTO item (key, body) WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${present})
-    SELECT lower(hex(randomblob(16))), 'What is decision about a thing that somebody has, and some more of it.' FROM n;`;
+    SELECT lower(hex(randomblob(16))), 'The description of a thing that a user has, and some more of it.' FROM n;`;
 
 export const storage: Measure = async (folder) => {
-  // The checkpoint thread keeps no process alive, and now and then it is all that is waited for.
+  // The checkpoint thread does not keep the process alive, and is sometimes the only thing to wait for.
   const awake = setInterval(() => undefined, 1000);
   try {
     return [
@@ -65,7 +65,7 @@ function failed(error: unknown): void {
   throw error;
 }
 
-/** The 99th percentile of commits in milliseconds, and how many there are a second. */
+/** The 99th percentile of commits in milliseconds, and the number of commits per second. */
 async function commits(db: SqliteDatabase, count: number): Promise<{ slow: number; rate: number }> {
   const taken: number[] = [];
   const started = performance.now();
@@ -125,7 +125,7 @@ async function groups(folder: string): Promise<Comparison[]> {
   return [{ page: 'group-commit', what: 'Writes, 64 in a turn', unit: '/s', isRate: true, ...figures }];
 }
 
-/** A customer with its quotas and its event, as work that can be run again and as other work. */
+/** A customer with its quotas and its event, as repeatable work and as other work. */
 async function savepoints(app: App): Promise<Comparison[]> {
   const { db } = app;
   let creation = 0;
@@ -185,7 +185,7 @@ async function relaxed(folder: string): Promise<Comparison[]> {
   return [{ page: 'durability', what: `A step that removes ${together} rows`, unit: 'ms', ...figures }];
 }
 
-/** The table of a key that has an index, filled with keys of the kind that is measured. */
+/** A table with an indexed key, filled with keys of the measured kind. */
 async function orderedUuids(app: App): Promise<Comparison[]> {
   const { db } = app;
   const kinds = {
@@ -213,7 +213,7 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
       db.write(() => add(kind, together));
       db.commit();
       const written = logged(db) - before;
-      // Where the log begins anew it tells nothing.
+      // A restart of the WAL makes its size meaningless.
       if (written > 0) pages[kind].push(written);
       await turn();
     }

@@ -21,7 +21,7 @@ interface TokenRow extends Caller {
   readonly token_lifetime: number | null;
 }
 
-/** Answers who a token belongs to; undefined when it is unknown, revoked or expired. */
+/** Returns the owner of a token; undefined for an unknown, revoked or expired one. */
 export function callerFinder(db: Database): (header: string | undefined) => Caller | undefined {
   const find = db.prepare<[Buffer], TokenRow>(`SELECT u.*, t.last_used FROM token t JOIN user u ON u.id = t.user_id
     WHERE t.digest = ? AND t.revoked IS NULL AND u.is_active`);

@@ -39,7 +39,7 @@ export interface NewCustomer {
   readonly country?: string;
 }
 
-/** There may be no more customers. */
+/** The limit of customers is reached. */
 export class QuotaExceeded extends Error {}
 
 const connected = `SELECT customer_id FROM customer_role WHERE user_id = :caller AND ended IS NULL

@@ -1,6 +1,6 @@
 import SQLite from 'better-sqlite3';
 
-/** The peer's database: the usual pragmas, and one transaction a write. */
+/** The peer's database: the usual pragmas, and one transaction per write. */
 export function openDatabase(file: string): SQLite.Database {
   const db = new SQLite(file);
   db.pragma('journal_mode = WAL');
@@ -12,13 +12,13 @@ export function openDatabase(file: string): SQLite.Database {
   return db;
 }
 
-/** A uuid as the API writes it. */
+/** A uuid in the format of the API. */
 export const newUuid = (): string => crypto.randomUUID().replaceAll('-', '');
 
-/** Now, in microseconds. */
+/** The current time in microseconds. */
 export const now = (): number => Date.now() * 1000;
 
-/** An instant in microseconds as the API writes it. */
+/** An instant in microseconds in the format of the API. */
 export function datetime(microseconds: number): string {
   const seconds = new Date(Math.floor(microseconds / 1000)).toISOString().slice(0, 19);
   const fraction = microseconds % 1_000_000;

@@ -3,7 +3,7 @@ import { newUuid, now } from './database.ts';
 
 type Context = Readonly<Record<string, string>>;
 
-/** Context keys with the uuid of an object the event is about, and keys whose texts are searched besides the message. */
+/** Context keys with the uuid of an object of the event, and keys whose values are searched besides the message. */
 const subjects = {
   user_uuid: 'user',
   affected_user_uuid: 'user',
@@ -20,7 +20,7 @@ const wordsOf = (text: string): string =>
       .match(/[\p{L}\p{M}\p{Nd}_]+/gu) ?? []
   ).join(' ');
 
-/** Records what happened, whom it is about and the words it is found by. */
+/** Records an event, the objects that it is about, and its words for the search. */
 export function eventRecorder(db: Database): (type: string, message: string, context: Context) => void {
   const insert = db.prepare(
     "INSERT INTO event (uuid, at, type, level, message, context, actor) VALUES (?, ?, ?, 'info', ?, ?, ?)",

@@ -26,7 +26,7 @@ export interface ProjectChange {
   readonly description?: string;
 }
 
-/** Projects, as far as changing one goes. */
+/** Projects, as far as an update needs them. */
 export function projectsOf(db: Database) {
   const find = db.prepare<[string], ProjectRow>('SELECT * FROM project WHERE uuid = ?');
   const customerOf = db.prepare<[number], CustomerRow>('SELECT * FROM customer WHERE id = ?');
@@ -69,7 +69,7 @@ export function projectsOf(db: Database) {
   });
 
   return {
-    /** Answers the changed project; undefined when the caller may not change it. */
+    /** Returns the changed project; undefined when the caller may not change it. */
     change: db.transaction((base: string, caller: Caller, address: string, uuid: string, change: ProjectChange) => {
       const before = find.get(uuid);
       if (!before || !(seesAll(caller) || owns.get(before.customer_id, caller.id) !== undefined)) return undefined;

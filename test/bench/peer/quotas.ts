@@ -41,7 +41,7 @@ export function quotasOf(db: Database) {
       select
         .all(kind, id)
         .map(({ uuid, name, limit, usage }) => ({ url: `${base}/api/quotas/${uuid}/`, uuid, name, limit, usage })),
-    /** Counts one more customer and gives it its quotas; answers false when there may be no more. */
+    /** Counts a new customer and creates its quotas; returns false when the limit is reached. */
     createFor: (customer: number): boolean => {
       const { id, limit, usage } = globalCount.get() as QuotaRow & { id: number };
       if (limit !== -1 && usage + 1 > limit) return false;

@@ -1,6 +1,6 @@
 /*
- * The plain way of doing it: Fastify and better-sqlite3, one query per relation, one transaction a write. It answers what
- * the benchmark asks, byte for byte as Tenantry does, from a database of the same schema.
+ * The straightforward implementation: Fastify and better-sqlite3, one query per relation, one transaction per write. It returns
+ * the same bytes as Tenantry for the requests of the benchmark, from a database of the same schema.
  *
  *   node peer.mjs <database file>     prints {"url": …} when it listens
  */
@@ -23,7 +23,7 @@ const customers = customersOf(db);
 const projects = projectsOf(db);
 const sessions = sessionsOf(db);
 
-// One line a request, as Tenantry writes it.
+// One line per request, in the format of Tenantry.
 const app = Fastify({ logger: { level: 'info', stream: process.stderr }, disableRequestLogging: true });
 app.decorateRequest('caller', null as unknown as Caller);
 app.addHook('onResponse', async (request, reply) => {

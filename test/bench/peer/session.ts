@@ -14,7 +14,7 @@ interface UserRow {
   readonly password_hash: string | null;
 }
 
-/** Logging in by password. */
+/** Login by password. */
 export function sessionsOf(db: Database) {
   const find = db.prepare<[string], UserRow>('SELECT * FROM user WHERE username_folded = ? AND is_active');
   const insert = db.prepare('INSERT INTO token (digest, user_id, created, last_used) VALUES (?, ?, ?, ?)');
@@ -37,7 +37,7 @@ export function sessionsOf(db: Database) {
     return token;
   });
   return {
-    /** A fresh token; undefined when name or password is wrong. */
+    /** A new token; undefined for a wrong name or password. */
     logIn: async (username: string, password: string): Promise<string | undefined> => {
       const user = find.get(username.normalize('NFKC').toLowerCase());
       if (!user?.password_hash || !(await verify(user.password_hash, password))) return undefined;

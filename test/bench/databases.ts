@@ -4,17 +4,17 @@ import SQLite from 'better-sqlite3';
 import type { Setup } from './cases.ts';
 import { crowd, people, type Size, seed, seedDigest } from './seed.ts';
 
-/** The database of a world of this size inside `folder`, made where it is not there. */
+/** Returns the database of this size inside `folder`, which it creates if it is missing. */
 export async function seeded(folder: string, size: Size, report: (text: string) => void): Promise<string> {
   const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
-  if (!existsSync(file)) report(`Making the world of ${size.name} customers …`);
+  if (!existsSync(file)) report(`Creating the database of ${size.name} customers …`);
   await seed(file, size);
   return file;
 }
 
 /**
- * Gives the crowd the same customers in a world of any size: groups of five users own five customers together, and have no other
- * role; every second of these customers is among those of the owner of 50. Without it a user of a larger world would have more to ask for.
+ * Gives the crowd the same customers in a database of any size: groups of five users own five customers together, and have no other
+ * role; every second of these customers also belongs to the owner of 50. Otherwise users of a larger database would read more.
  */
 export function settleCrowd(database: string): void {
   const together = 5;
@@ -40,12 +40,12 @@ export function settleCrowd(database: string): void {
   db.close();
 }
 
-/** Some objects of a world, at most so many of a kind, spread over all of it. */
+/** Some objects of a database, at most so many of a kind, from all of its range. */
 export function readSetup(database: string, most = 2000): Setup {
   const db = new SQLite(database, { readonly: true });
   const uuids = (name: string): string[] => {
     let every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / most);
-    // Every tenth customer and the like differ from the others: no step may meet only them.
+    // Every tenth customer and the like are different: no step may select only them.
     while (every > 1 && (every % 2 === 0 || every % 5 === 0)) every += 1;
     return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
   };
