@@ -39,7 +39,7 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
   const isRetargeted = failure !== undefined && hasNewReceiver(db, delivery);
   const attempted = afterAttempt(context, before, isRetargeted ? { ...failure, final: false, gone: false } : outcome);
-  db.update('delivery', delivery.id, { ready: 0, ...attempted, attempt: outcome.kept ?? null });
+  db.update('delivery', delivery.id, { ready: 0, ...attempted, attempt: outcome.attempt ?? null });
   if (delivery.gathered) settleGathered(db, delivery);
   if (delivery.confirmation !== null && attempted.status !== 'pending')
     deleteSecret(context.app, delivery.confirmation);

@@ -17,7 +17,7 @@ export class EmailSender implements Sender {
   readonly #mailer: Mailer;
 
   constructor(private readonly app: App) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.mailStore, counts: app.metrics.mails });
+    this.#mailer = new Mailer({ ...app.config, log: app.log, mailStore: app.mailStore, counts: app.metrics.mails });
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {

@@ -47,9 +47,9 @@ export class WebSender implements Sender {
     try {
       const response = await this.#poster.post({ ...post, headers: { ...post.headers, ...signature } });
       const attempt = attemptOf(now, response, performance.now() - startedAt, this.#destinations.mayReveal);
-      return { ...outcomeOf(response, this.app.clock.now()), kept: JSON.stringify(attempt) };
+      return { ...outcomeOf(response, this.app.clock.now()), attempt: JSON.stringify(attempt) };
     } catch (error) {
-      return { ...failureOf(error, this.app.clock.now()), kept: JSON.stringify({ sent: now }) };
+      return { ...failureOf(error, this.app.clock.now()), attempt: JSON.stringify({ sent: now }) };
     }
   }
 

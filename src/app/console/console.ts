@@ -64,7 +64,7 @@ const fileReply = memoised(
       conditional: true,
     }),
     compressed: new CompressedForms('once'),
-    kept: 'all',
+    cacheable: 'all',
   }),
 );
 

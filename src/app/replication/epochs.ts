@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../../kernel/app.ts';
-import type { Exchange } from '../../kernel/http/exchange.ts';
+import type { Call } from '../../kernel/http/exchange.ts';
 import { versionOf } from './version.ts';
 
 /*
@@ -47,7 +47,7 @@ export class Epochs {
   }
 
   /** Adds the header to the response to a server that reports its epoch. Returns that epoch, and whether it is proven. */
-  respond(deployment: Deployment, exchange: Exchange): { epoch: number; isProven: boolean } | undefined {
+  respond(deployment: Deployment, exchange: Call): { epoch: number; isProven: boolean } | undefined {
     const { message, outgoing } = exchange;
     const received = open(deployment, 'epoch request', message.headers[epochHeader.toLowerCase()]);
     if (!received) return undefined;

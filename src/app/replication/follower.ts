@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Exchange, Forwarding, Result } from '../../kernel/http/exchange.ts';
+import type { Call, Forwarding, Result } from '../../kernel/http/exchange.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
 import { invalidTarget } from '../../kernel/http/own-answers.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -179,7 +179,7 @@ export class Follower {
     });
   }
 
-  async #forward(exchange: Exchange, base: string): Promise<Result | number> {
+  async #forward(exchange: Call, base: string): Promise<Result | number> {
     const { address, outgoing } = exchange;
     const app = this.#server?.app;
     const primary = this.#primary;

@@ -2,7 +2,7 @@ import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } fr
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
-import type { Exchange } from '../../kernel/http/exchange.ts';
+import type { Call } from '../../kernel/http/exchange.ts';
 import { epochHeader } from './epochs.ts';
 
 /** Milliseconds without a byte after which the primary counts as unreachable. */
@@ -58,7 +58,7 @@ export class Primary {
    * Forwards a request to a path below that of the primary, and returns its response unchanged. Resolves with undefined if the
    * primary is unreachable and nothing was sent to the client.
    */
-  async forward(exchange: Exchange, extraHeaders: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
+  async forward(exchange: Call, extraHeaders: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
     const { outgoing } = exchange;
     try {
       const response = await this.#send(exchange, extraHeaders);
@@ -73,7 +73,7 @@ export class Primary {
   }
 
   #send(
-    { expectation, message, outgoing, target }: Exchange,
+    { expectation, message, outgoing, target }: Call,
     extraHeaders: Readonly<Record<string, string>>,
   ): Promise<IncomingMessage> {
     const { method = 'GET' } = message;

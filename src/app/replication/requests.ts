@@ -1,10 +1,10 @@
 import type { HttpError } from '../../kernel/http/error.ts';
-import type { Exchange, Result } from '../../kernel/http/exchange.ts';
+import type { Call, Result } from '../../kernel/http/exchange.ts';
 import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
 import { json } from '../../kernel/http/reply.ts';
 
 /** Whether a request can change something. GET requests of logins can. */
-export const isWrite = ({ message: { method = 'GET' }, target }: Exchange): boolean =>
+export const isWrite = ({ message: { method = 'GET' }, target }: Call): boolean =>
   !isReading(method) || pathOf(target).startsWith('/api-auth/');
 
 /** Returns an error as the response to a request that has not been routed. */

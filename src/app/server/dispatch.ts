@@ -216,8 +216,8 @@ function performer({ config, db, metrics }: App): Perform {
     );
     if (deferred?.isOutdated) return reply;
     // A response that varies with request headers is not cached.
-    if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
-    if (reply.kept === 'body') {
+    if (!reply.conditional || reply.cacheable === 'all' || reply.headers.Vary !== undefined) return reply;
+    if (reply.cacheable === 'body') {
       // A URL is cached from its second request on.
       if (requestedUrls.get(key) === undefined) {
         requestedUrls.set(key, true);

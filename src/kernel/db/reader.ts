@@ -215,7 +215,7 @@ export class Reader {
         () => known,
         () => this.values(query),
       );
-    return known ?? this.#remember(key, statement, query, visits, also);
+    return known ?? this.#cache(key, statement, query, visits, also);
   }
 
   /** How many rows a table has, counted once: what comes and goes is added and taken away. */
@@ -242,7 +242,7 @@ export class Reader {
     this.versions.changed(access.changes);
   }
 
-  #remember(
+  #cache(
     key: string,
     statement: Statement<number>,
     { values }: Sql,

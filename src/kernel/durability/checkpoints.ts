@@ -27,7 +27,7 @@ const longLag = 2000;
 /** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
 const longLog = 6000;
 /** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
-const longestLog = 16_000;
+const maxLogPages = 16_000;
 /** Pages that are in the log alone from which on the program to which it is left seems to have gone, 400 MB. */
 const abandonedLag = 100_000;
 
@@ -108,7 +108,7 @@ export class Checkpoints {
 
   #moveLog(log: number, lag: number, order: CheckpointOrder): void {
     // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
-    if (log >= longestLog && !this.#isHeld && lag >= this.#requested.lag / 2) {
+    if (log >= maxLogPages && !this.#isHeld && lag >= this.#requested.lag / 2) {
       this.#requested.lag = Number.POSITIVE_INFINITY;
       this.#move.get();
       return;

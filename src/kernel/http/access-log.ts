@@ -27,7 +27,7 @@ interface LoggedFields {
 }
 
 /** So many characters of a path that leads nowhere are told. */
-const mostOfPath = 200;
+const maxPathLength = 200;
 
 /** One line a request, which is counted, too, and what the operator has to know of who asks. */
 export class AccessLog {
@@ -53,7 +53,7 @@ export class AccessLog {
   }
 
   /** The line of an answered request. */
-  answered(
+  logResponse(
     { address, id, message, started, target }: Asked,
     { caller, hidesPath, route }: LoggedFields,
     status: number,
@@ -66,7 +66,7 @@ export class AccessLog {
   }
 
   /** The line of what was no request. */
-  refused(id: string, socket: Socket, status: number): void {
+  logRejection(id: string, socket: Socket, status: number): void {
     this.counts.add('', 'other', status, 0);
     this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
   }
@@ -79,5 +79,5 @@ export class AccessLog {
 function loggedPath(target: string, route: string, holdsSecret: boolean): string {
   if (holdsSecret) return route;
   const path = pathOf(target);
-  return route === '' ? path.slice(0, mostOfPath).replace(/[\w.~%+=-]{20,}/g, '…') : path;
+  return route === '' ? path.slice(0, maxPathLength).replace(/[\w.~%+=-]{20,}/g, '…') : path;
 }

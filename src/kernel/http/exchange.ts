@@ -21,7 +21,7 @@ export interface Result {
 }
 
 /** A request as node:http hands it over, and where its answer goes. */
-export interface Exchange extends Asked {
+export interface Call extends Asked {
   readonly outgoing: ServerResponse;
   readonly expectation: Expectation;
   /** Headers for pages of allowed origins. */
@@ -32,15 +32,15 @@ export interface Exchange extends Asked {
  * Looks whether a request is answered elsewhere: resolves with the status that was sent, with an answer to send, or with
  * undefined, as it is at once for most, for what is answered here.
  */
-export type Forwarding = (exchange: Exchange, base: string) => Promise<Result | number | undefined> | undefined;
+export type Forwarding = (call: Call, base: string) => Promise<Result | number | undefined> | undefined;
 
 /** Sends an answer, with the headers that every answer has, and writes its line into the log. */
-export function send(exchange: Exchange, response: Result, log: AccessLog): void {
-  const { cors, message } = exchange;
+export function send(call: Call, response: Result, log: AccessLog): void {
+  const { cors, message } = call;
   const { reply } = response;
   const { body } = reply;
   let { status } = reply;
-  const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
+  const headers: string[] = ['X-Request-Id', call.id, 'X-Content-Type-Options', 'nosniff'];
   if (response.allow !== '') headers.push('Allow', response.allow);
   pushAll(headers, reply.headers);
   if (response.ignored !== undefined && status < 400) headers.push('X-Ignored', response.ignored);
@@ -61,17 +61,17 @@ export function send(exchange: Exchange, response: Result, log: AccessLog): void
   }
   if (reply.stream) {
     headers.push('Content-Type', reply.type);
-    exchange.outgoing.writeHead(status, headers);
-    log.answered(exchange, response, status);
-    if (message.method === 'HEAD') exchange.outgoing.end();
-    else reply.stream(exchange.outgoing);
+    call.outgoing.writeHead(status, headers);
+    log.logResponse(call, response, status);
+    if (message.method === 'HEAD') call.outgoing.end();
+    else reply.stream(call.outgoing);
     return;
   }
   const write = (content: string | Uint8Array): void => {
-    exchange.outgoing.writeHead(status, headers);
-    if (message.method === 'HEAD') exchange.outgoing.end();
-    else exchange.outgoing.end(content);
-    log.answered(exchange, response, status);
+    call.outgoing.writeHead(status, headers);
+    if (message.method === 'HEAD') call.outgoing.end();
+    else call.outgoing.end(content);
+    log.logResponse(call, response, status);
   };
   if (status === 204 || status === 304) {
     write('');

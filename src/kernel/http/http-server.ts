@@ -10,7 +10,7 @@ import type { Certificate } from './certificate.ts';
 import { Connections } from './connections.ts';
 import { Cors, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
-import { type Exchange, type Result, send } from './exchange.ts';
+import { type Call, type Result, send } from './exchange.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
@@ -42,7 +42,7 @@ export class HttpServer {
   readonly #proxies: ReturnType<typeof parseNetworks>;
   readonly #idPrefix = randomBytes(6).toString('hex');
   /** The latest exchange of every connection. */
-  readonly #latest = new WeakMap<Socket, Exchange>();
+  readonly #latest = new WeakMap<Socket, Call>();
   readonly #connections: Connections;
   readonly #cors: Cors;
   readonly #uploads: UploadBudget;
@@ -115,7 +115,7 @@ export class HttpServer {
     const peer = peerOf(message.socket);
     const address = this.#log.addressOf(message);
     const { target, host } = targetOf(message);
-    const exchange: Exchange = {
+    const call: Call = {
       id: this.#nextId(),
       started: performance.now(),
       message,
@@ -125,12 +125,12 @@ export class HttpServer {
       cors,
       address,
     };
-    this.#latest.set(message.socket, exchange);
+    this.#latest.set(message.socket, call);
     this.#connections.requested(message.socket);
     const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
     const sendRejection = (response: Result): void => {
-      exchange.expectation.reject();
-      this.#send(exchange, response);
+      call.expectation.reject();
+      this.#send(call, response);
     };
     if (named === null || !target.startsWith('/')) {
       sendRejection(named === null ? invalidHost : invalidTarget);
@@ -142,83 +142,83 @@ export class HttpServer {
       sendRejection(cors ? preflight : rejectedPreflight);
       return;
     }
-    const incoming = new IncomingRequest(exchange.id, message.method ?? 'GET', target, message.headers, address, base);
-    const elsewhere = this.#options.elsewhere?.(exchange, named);
-    if (!elsewhere) this.#take(exchange, incoming, sendRejection);
+    const incoming = new IncomingRequest(call.id, message.method ?? 'GET', target, message.headers, address, base);
+    const elsewhere = this.#options.elsewhere?.(call, named);
+    if (!elsewhere) this.#take(call, incoming, sendRejection);
     else
       void elsewhere.then((response) => {
-        if (response === undefined) this.#take(exchange, incoming, sendRejection);
-        else if (typeof response === 'number') this.#log.answered(exchange, unrouted, response);
+        if (response === undefined) this.#take(call, incoming, sendRejection);
+        else if (typeof response === 'number') this.#log.logResponse(call, unrouted, response);
         else sendRejection(response);
       });
   }
 
   /** Answers a request here. */
-  #take(exchange: Exchange, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
-    const { expectation, message } = exchange;
+  #take(call: Call, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
+    const { expectation, message } = call;
     const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || isReading(method)) {
       if (hasBody) message.resume();
-      this.#respond(exchange, incoming);
+      this.#respond(call, incoming);
       return;
     }
-    this.#guard(exchange, () => {
+    this.#guard(call, () => {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
         this.#options.afterCommit((error) => {
-          if (error instanceof TakenBack) this.#ready.add(() => this.#take(exchange, incoming, sendRejection));
+          if (error instanceof TakenBack) this.#ready.add(() => this.#take(call, incoming, sendRejection));
           else sendRejection(this.#afterCommit(incoming, admission, error));
         });
         return;
       }
       if (expectation.exceeds(admission.bodyLimit)) {
         expectation.reject();
-        this.#respond(exchange, incoming.receive(null));
+        this.#respond(call, incoming.receive(null));
         return;
       }
       expectation.meet();
       const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
-      upload.collect(exchange, (content) =>
+      upload.collect(call, (content) =>
         content === undefined
-          ? this.#send(exchange, { ...admission.route, reply: noSpace })
-          : this.#respond(exchange, incoming.receive(content)),
+          ? this.#send(call, { ...admission.route, reply: noSpace })
+          : this.#respond(call, incoming.receive(content)),
       );
     });
   }
 
-  #respond(exchange: Exchange, incoming: IncomingRequest): void {
+  #respond(call: Call, incoming: IncomingRequest): void {
     const finish = (response: Result): void => {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
-        const send = (): void => this.#send(exchange, this.#afterCommit(incoming, response, error));
+        const send = (): void => this.#send(call, this.#afterCommit(incoming, response, error));
         if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming.method)))
-          this.#ready.add(() => this.#respond(exchange, incoming));
+          this.#ready.add(() => this.#respond(call, incoming));
         else if (isWaiting) send();
-        else this.#ready.add(() => this.#guard(exchange, send));
+        else this.#ready.add(() => this.#guard(call, send));
       });
       isWaiting = true;
     };
-    incoming.isGone = () => exchange.outgoing.destroyed;
+    incoming.isGone = () => call.outgoing.destroyed;
     incoming.isRepeatable = true;
-    this.#guard(exchange, () => {
+    this.#guard(call, () => {
       const response = this.#options.respond(incoming);
       if (response instanceof Promise) {
         // What it changes may be committed before it is answered.
         incoming.isRepeatable = false;
-        response.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
+        response.then(finish, (error) => finish(this.#failed(call, unrouted, error)));
       } else finish(response);
     });
   }
 
   /** Answers 500 where this throws. */
-  #guard(exchange: Exchange, work: () => void): void {
+  #guard(call: Call, work: () => void): void {
     try {
       work();
     } catch (error) {
-      const response = this.#failed(exchange, unrouted, error);
-      this.#options.afterCommit(() => this.#send(exchange, response));
+      const response = this.#failed(call, unrouted, error);
+      this.#options.afterCommit(() => this.#send(call, response));
     }
   }
 
@@ -227,14 +227,14 @@ export class HttpServer {
     return error === undefined || error instanceof TakenBack ? response : this.#options.unsaved(incoming, error);
   }
 
-  #failed(exchange: Exchange, response: Omit<Result, 'reply'>, error: unknown): Result {
-    this.#options.log.error({ request: exchange.id, route: response.route, err: error }, 'internal error');
-    return { ...response, reply: internalError(exchange.id) };
+  #failed(call: Call, response: Omit<Result, 'reply'>, error: unknown): Result {
+    this.#options.log.error({ request: call.id, route: response.route, err: error }, 'internal error');
+    return { ...response, reply: internalError(call.id) };
   }
 
-  #send(exchange: Exchange, response: Result): void {
-    if (this.#stopping) exchange.outgoing.shouldKeepAlive = false;
-    send(exchange, response, this.#log);
+  #send(call: Call, response: Result): void {
+    if (this.#stopping) call.outgoing.shouldKeepAlive = false;
+    send(call, response, this.#log);
   }
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
@@ -260,7 +260,7 @@ export class HttpServer {
     const denial = denialOf(error);
     const id = this.#nextId();
     writeRejection(socket, denial, id);
-    this.#log.refused(id, socket, denial.status);
+    this.#log.logRejection(id, socket, denial.status);
   }
 
   /** Answers who speaks plain HTTP where TLS is spoken; whoever speaks neither is not answered. */

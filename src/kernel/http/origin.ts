@@ -67,7 +67,7 @@ function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /** Longer than any name of a host with its port. */
-const longestHost = 300;
+const maxHostLength = 300;
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
 /** What a server speaks with its clients. */
@@ -99,7 +99,7 @@ const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
 
 /** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
 function baseOf(scheme: Scheme, host: string): string | null {
-  if (host.length > longestHost) return null;
+  if (host.length > maxHostLength) return null;
   const known = bases[scheme];
   let base = known.get(host);
   if (base === undefined) {

@@ -4,7 +4,7 @@ import type { Query } from './query.ts';
 const defaultSize = 10;
 const largestSize = 300;
 /** Clients bound the headers that they read, Node.js all of them together to 16 KiB. */
-const maxLink = 4096;
+const maxLinkLength = 4096;
 
 /** A page of a list: how many objects to skip and to take. */
 export interface Page {
@@ -38,5 +38,5 @@ export function pageHeaders(page: Page, total: number, url: string, query: Query
   if (page.number < page.last) links.push(linkTo(page.number + 1, 'next'));
   links.push(linkTo(page.last, 'last'));
   const link = links.join(', ');
-  return { 'X-Result-Count': String(total), ...(link.length <= maxLink && { Link: link }) };
+  return { 'X-Result-Count': String(total), ...(link.length <= maxLinkLength && { Link: link }) };
 }

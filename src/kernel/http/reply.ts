@@ -22,7 +22,7 @@ export interface Reply {
   /** What writes the body piece by piece, when the head is sent, in the place of `body`; it ends the stream, unless the client does. */
   readonly stream?: (body: Writable) => void;
   /** What of it is remembered otherwise than as the answer to an address: all of it, or its bytes. */
-  readonly kept?: 'all' | 'body';
+  readonly cacheable?: 'all' | 'body';
 }
 
 const jsonType = 'application/json';
@@ -43,7 +43,7 @@ export const page = (
   { body, compressed }: Required<Pick<Reply, 'body' | 'compressed'>>,
   etag: string,
   headers: Reply['headers'],
-): Reply => ({ status: 200, body, type: jsonType, headers, conditional: true, compressed, etag, kept: 'body' });
+): Reply => ({ status: 200, body, type: jsonType, headers, conditional: true, compressed, etag, cacheable: 'body' });
 
 /** The same for what no cache may keep, such as a token. */
 export const secret = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({

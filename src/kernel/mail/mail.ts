@@ -21,7 +21,7 @@ interface MailerOptions {
   readonly email_from: string | null;
   readonly log: Log;
   /** Where mails go without a mail server. */
-  readonly kept: MailStore;
+  readonly mailStore: MailStore;
   /** A certificate authority to trust besides the system's, in PEM. */
   readonly authority?: string;
   /** Told of every mail. */
@@ -98,7 +98,7 @@ export class Mailer {
       const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
       const { message } = await composer.sendMail(this.#message(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the message was not composed whole');
-      const file = this.#options.kept.keep(message, mail);
+      const file = this.#options.mailStore.keep(message, mail);
       this.#log.info({ mail: mail.id, ...(file !== undefined && { file }) }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {

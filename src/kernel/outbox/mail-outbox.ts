@@ -20,7 +20,7 @@ export abstract class MailOutbox<Due extends { readonly uuid: string }> implemen
     protected readonly app: App,
     private readonly waiting: Sql,
   ) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.mailStore, counts: app.metrics.mails });
+    this.#mailer = new Mailer({ ...app.config, log: app.log, mailStore: app.mailStore, counts: app.metrics.mails });
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {

@@ -3,7 +3,7 @@ import { day, hour, minute, second } from '../clock.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 /** How an attempt ended, and what is kept of it besides, in a form of the outbox. */
-export type Outcome = { readonly kept?: string } & Ending;
+export type Outcome = { readonly attempt?: string } & Ending;
 
 type Ending =
   | { readonly status: 'delivered'; readonly code?: number }
@@ -25,15 +25,15 @@ type Ending =
 /** Time from a failed attempt to the next (events.md 5.5). */
 const retryDelays = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day];
 const jitter = 0.2;
-const longestRetryAfter = day;
+const maxRetryAfter = day;
 /** An attempt follows the one before it after so long at most. */
-const longestDelay = Math.round((1 + jitter) * day);
+const maxDelay = Math.round((1 + jitter) * day);
 
 /** When rows of an outbox are due; those of its table, or fewer. */
 export const dueInstants = (table: string, where = "status = 'pending'"): StoredInstants => ({
   table,
   column: 'next_attempt',
-  ahead: longestDelay,
+  ahead: maxDelay,
   isDue: true,
   where,
 });
@@ -78,5 +78,5 @@ export function afterAttempt(
 function nextAttempt({ app, now }: Context, delay: number, retryAfter = now): number {
   const chance = app.random(4).readUInt32BE() / 2 ** 32;
   const scheduled = now + Math.round(delay * (1 - jitter + 2 * jitter * chance));
-  return Math.max(scheduled, Math.min(retryAfter, now + longestRetryAfter));
+  return Math.max(scheduled, Math.min(retryAfter, now + maxRetryAfter));
 }

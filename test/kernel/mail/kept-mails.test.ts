@@ -21,7 +21,7 @@ test.after.each(() => rmSync(join(folder, '..'), { recursive: true }));
 test('each is a file with the time and a number, which only the operator reads; the log names it', async () => {
   const lines: unknown[] = [];
   log.info = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
-  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new MailStore(folder) });
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, mailStore: new MailStore(folder) });
   const mail = { to: 'alice@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>', id: 'id', at };
   for (let i = 0; i < 2; i++)
     assert.equal(await mailer.send(mail), { status: 'skipped', error: 'No mail server is set up.' });
@@ -65,7 +65,7 @@ test('without a folder the newest 1,000 are kept in memory', () => {
 
 test('a mail that can not be written is a failure that may pass', async () => {
   writeFileSync(folder, 'in the way');
-  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new MailStore(folder) });
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, mailStore: new MailStore(folder) });
   const outcome = await mailer.send(mail);
   assert.equal([outcome.status, (outcome as { final: boolean }).final], ['failed', false]);
 });

@@ -40,7 +40,7 @@ async function sent(options: SMTPServerOptions, address: (port: number) => strin
   const mailer = new Mailer({
     smtp_url: address(mailbox.port),
     email_from: 'noreply@example.com',
-    kept: stored,
+    mailStore: stored,
     log,
     ...(trusted !== undefined && { authority: trusted }),
   });
@@ -105,7 +105,7 @@ test('a server that is no mail server, or hangs up, is a failure that may pass',
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(rude.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept: stored,
+    mailStore: stored,
     log,
   });
   const outcome = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
@@ -119,7 +119,7 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept: stored,
+    mailStore: stored,
     log,
   });
   const waits = await withFastTimers(async () => {
@@ -152,7 +152,7 @@ async function endless(): Promise<{
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
-    kept: stored,
+    mailStore: stored,
     log,
   });
   return { mailer, connected: connection.then(() => undefined), closed, close: () => server.close() };
@@ -183,7 +183,7 @@ test('what stands in the mail can not add headers or recipients', async () => {
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${mailbox.port}`,
     email_from: 'a@example.com',
-    kept: stored,
+    mailStore: stored,
     log,
   });
   await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', to: 'alice@example.com' });

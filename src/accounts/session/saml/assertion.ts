@@ -26,7 +26,7 @@ export const clockSkew = 2 * minute;
 
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 /** Longer ones are no use to anybody; the standard's own limit for a persistent name is 256. */
-const longestName = 1024;
+const maxNameLength = 1024;
 
 /** Reads a signed assertion. Throws RefusedMessage when it is not meant for this login at this time. */
 export function readAssertion(root: Element, expected: Expectation): Assertion {
@@ -112,7 +112,7 @@ function attributesOf(root: Element): Map<string, string> {
 /** Throws RefusedMessage for a name that nobody could have been given. */
 function bounded(text: string, what: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: written as character references they pass a parser
-  if (text.length > longestName || /[\0-\x1f\x7f]/.test(text))
+  if (text.length > maxNameLength || /[\0-\x1f\x7f]/.test(text))
     throw new RejectedMessage(`${what} is too long or has control characters`);
   return text;
 }

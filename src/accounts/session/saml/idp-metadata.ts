@@ -18,9 +18,9 @@ import {
 import { namespaces } from './xml-names.ts';
 
 const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
-const longestEntityId = 1024;
-const longestName = 250;
-const mostKeys = 10;
+const maxEntityIdLength = 1024;
+const maxNameLength = 250;
+const maxKeys = 10;
 
 /** A metadata document, the certificate (base64) of who must have signed it, if anybody, and the present. */
 interface Metadata {
@@ -60,7 +60,7 @@ function isExpired(element: Element, now: number): boolean {
 function readEntity(entity: Element, now: number): IdentityProvider[] {
   const entityId = attributeOf(entity, 'entityID') ?? '';
   const role = childrenOf(entity, 'metadata', 'IDPSSODescriptor').find(supportsSaml2);
-  if (!role || entityId === '' || entityId.length > longestEntityId || isExpired(entity, now) || isExpired(role, now))
+  if (!role || entityId === '' || entityId.length > maxEntityIdLength || isExpired(entity, now) || isExpired(role, now))
     return [];
   const certificates = signingCertificates(role);
   if (certificates.length === 0) return [];
@@ -105,7 +105,7 @@ function displayName(entity: Element, role: Element): string | undefined {
   for (const names of [displayed, named]) {
     const english = names.find((name) => attributeOf(name, 'xml:lang')?.toLowerCase().startsWith('en'));
     const name = textOf(english ?? names[0] ?? entity.ownerDocument.createElement('none'));
-    if (name !== '') return [...name.replace(/\s+/g, ' ')].slice(0, longestName).join('');
+    if (name !== '') return [...name.replace(/\s+/g, ' ')].slice(0, maxNameLength).join('');
   }
   return undefined;
 }
@@ -117,7 +117,7 @@ function signingCertificates(role: Element): string[] {
   const result = keys
     .flatMap((key) => everyElement(key, 'X509Certificate'))
     .map((element) => textOf(element).replace(/\s+/g, ''));
-  return [...new Set(result.filter(isRsaCertificate))].slice(0, mostKeys);
+  return [...new Set(result.filter(isRsaCertificate))].slice(0, maxKeys);
 }
 
 function isRsaCertificate(base64: string): boolean {

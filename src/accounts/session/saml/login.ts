@@ -15,7 +15,7 @@ import { browserOf, recognise } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail } from './outcome.ts';
 import { problems } from './refused-message.ts';
-import { rememberRequest } from './requests.ts';
+import { storeRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
 import { newMessageId, setupOf } from './setup.ts';
 
@@ -57,7 +57,7 @@ async function prepare(request: Request): Promise<Start> {
 function handle(request: Request, start: Start): Reply {
   if ('problem' in start) return fail(request, 'login_failed_url', start.problem);
   const { browser, headers } = recognise(request);
-  rememberRequest(request, browser, { id: start.id, entityId: start.entityId, session: null });
+  storeRequest(request, browser, { id: start.id, entityId: start.entityId, session: null });
   return redirect(start.url, headers);
 }
 

@@ -9,7 +9,7 @@ import { browserOf } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail } from './outcome.ts';
 import { problems } from './refused-message.ts';
-import { type PendingRequest, rememberRequest } from './requests.ts';
+import { type PendingRequest, storeRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
 import { newMessageId, setupOf } from './setup.ts';
 
@@ -41,7 +41,7 @@ async function prepare(request: Request): Promise<Start> {
 function handle(request: Request, start: Start): Reply {
   if ('problem' in start) return fail(request, 'logout_failed_url', start.problem);
   const browser = present(browserOf(request));
-  request.db.write(() => rememberRequest(request, browser, start.pending));
+  request.db.write(() => storeRequest(request, browser, start.pending));
   return redirect(start.url);
 }
 

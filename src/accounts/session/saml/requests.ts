@@ -18,7 +18,7 @@ export interface PendingRequest {
 }
 
 /** Remembers a message that is sent to an identity provider by way of a browser. */
-export function rememberRequest(
+export function storeRequest(
   { app: { db }, now }: Context,
   browser: Browser,
   { entityId, id, session }: PendingRequest,
