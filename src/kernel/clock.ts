@@ -2,11 +2,11 @@
 export interface Clock {
   /** The present instant in microseconds. */
   now(): number;
-  /** Microseconds by a clock that nobody sets, of one that may jump. Without it every move of the clock is meant. */
+  /** Microseconds of a monotonic clock, for a clock that may jump. Without it every change of the clock is intended. */
   elapsed?(): number;
 }
 
-/** A clock that stands still until it is told to move; for tests and embedded fixtures. */
+/** A clock that stands still until a caller moves it; for tests and embedded fixtures. */
 export interface SettableClock extends Clock {
   /** Moves to an instant: microseconds, or anything `Date` reads. */
   set(instant: number | string | Date): void;
@@ -36,7 +36,7 @@ export function settableClock(start?: number | string | Date): SettableClock {
   };
 }
 
-/** A clock that goes on as the machine's does, from wherever it is set; to be set is no jump of it. */
+/** A clock that runs like the machine's from any instant it is set to. Setting it is not a jump. */
 export function runningClock(): SettableClock {
   let ahead = 0;
   const clock: SettableClock = {
@@ -71,7 +71,7 @@ export function isoTime(instant: number): string {
 const datetimePattern =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** The end of the year 9999, as near as a number comes: from 2255 on not every microsecond has one of its own. */
+/** The end of the year 9999, rounded to a number: from 2255 on, not every microsecond has an exact number. */
 const lastInstant = 253_402_300_800_000_000 - 32;
 
 /** An instant in microseconds from a text of core.md 1.4's datetime form; without a zone it is UTC. */
@@ -99,7 +99,7 @@ export function parseDatetime(text: string): number | undefined {
   const offset = zoneMinutes(zone);
   if (!exists || offset === undefined) return undefined;
   const instant = moment.getTime() - offset * 60_000;
-  // An offset may lead out of the years that an answer can write.
+  // An offset may result in a year that a response cannot represent.
   const utcYear = new Date(instant).getUTCFullYear();
   if (utcYear < 1 || utcYear > 9999) return undefined;
   return Math.min(instant * 1000 + Number(fraction.padEnd(6, '0')), lastInstant);

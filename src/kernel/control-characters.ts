@@ -1,6 +1,6 @@
 /*
  * Characters that are no part of a text: controls, and overrides of the writing direction, which make names look like others
- * (core.md 1.5 "Control characters"). NUL has a rule of its own.
+ * (core.md 1.5 "Control characters"). NUL has a separate rule.
  */
 
 /** In a text of one line; a tab is a blank. */

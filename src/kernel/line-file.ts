@@ -2,7 +2,7 @@ import { close, openSync, write, writeSync } from 'node:fs';
 import { plainReason } from './plain-reason.ts';
 import { codeOf } from './present.ts';
 
-/** Characters of lines that are kept while nothing can be written; further ones are dropped. */
+/** Characters of lines that are buffered while nothing can be written; further ones are dropped. */
 const maxStored = 16 * 1024 * 1024;
 /** Milliseconds until a pipe is tried again whose reader is slow, and for which the end of the process waits for it. */
 const pause = 20;
@@ -10,7 +10,7 @@ const timeout = 2000;
 
 /**
  * Writes lines to the end of a file, or to stderr, without waiting for them. What cannot be written, on a full disk, is
- * written when there is room; where nobody reads any more it is dropped. Neither stops the service.
+ * written when there is space; without a reader it is dropped. Neither stops the service.
  */
 export class LineFile {
   readonly #descriptor: number;
@@ -76,7 +76,7 @@ export class LineFile {
     });
   }
 
-  /** What is left is tried with the next lines. */
+  /** Remaining lines are retried with the next ones. */
   #fail(rest: Buffer, { code }: NodeJS.ErrnoException): void {
     this.#isBusy = false;
     this.#waiting = code === 'EPIPE' || this.#isEnding ? '' : rest.toString() + this.#waiting;

@@ -20,7 +20,7 @@ function distance(a: string, b: string, max: number): number {
   return edits > max ? Number.POSITIVE_INFINITY : edits;
 }
 
-/** Longer words are nobody's slip of the keyboard. */
+/** Longer words are not typing errors. */
 const maxLength = 64;
 
 /** Returns the known word that an unknown one is most probably meant to be: a quarter of its characters may differ. */

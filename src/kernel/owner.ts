@@ -12,5 +12,5 @@ function userName(uid: number): string {
   }
 }
 
-/** What somebody does who is not the user that these files belong to: what anybody else leaves there, a server may not open. */
+/** Runs as a user other than the owner of these files: a server may be unable to open files of other users. */
 export const runAs = (uid: number): string => `run this as that user: sudo -u ${userName(uid)} tenantry …`;

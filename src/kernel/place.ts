@@ -10,7 +10,7 @@ export function place(draft: string, file: string): void {
   syncFolder(dirname(file));
 }
 
-/** The same for a name that was free: where it cannot be put on disk, nobody has it. */
+/** The same for a new name: if it cannot be put on disk, it is removed. */
 export function placeNew(draft: string, file: string): void {
   sync(draft, 'r+');
   renameSync(draft, file);

@@ -8,5 +8,5 @@ export function present<T>(value: T | null | undefined): T {
 export const codeOf = (thrown: unknown): unknown =>
   thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 
-/** What was thrown, as an error. */
+/** A thrown value as an error. */
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

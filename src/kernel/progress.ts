@@ -1,12 +1,12 @@
 /**
- * How far long work is, for whoever waits for it at a terminal: one line there, which is written over and goes when the work
+ * Progress of long work for a user at a terminal: one line, which is overwritten and disappears when the work
  * is done. A pipe gets none of it, nor does a program that embeds the server. There is one terminal in a process, hence one line.
  */
 
 /** Milliseconds between two looks at how far it is. */
 const between = 100;
 
-/** What is written to. */
+/** The output stream. */
 interface Terminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -14,7 +14,7 @@ interface Terminal {
 
 let displayed: { readonly terminal: Terminal; at: number } | undefined;
 
-/** Shows on a terminal what the work tells of itself; on anything else nothing. */
+/** Shows the progress of the work on a terminal; on anything else nothing. */
 export async function showingProgress<T>(terminal: Terminal, work: () => Promise<T>): Promise<T> {
   if (!terminal.isTTY) return await work();
   displayed = { terminal, at: Number.NEGATIVE_INFINITY };
@@ -26,7 +26,7 @@ export async function showingProgress<T>(terminal: Terminal, work: () => Promise
   }
 }
 
-/** Tells that so much of a piece of work is done: a share of `whole`, or bytes where nobody knows of how many. */
+/** Reports the finished part of a piece of work: a share of `whole`, or bytes of an unknown total. */
 export function reportProgress(what: string, done: number, whole?: number): void {
   if (displayed === undefined || performance.now() - displayed.at < between) return;
   displayed.at = performance.now();
@@ -38,7 +38,7 @@ export function reportProgress(what: string, done: number, whole?: number): void
 const percentOf = (done: number, whole: number): string =>
   `${Math.min(99, Math.floor((done / Math.max(1, whole)) * 100))} %`;
 
-/** The same while work goes on that tells nothing: `measure` says how much is done. */
+/** The same while work runs that reports nothing: `measure` returns the finished part. */
 export async function measuringProgress<T>(
   what: string,
   measure: () => readonly [done: number, whole: number | undefined],

@@ -11,7 +11,7 @@ export function systemRandom(): (bytes: number) => Buffer {
   let used = 0;
   return (bytes) => {
     if (used + bytes > pool.length) {
-      // A new piece of memory: what was given out of the old one stays as it is.
+      // A new buffer: bytes that were handed out of the old one stay unchanged.
       pool = randomFillSync(Buffer.alloc(Math.max(bytes, drawn)));
       used = 0;
     }
@@ -20,10 +20,10 @@ export function systemRandom(): (bytes: number) => Buffer {
   };
 }
 
-/** A source of bytes that are the same for the same text; not for secrets of anybody. */
+/** A source of bytes that are the same for the same text; never for real secrets. */
 export interface RepeatableRandom {
   (bytes: number): Buffer;
-  /** How many bytes it has given; set, it goes on from there. */
+  /** How many bytes it has returned; when set, it continues from there. */
   position: number;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Stored instants that a rule compares with the present. The room of the rule declares them, so that they are set right when
+ * Stored instants that a rule compares with the present. The module of the rule declares them, so that they are corrected when
  * the machine's clock has jumped (core.md 13).
  */
 export interface StoredInstants {
   readonly table: string;
   readonly column: string;
-  /** How far in the future the rule ever puts one, in microseconds; 0: what they tell of has happened. */
+  /** How far in the future the rule ever sets one, in microseconds; 0: they record past events. */
   readonly ahead: number;
   /** Something happens at that instant by itself. */
   readonly isDue?: true;

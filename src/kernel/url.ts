@@ -1,5 +1,5 @@
 /**
- * A text as a URL, or undefined when it is none. Not URL.canParse: once optimised, that of Node 20 refuses every text with
+ * A text as a URL, or undefined if it is invalid. Not URL.canParse: once optimised, that of Node 20 rejects every text with
  * a letter between U+0080 and U+00FF.
  */
 export function urlOf(text: string, base?: string): URL | undefined {

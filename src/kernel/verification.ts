@@ -12,12 +12,12 @@ export const selfChecks: { -readonly [name in keyof SelfChecks]: SelfChecks[name
   repeatableWrites: false,
 };
 
-/** Turns checks on, or off again. */
+/** Switches checks on or off. */
 export const setSelfChecks = (checks: Partial<SelfChecks>): void => void Object.assign(selfChecks, checks);
 
 /** Throws when a cached value is not what would be made now. */
 export function verify(what: () => string, cached: () => unknown, make: () => unknown): void {
   if (!selfChecks.caches) return;
   const [was, is] = [cached(), make()].map((value) => JSON.stringify(value));
-  if (was !== is) throw new Error(`${what()} is remembered wrongly: ${was}, and would be ${is}`);
+  if (was !== is) throw new Error(`${what()} is cached wrongly: ${was}, and would be ${is}`);
 }

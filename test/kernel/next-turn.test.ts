@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nextSlice, nextTurn } from '../../src/kernel/next-turn.ts';
 
-const turns = suite('Turns of the event loop');
+const turns = suite('turns of the event loop');
 
 turns('what came in on another socket while the first was read is read before the next turn', async () => {
   const sockets: Socket[] = [];

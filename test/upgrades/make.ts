@@ -24,7 +24,7 @@ async function keep(): Promise<void> {
   await withDeployment(config, async ({ app }) => void (await demo(app)), 'serve');
   await backUp(created, join(root, 'backup'), undefined);
   writeFileSync(backup, gzipSync(gunzipSync(readFileSync(join(root, 'backup'))), { level: 9 }));
-  const { creation: instant } = await restore(backup, restored, config);
+  const { made: instant } = await restore(backup, restored, config);
   writeFileSync(responses, gzipSync(JSON.stringify(await responsesOf(restored, instant)), { level: 9 }));
   rmSync(root, { recursive: true });
 }

@@ -25,7 +25,7 @@ for (const version of versions)
     const stored = storedOf(version);
     const config = loadConfig({ input: { data: folder, log_level: 'silent' } });
     try {
-      const { creation: created } = await restore(stored.backup, folder, config);
+      const { made: created } = await restore(stored.backup, folder, config);
       const before: Replies = JSON.parse(gunzipSync(readFileSync(stored.responses)).toString());
       const now = await responsesOf(folder, created);
       assert.ok(Object.keys(before).length > 100);

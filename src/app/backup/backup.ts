@@ -67,7 +67,7 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
   requireRestorable(copy, addon);
   const keysAfter = readKeys(folder);
   const keys = keysAfter !== null && keysBefore !== null ? withOlderKeys(keysAfter, keysBefore) : keysAfter;
-  await packBackupInThread(copy, { creation: systemClock.now(), keys }, addon);
+  await packBackupInThread(copy, { made: systemClock.now(), keys }, addon);
   return keys !== null;
 }
 

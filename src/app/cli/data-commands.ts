@@ -134,7 +134,7 @@ async function restoreBackup({ config, flags, words }: Arguments): Promise<void>
   const [file = ''] = words;
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
-  const { keys, creation: made } = await withProgress(flags, () => restore(source, folder, config));
+  const { keys, made } = await withProgress(flags, () => restore(source, folder, config));
   printSuccess(
     flags,
     `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,
@@ -155,7 +155,7 @@ async function importExport({ config, flags, words }: Arguments): Promise<void> 
   const [file = ''] = words;
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
-  const { keys, creation: made } = await withProgress(flags, () => importData(source, folder, config));
+  const { keys, made } = await withProgress(flags, () => importData(source, folder, config));
   printSuccess(
     flags,
     `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,

@@ -29,7 +29,7 @@ import { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import type { Router } from '../../kernel/http/router.ts';
 import { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
 import { type Log, openLog } from '../../kernel/log.ts';
-import { MailStore, mailFolder } from '../../kernel/mail/kept-mails.ts';
+import { MailStore, mailFolder } from '../../kernel/mail/mail-store.ts';
 import { Metrics } from '../../kernel/metrics/metrics.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';

@@ -174,7 +174,7 @@ class Importer {
     for (const text of this.#triggers) handle.exec(text);
     handle.exec('COMMIT');
     handle.close();
-    return { creation: parseDatetime(this.header.made) ?? 0, keys: this.header.keys };
+    return { made: parseDatetime(this.header.made) ?? 0, keys: this.header.keys };
   }
 
   abandon(): void {

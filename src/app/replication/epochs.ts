@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../../kernel/app.ts';
-import type { Call } from '../../kernel/http/exchange.ts';
+import type { Call } from '../../kernel/http/call.ts';
 import { versionOf } from './version.ts';
 
 /*

@@ -1,8 +1,8 @@
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import type { Forwarding } from '../../kernel/http/call.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Forwarding } from '../../kernel/http/exchange.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { Epochs } from './epochs.ts';
 import { errorResponse, isWrite } from './requests.ts';

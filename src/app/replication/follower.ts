@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import type { Call, Forwarding, Result } from '../../kernel/http/call.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import type { Call, Forwarding, Result } from '../../kernel/http/exchange.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
-import { invalidTarget } from '../../kernel/http/own-answers.ts';
+import { invalidTarget } from '../../kernel/http/own-responses.ts';
 import type { Log } from '../../kernel/log.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf, present } from '../../kernel/present.ts';

@@ -2,7 +2,7 @@ import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } fr
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
-import type { Call } from '../../kernel/http/exchange.ts';
+import type { Call } from '../../kernel/http/call.ts';
 import { epochHeader } from './epochs.ts';
 
 /** Milliseconds without a byte after which the primary counts as unreachable. */

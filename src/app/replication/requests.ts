@@ -1,5 +1,5 @@
+import type { Call, Result } from '../../kernel/http/call.ts';
 import type { HttpError } from '../../kernel/http/error.ts';
-import type { Call, Result } from '../../kernel/http/exchange.ts';
 import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
 import { json } from '../../kernel/http/reply.ts';
 

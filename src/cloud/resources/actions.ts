@@ -104,10 +104,10 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
 /** Counts what an accepted action adds, and queues it. Throws 409. */
 function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, acceptance: ActionPlan): void {
   const { attached, together = [] } = acceptance;
-  const requirements = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
+  const deltas = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
   const place = placeOf(request, row.link_id);
-  requireQuotas(request, [...requirements, ...quotaDeltasOfAttached(request.app.catalogue, place, attached)]);
-  countQuotas(request, requirements);
+  requireQuotas(request, [...deltas, ...quotaDeltasOfAttached(request.app.catalogue, place, attached)]);
+  countQuotas(request, deltas);
   acceptance.onAccepted?.();
   storeAttached(request, place, row, attached);
   changeTogether(request, together, { state: 'Update Scheduled' });
@@ -118,7 +118,7 @@ function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, 
     operation: name,
     parameters: {
       ...acceptance.parameters,
-      ...(requirements.length > 0 && { demands: requirements }),
+      ...(deltas.length > 0 && { demands: deltas }),
       ...(together.length > 0 && { together }),
     },
     secrets: acceptance.secrets,

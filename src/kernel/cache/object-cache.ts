@@ -121,7 +121,7 @@ export class ObjectCache {
     this.#basis = db.versions.basis([this.#unwatched]);
   }
 
-  /** Returns this cache after dropping what is outdated. */
+  /** Drops outdated entries. Returns this cache. */
   current(): this {
     if (!this.db.versions.isCurrent(this.#basis)) {
       this.#objects.clear();
@@ -154,7 +154,7 @@ export class ObjectCache {
     });
     this.watch.include(id);
     const response = encoded(document(text));
-    const reply = { ...response, compressed, etag: tagOf(response.body), kept: 'all' } as const;
+    const reply = { ...response, compressed, etag: tagOf(response.body), cacheable: 'all' } as const;
     this.#objects.delete(id);
     object.byViewer.set(viewer.key, reply);
     object.size += overhead + 2 * viewer.key.length + reply.body.length;

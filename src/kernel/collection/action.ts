@@ -32,13 +32,13 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   /** Slow work that must not happen inside the transaction. */
   readonly prepare?: (request: Request, row: R, accepted: NoInfer<A>) => Promise<P>;
   readonly run: (request: Request, row: R, accepted: NoInfer<A>, prepared: P) => Reply;
-  /** What a success answers. */
+  /** The response to a success. */
   readonly output: Output;
-  /** Refusals besides those that every action has, for the documentation. */
+  /** Error responses besides those that every action has, for the documentation. */
   readonly rejections?: Operation['rejections'];
 }
 
-/** An action made from its declaration: the endpoint, and what OPTIONS of the object tells of it. */
+/** An action built from its declaration: the endpoint, and its metadata in OPTIONS of the object. */
 export interface Action<R> extends ObjectAction<R> {
   readonly endpoint: Endpoint;
 }

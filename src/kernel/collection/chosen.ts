@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 
-/** The names among these that `field=` asks for (core.md 1.9); undefined where it asks for nothing that is there. */
+/** The existing names among these that `field=` selects (core.md 1.9); undefined if it selects none. */
 export function chosenNames(request: Request, names: readonly string[]): readonly string[] | undefined {
   const { incoming, query } = request;
   if (query.text === '' || (incoming.method !== 'GET' && incoming.method !== 'HEAD')) return undefined;
@@ -33,7 +33,7 @@ export const textsWithChosen = (request: Request, texts: readonly string[]): rea
       ).map((object) => JSON.stringify(object));
 
 /**
- * JSON texts of objects of several kinds, with the members alone that `field=` asks for: a kind without any of them shows none,
+ * Cached JSON of objects of several kinds, with only the members that `field=` selects: a kind without any of them shows none,
  * not all of its members. `names` are those of all kinds; `represent` makes the texts as the request that it is given asks.
  */
 export function textsOfKinds(

@@ -30,7 +30,7 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
   readonly fields: F;
   /** What objects are addressed by; default: uuid. */
   readonly key?: KeyKind;
-  /** Whether the log does not tell what stands in the place of the key: callers may put a secret there. */
+  /** Whether the log redacts the key: callers may put a secret there. */
   readonly hidesKey?: boolean;
   /** Who sees an object: a condition on the alias. */
   readonly visible: Visibility;
@@ -46,21 +46,21 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
    */
   readonly options?: {
     readonly actions: () => readonly ObjectAction<R>[];
-    /** Whether the list tells of the actions of its objects, too. */
+    /** Whether the list describes the actions of its objects, too. */
     readonly inList?: boolean;
     /** The uuids that links of forms are narrowed by. */
     readonly narrowing?: (request: Request, row: R) => Narrowing;
   };
-  /** The list, where a query of its own finds the page: what it reads besides the filters, and its answer. */
+  /** A list whose page comes from a separate query: its parameters besides the filters, and its response. */
   readonly page?: {
     readonly filters?: Filters;
     /** Default: those of the collection. */
     readonly orderings?: readonly string[];
     readonly run: (request: Request, listing: Listing) => Reply;
-    /** Refusals besides those that every list has, for the documentation. */
+    /** Error responses besides those that every list has, for the documentation. */
     readonly rejections?: Operation['rejections'];
   };
-  /** What an answer about one object has beyond what its row and the fields make of it. */
+  /** Parts of the response about one object that its row and fields do not contain. */
   readonly detail?: {
     /** What the query of its address may ask for. */
     readonly filters: Filters;
@@ -76,7 +76,7 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly summary?: string;
     /** The body as the documentation describes it; default: the fields, as a schema with a name. */
     readonly input?: BodySpec;
-    /** The right as far as it does not depend on the body; absent: everybody. */
+    /** The right, if it does not depend on the body; absent: any authenticated user. */
     readonly right?: Right;
     /** Whether the caller could create any object at all, for X-Permitted, where only the body decides; default: true. */
     readonly isPossible?: (request: Request) => boolean;
@@ -88,9 +88,9 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly rightWith?: Right<A>;
     /** Creates the object and everything that goes with it; returns its id. `columns` are those of the row that the body fills. */
     readonly run: (request: Request, accepted: A, columns: Columns) => number | Created;
-    /** Slow work that may refuse a creation before its transaction begins. Throws 400. */
+    /** Slow checks before the transaction of a creation begins. Throws 400. */
     readonly prepare?: (request: Request, accepted: A) => Promise<void>;
-    /** Refusals besides those that every creation has, for the documentation. */
+    /** Error responses besides those that every creation has, for the documentation. */
     readonly rejections?: Operation['rejections'];
   };
   readonly update?: {
@@ -102,9 +102,9 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
     /** Stores a change. `columns` are those of the row that the body fills, whether or not they differ. */
     readonly run: (request: Request, row: R, values: Values<F>, columns: Columns) => void;
-    /** Slow work that may refuse a change before its transaction begins. Throws 400. */
+    /** Slow checks before the transaction of a change begins. Throws 400. */
     readonly prepare?: (request: Request, row: R, values: Values<F>) => Promise<void>;
-    /** Refusals besides those that every change has, for the documentation. */
+    /** Error responses besides those that every change has, for the documentation. */
     readonly rejections?: Operation['rejections'];
   };
   readonly delete?: {
@@ -115,13 +115,13 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly denialReason?: (request: Request, row: R) => string | undefined;
     /** Booleans of the query, with their defaults. */
     readonly flags?: Readonly<Record<string, boolean>> | undefined;
-    /** What it answers where that is not 204: deletions that go on after the answer. */
+    /** The response, if it is not 204: for deletions that continue after it. */
     readonly output?: Output;
     readonly run: ((request: Request, row: R) => Reply) | ((request: Request, row: R) => void);
   };
 }
 
-/** A new object, with what only the answer to its creation shows. */
+/** A new object, with values that only the response to its creation shows. */
 export interface Created {
   readonly id: number;
   readonly parameters: Parameters;

@@ -215,7 +215,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   #detailOperations(): Endpoint['operations'] {
     const { delete: deletion, detail, update, visible } = this.spec;
     const get: Operation = {
-      summary: `Answers ${withArticle(this.noun)}.`,
+      summary: `Returns ${withArticle(this.noun)}.`,
       fromCache: (request) => this.listing.fromCache(request),
       handle: (request) => this.retrieve(request),
       ...(detail && { filters: detail.filters }),
@@ -280,7 +280,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return describeObject(request, this.urlOf(request, row.id), row, this.#actions(), narrowing);
   }
 
-  /** What OPTIONS in the actions format tells of: what is declared beside the collection, updates and deletions. */
+  /** The actions that OPTIONS lists in the actions format: those declared beside the collection, updates and deletions. */
   #actions(): readonly ObjectAction<R>[] {
     const { delete: deletion, fields, options, update } = this.spec;
     return [
@@ -291,7 +291,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 }
 
-/** Makes a collection from its declaration; one with `accept` is made by the class, which is told what that answers. */
+/** Creates a collection from its declaration. One with `accept` needs the class, which has the type of its result as a parameter. */
 export const collection =
   <R extends Row>() =>
   <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>

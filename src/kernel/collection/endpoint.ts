@@ -20,17 +20,17 @@ export interface BodySpec {
   readonly types?: readonly string[];
 }
 
-/** The answer to a request that succeeded. */
+/** The response to a successful request. */
 export interface Output {
   readonly status: number;
   /** Further statuses that success may have, with the same body. */
   readonly others?: readonly number[];
   readonly shape?: JsonSchema | undefined;
-  /** Content types, where the answer is no JSON. */
+  /** Content types, if the response is not JSON. */
   readonly types?: readonly string[];
 }
 
-/** Statuses of refusals. */
+/** Statuses of error responses. */
 export type Rejection = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 429 | 503;
 
 /** One method of a path. */
@@ -56,18 +56,18 @@ export interface Operation {
   readonly isHandledOnce?: boolean;
   /** Fields of the body, for the documentation. */
   readonly input?: BodySpec | undefined;
-  /** What a success answers. */
+  /** The response to a success. */
   readonly output: Output;
-  /** What further successes answer, each with a body of its own. */
+  /** Other successful responses, each with a separate body. */
   readonly also?: readonly Output[];
-  /** Statuses of refusals that its kind of operation does not suggest by itself; a status that never comes is `false`. */
+  /** Error statuses that the kind of operation does not imply; a status that never occurs is `false`. */
   readonly rejections?: Readonly<Partial<Record<Rejection, boolean>>> | undefined;
   readonly filters?: Filters | undefined;
   /** Headers that it reads besides those that all do, with what they ask for. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly orderings?: readonly string[] | undefined;
   readonly paginated?: boolean | undefined;
-  /** Whether `field=` chooses the keys of the answer; default: of lists. */
+  /** Whether `field=` selects the keys of the response; default: of lists. */
   readonly selectable?: boolean | undefined;
   /** Whether it accepts any parameter and body member: its client is another service, which sends more than it reads. */
   readonly takesAnything?: boolean;
@@ -88,11 +88,11 @@ export interface Endpoint {
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
-  /** A page for people, whom mails lead there: the OpenAPI document leaves it out. */
+  /** A page for people who follow a link in a mail: the OpenAPI document omits it. */
   readonly isPage?: boolean;
   /** Whether it serves a request without Authorization all the same, which has no caller then; default: it serves none. */
   readonly servesWithoutToken?: (request: Request) => boolean;
-  /** Whether the log does not tell its path, which may hold a secret; default: where a part of it is called `:secret`. */
+  /** Whether the log redacts the path, which may contain a secret; default: if a segment is called `:secret`. */
   readonly hidesPath?: boolean;
   /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
   readonly bodyLimit?: number;
@@ -103,11 +103,11 @@ export interface Endpoint {
   readonly shows?: (request: Request) => boolean;
   /** The methods besides GET that the caller's rights allow on the path, as far as they are known without a body (core.md 1.10). Throws 404. */
   readonly permits?: (request: Request) => readonly Method[];
-  /** Why what a POST asks for would be refused now, whatever its body; undefined where it would not (core.md 1.10). Throws 404. */
+  /** Why a POST would be rejected now, whatever its body; undefined if it would not (core.md 1.10). Throws 404. */
   readonly denial?: (request: Request) => string | undefined;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
-  /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
+  /** The whole response to OPTIONS, if it has a special format. Throws 404. */
   readonly metadata?: (request: Request) => Reply;
 }
 
@@ -122,7 +122,7 @@ export function allowed(endpoint: Endpoint): string {
   return [...served, ...(endpoint.operations.GET ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** The answer to OPTIONS (core.md 1.10). */
+/** The response to OPTIONS (core.md 1.10). */
 export function metadata(endpoint: Endpoint, request: Request): Reply {
   if (endpoint.metadata) return endpoint.metadata(request);
   const actions = endpoint.actions?.(request);

@@ -37,9 +37,9 @@ export class FieldError extends Error {
 export interface Input<T, Required extends boolean = boolean> {
   /** Throws FieldError. `form` says that the value came from a form, where everything is text. */
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
-  /** What is accepted: `parse` checks by it, and the documentation is made from it. */
+  /** The accepted values: `parse` checks against it, and the documentation is generated from it. */
   readonly schema: v.GenericSchema;
-  /** JSON Schema of the accepted value, where the documentation tells more than `schema` can. */
+  /** JSON Schema of the accepted value, if the documentation says more than `schema` can. */
   readonly shape?: JsonSchema | undefined;
   readonly nullable: boolean;
   readonly required: Required;
@@ -47,7 +47,7 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly isIncluded?: boolean;
   /** Whether a body may be this list alone, for bodies that have no other field. */
   readonly mayBeBare?: boolean;
-  /** What is told when it is missing; default: the usual text. */
+  /** The message about a missing value; default: the usual text. */
   readonly missing?: string;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
@@ -55,7 +55,7 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly column: false | ((name: string) => string);
   /**
    * No other row has the same value in this column; `of` gives what the column holds of it. With `within` no other row that
-   * this condition holds for, which is told the id of the object being changed.
+   * this condition holds for; its parameter is the id of the object being changed.
    */
   readonly unique?:
     | {
@@ -74,11 +74,11 @@ export interface Field<T = unknown, Required extends boolean = boolean> {
   readonly help?: string | undefined;
   /** Limits and choices as OPTIONS names them. */
   readonly constraints: Readonly<Record<string, unknown>>;
-  /** Those that depend on settings, in place of `facts`. */
+  /** Constraints that depend on settings; replace `facts`. */
   readonly constraintsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
   /** The value as JSON; absent: never shown. */
   readonly json?: ((column: string) => Json) | undefined;
-  /** SQL condition under which the key is present in an answer. */
+  /** SQL condition under which the key is present in a response. */
   readonly shownIf?: string | undefined;
   readonly shape: JsonSchema;
   /** Where the choices of a link come from, in the actions format (services.md 9). */
@@ -108,7 +108,7 @@ type ValueOf<T> = T extends Field<infer V> ? V : never;
 /** The values a body may bring. */
 export type Values<F extends Fields> = { -readonly [K in Writable<F>]?: ValueOf<F[K]> };
 
-/** The values a body brings for creation: what is required is there. */
+/** The values of a body of a creation, including every required one. */
 export type NewValues<F extends Fields> = Values<F> & { -readonly [K in RequiredFields<F>]: ValueOf<F[K]> };
 
 export interface Writing<T> {
@@ -128,7 +128,7 @@ export interface Writing<T> {
   readonly example?: unknown;
 }
 
-/** The part of a shape that tells the example of a field, where it has one of its own. */
+/** The part of a shape with the example of a field, if it declares one. */
 export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): JsonSchema =>
   example === undefined ? {} : { examples: [example] };
 
@@ -177,7 +177,7 @@ export function requireFew(value: unknown): void {
 
 /** What `inputOf` makes an input of. */
 interface Acceptance<S extends v.GenericSchema, T> {
-  /** What is accepted; its output is the value, unless `resolve` makes one of it. */
+  /** The accepted values; the output is the value, unless `resolve` converts it. */
   readonly schema: S;
   readonly shape?: JsonSchema;
   readonly nullable?: boolean;
@@ -185,13 +185,13 @@ interface Acceptance<S extends v.GenericSchema, T> {
   readonly coerce?: (value: unknown, form: boolean) => unknown;
   /** The column of a field with this name; default: of the same name. */
   readonly columnOf?: (name: string) => string;
-  /** Whether only the first message of the schema is told. */
+  /** Whether the response contains only the first message of the schema. */
   readonly isTerse?: boolean;
   /** The last step, which may look at the request: its caller, the settings, other objects. Throws FieldError. */
   readonly resolve?: (value: v.InferOutput<S>, request: Request) => T;
 }
 
-/** The input of a field: null is refused unless it is nullable; everything else keeps to the schema. */
+/** The input of a field: null is rejected unless it is nullable; everything else must match the schema. */
 export function inputOf<T, S extends v.GenericSchema, const W extends Writing<never> = Writing<never>>(
   writing: W & Pick<Writing<T>, 'unique'>,
   acceptance: Acceptance<S, T>,
@@ -249,7 +249,7 @@ export const wrapInput = <T, Q extends boolean>(
   parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
 ): Input<T, Q> => ({ ...input, parse: parseWith(input.parse) });
 
-/** The same field that PUT does without; `missing` is told when creation comes without it. */
+/** The same field, optional in PUT; `missing` is the message for a creation without it. */
 export const requiredOnCreation = <T>(field: WritableField<T, true>, missing: string): WritableField<T, true> => ({
   ...field,
   input: { ...field.input, isIncluded: true, missing },
@@ -269,7 +269,7 @@ export const readOnly = (
   options: { shownIf?: string; label?: string; help?: string } = {},
 ): Field<never> => ({ type, shape, constraints: {}, json: typeof json === 'function' ? json : () => json, ...options });
 
-/** The uuid of an object, as answers write it. */
+/** The UUID of an object, as responses write it. */
 export const uuidShape: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 
 /** An object with exactly these members. */

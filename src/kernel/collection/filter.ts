@@ -7,7 +7,7 @@ import { type LinkTarget, linkKey } from './links.ts';
 
 /** One query parameter of a list. */
 export interface Filter {
-  /** `named`: whatever parameters have names of a form that the help tells. */
+  /** `named`: parameters with names of a form that the help describes. */
   readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'number' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
@@ -47,7 +47,7 @@ export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', F
   name_exact: exact(column, 'The exact name.'),
 });
 
-/** The filters of an object without a name of its own: a part of one of several names, and all of one. */
+/** The filters of an object without a name column: a part of one of several names, or all of one. */
 export const ofNames = (
   columns: readonly string[],
   which: string,
@@ -145,7 +145,7 @@ export function requireWords({ config, query }: Request, name: string, isKnown: 
   if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
 }
 
-/** A filter by words of a fixed vocabulary: others match nothing, and are refused where strict_input is set. */
+/** A filter by words of a fixed vocabulary: others match nothing, and are rejected with strict_input. */
 export const within = (words: readonly string[], filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => {
@@ -200,7 +200,7 @@ export const flagParameters = (flags: Readonly<Record<string, boolean>>): Filter
 
 /** The parameters of a history, as `historyPoints` reads them. */
 export const historyParameters: Filters = {
-  point: parameter('integer', 'UNIX timestamp; in place of the others.', true),
+  point: parameter('integer', 'UNIX timestamp; replaces the others.', true),
   start: parameter('integer', 'First point, UNIX timestamp.'),
   end: parameter('integer', 'Last point, UNIX timestamp.'),
   points_count: parameter('integer', 'Number of points from start to end, 2 to 1000.'),

@@ -1,2 +1,2 @@
-/** JSON Schema of a value as it stands in answers; one with a title is written once in the documentation, under it. */
+/** JSON Schema of a value in a response; a schema with a title appears once in the documentation, under that title. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

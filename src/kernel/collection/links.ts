@@ -25,7 +25,7 @@ interface LinkOptions extends Writing<never> {
   readonly to: () => LinkTarget;
   /** SQL of the shown object's uuid. */
   readonly key: string;
-  /** A link that is not there may be null. */
+  /** An absent link may be null. */
   readonly nullable?: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface ListSpec extends Partial<CachedSpec> {
   /** Name of its objects, by which the documentation calls their schema. */
   readonly title: string;
   readonly fields: Fields;
-  /** Joins with the rows that every object tells of, one row of each for an object: what fields take from it is looked up once. */
+  /** Joins with rows that every object refers to, one row each: values that several fields take from it are looked up once. */
   readonly parents?: string;
   readonly filters: Filters;
   /** Name for `o=` to the column or expression it orders by. */
@@ -35,13 +35,13 @@ export interface ListSpec extends Partial<CachedSpec> {
   readonly privilegedOrderings?: Readonly<Record<string, string>>;
   /** Default order: `column` or `-column` of the table, as SQL. */
   readonly order: string;
-  /** Whether an answer holds what no cache may keep: the list, or the object with this id. */
+  /** Whether a response contains something that must not be cached: the list, or the object with this id. */
   readonly isSecret?: (request: Request, id?: number) => boolean;
   /** Further parameters of the fields' expressions, besides those of the viewer. */
   readonly parameters?: (request: Request) => Parameters;
 }
 
-/** What the query of a list may ask for, as the documentation tells it. */
+/** Query parameters of a list, for the documentation. */
 interface ListParameters {
   readonly filters: Filters;
   readonly orderings: readonly string[];
@@ -56,7 +56,7 @@ interface PageTexts {
 /** The number of combinations of conditions and orders whose query texts a list caches. */
 const maxPageTexts = 200;
 
-/** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
+/** Converts rows of a table to pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
 export class Listing {
   #madeMembers: readonly Member[] | undefined;
   /** Queries of objects, by the names of the members that are chosen. */
@@ -125,7 +125,7 @@ export class Listing {
     return this.#isCached(request) ? this.#cachedObjects?.fromCache(request) : undefined;
   }
 
-  /** 200 with the text of an object that the caller sees, which is remembered where that is possible. */
+  /** 200 with the JSON of an object that the caller sees, cached if possible. */
   respondWith(request: Request, row: Row, text: string, until: number | undefined): Reply {
     const reply = this.#isCached(request) ? this.#cachedObjects?.store(request, row, text) : undefined;
     return reply ?? this.respond(request, text, { id: row.id, until });
@@ -175,7 +175,7 @@ export class Listing {
     return text;
   }
 
-  /** Whether the request asks for texts such as are remembered. */
+  /** Whether the request selects the representation that is cached. */
   #isCached(request: Request): boolean {
     return this.#cachedObjects !== undefined && !this.#chosen(request);
   }
@@ -287,7 +287,7 @@ export class Listing {
   }
 }
 
-/** For whom a representation is made. */
+/** The viewer of a representation. */
 export function viewerOf(request: Request): Viewer & Record<string, string | number> {
   const { caller } = request;
   return { base: request.base, caller: caller.id, all: seesAll(caller) ? 1 : 0, staff: caller.isStaff ? 1 : 0 };

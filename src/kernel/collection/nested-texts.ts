@@ -12,7 +12,7 @@ const linedNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is wrong with a text inside a list or object, or with the name of a file, as the message about it is called. Undefined
+ * The error in a text inside a list or object, or in the name of a file, as the message about it is called. Undefined
  * when all are valid, and for a text that is a value by itself, which values.ts checks. Passwords and secrets may hold any
  * character.
  */

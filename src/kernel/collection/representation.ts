@@ -2,13 +2,13 @@ import { exampleLink } from './example.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /*
- * Representations are built inside SQLite: one statement turns the ids of a page into JSON texts, which measured faster
- * than reading rows and building objects. A `Json` is a template of literal text and SQL expressions in turn, rendered into one
- * call of concat(), and tells the schema of what it makes. Expressions may use the parameters of `Viewer`.
+ * Representations are built inside SQLite: one statement converts the ids of a page to JSON texts, which measured faster
+ * than reading rows and building objects. A `Json` is a template of alternating literal text and SQL expressions, rendered into one
+ * call of concat(), with the schema of its result. Expressions may use the parameters of `Viewer`.
  * See src/decisions/json-in-sqlite.md.
  */
 
-/** The parameters of every representation: where links start, and for whom it is made. */
+/** The parameters of every representation: the base of links, and the viewer. */
 export interface Viewer {
   readonly base: string;
   /** The caller's id. */
@@ -24,7 +24,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** A value as it stands in answers: how it is written, and its JSON Schema. */
+/** A value in a response: its SQL, and its JSON Schema. */
 export interface Json {
   readonly pieces: readonly Piece[];
   readonly shape: JsonSchema;
@@ -131,7 +131,7 @@ export const listValue = (item: Json, from: string, order: string): Json =>
     literal(']'),
   );
 
-/** The value of a scalar sub-select that gives JSON text already, such as a count; a field that has it tells its shape. */
+/** The value of a scalar sub-select that returns JSON text, such as a count; its field declares the shape. */
 export const computedValue = (text: string, shape: JsonSchema = {}): Json => value(shape, expression(text));
 
 /** A member of an object that is present only where the condition holds. */

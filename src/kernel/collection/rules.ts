@@ -1,10 +1,10 @@
 import { FieldError, refine, type WritableField, wrap } from './field.ts';
 import { text } from './values.ts';
 
-/** A pattern that a text must match, and what is told when it does not. */
+/** A pattern that a text must match, and the message if it does not. */
 export type TextRule = readonly [RegExp, string];
 
-/** The same text where it must keep to these rules, unless it is empty; every broken one is told. */
+/** The same text field with these rules, unless the text is empty; every violation is reported. */
 export const keepingTo = <Q extends boolean>(
   rules: readonly TextRule[],
   field: WritableField<string, Q>,
@@ -14,7 +14,7 @@ export const keepingTo = <Q extends boolean>(
     if (broken.length > 0) throw new FieldError(broken);
   });
 
-/** A text that a parser must understand, which else answers undefined; the rule is told then. */
+/** A text that a parser must accept, which returns undefined otherwise; the rule is the message then. */
 export const parsedText = (
   parse: (text: string) => unknown,
   rule: string,

@@ -25,7 +25,7 @@ export function seek<R extends Row>(
   const { ids } = app.objectCaches;
   const { uuid } = named;
   const known = ids.get(uuid);
-  // Its id leads straight to the row; on the way through the index of uuids lie pages of a large table that nobody else has read lately.
+  // Its id leads straight to the row; the index of UUIDs would read pages of a large table that no other request has read recently.
   const result = known === undefined ? undefined : row(sql`${alias}.id = ${known} AND +${alias}.uuid = ${uuid}`);
   if (result) return result;
   const searched = row(sql`${alias}.uuid = ${uuid}`);

@@ -247,11 +247,11 @@ export function boolean(options: Writing<boolean> = {}): WritableField<boolean> 
 interface ChoiceOptions extends Writing<string> {
   /** Values with their display names. */
   readonly choices: () => readonly (readonly [value: string, name: string])[];
-  /** The values where settings choose them, in place of `choices`. */
+  /** The values, if settings determine them; replaces `choices`. */
   readonly chosenBy?: (config: Config) => readonly string[];
   /** Whether the empty text is a choice, too. */
   readonly blank?: boolean;
-  /** What is told of any other value. */
+  /** The message about any other value. */
   readonly message?: string;
 }
 

@@ -7,10 +7,10 @@ export interface Address {
   readonly port: number;
 }
 
-/** Where the server listens for its operator unless it is told otherwise. */
+/** Default address of the listener for the operator. */
 export const usualAdminAddress: Address = { host: '127.0.0.1', port: 9480 };
 
-/** Host and port of `host:port`, `[IPv6]:port` or, on the loopback, a port alone; undefined of what is none. */
+/** Host and port of `host:port`, `[IPv6]:port` or, on the loopback, a port alone; undefined for anything else. */
 export function addressOf(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]:|([^:[\]]+):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
@@ -24,7 +24,7 @@ export const authorityOf = ({ host, port }: Address): string => `${host.includes
 /** Where this machine reaches what listens on a host, which may be all of its addresses. */
 export const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
-/** An address, kept as `host:port`, or the word `off`; null where none is given. */
+/** An address, stored as `host:port`, or the word `off`; null if unset. */
 export const listenAddress = (help: string): Setting<string | null> => ({
   kind: 'text',
   fallback: null,

@@ -26,7 +26,7 @@ export type SettingName = keyof Config;
 
 /** A setting that cannot be read; `message` names the setting and the rule. */
 export class ConfigError extends Error {
-  /** What was given may stand in the message, but for the credentials in URLs. */
+  /** The message may contain the value, except for credentials in URLs. */
   constructor(message: string, options?: ErrorOptions) {
     super(withoutCredentials(message), options);
   }

@@ -7,8 +7,8 @@ import { ConfigError, type Settings } from './config.ts';
 export type ConfigFile = ReadonlyMap<string, { readonly source: string; readonly text: string }>;
 
 /**
- * Reads `name = value` lines; blank ones and those that begin with `#` say nothing, and what is left of a value without blanks
- * around it is as it would be on the command line. Throws ConfigError with the place of what is wrong.
+ * Reads `name = value` lines. Ignores blank lines and those that begin with `#`; the rest of a value, without blanks
+ * around it, is parsed as on the command line. Throws ConfigError with the place of the error.
  */
 export function readSettingsFile(settings: Settings, path: string): ConfigFile {
   let content: string;

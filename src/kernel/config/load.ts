@@ -90,7 +90,7 @@ function contentOf(file: string): string {
   return content;
 }
 
-/** Whoever breaks a rule is told of which setting. */
+/** The message about a violated rule names the setting. */
 function named(shownAs: string, read: () => unknown): unknown {
   try {
     return read();

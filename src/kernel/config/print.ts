@@ -5,7 +5,7 @@ import { durationUnits, type Setting } from './setting.ts';
 /** A setting's value as one would write it on the command line; credentials are stars. */
 export function printValue(setting: Setting<unknown>, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
-  // Of a URL the rest is no secret, and tells whether it is the right one.
+  // The rest of a URL is not secret, and shows whether it is the right one.
   if (setting.isSecret && setting.kind !== 'URL') return '********';
   return withoutCredentials(printed(setting, value));
 }

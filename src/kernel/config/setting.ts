@@ -3,7 +3,7 @@ import { day, hour, minute, second } from '../clock.ts';
 import { baseOf, urlOf } from '../url.ts';
 
 /*
- * The kinds of settings: how each is read from the text of an environment variable or option. Lengths of time are kept in
+ * The kinds of settings: how each is read from the text of an environment variable or option. Durations are stored in
  * microseconds.
  */
 
@@ -12,7 +12,7 @@ export interface Setting<T> {
   readonly kind: string;
   readonly fallback: T;
   readonly help: string;
-  /** Whether the value holds credentials: it may stand in a file of its own, and is not printed. */
+  /** Whether the value contains credentials: it may come from a separate file, and is not printed. */
   readonly isSecret?: boolean;
   /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
   readonly read: (text: string) => T;
@@ -133,7 +133,7 @@ export const ports = (help: string): Setting<readonly number[]> => ({
 /** Microseconds of each unit that a duration may be written in. */
 export const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
-/** A length of time, kept in microseconds, up to `max`; null (where it is the default) means for ever. */
+/** A duration, stored in microseconds, up to `max`; null (if it is the default) means unlimited. */
 export const duration = <T extends number | null>(
   fallback: T,
   help: string,
@@ -161,7 +161,7 @@ export const hostName = (item: string): void => {
   }
 };
 
-/** The rule of a web origin, or of a pattern of them: `*` for any, in the place of the port, or of the first label. Throws. */
+/** The rule of a web origin, or of a pattern of them: `*` for any, for the port, or for the first label. Throws. */
 export const origin = (item: string): void => {
   // What a star stands for does not matter here.
   const example = item.replace(/:\*$/, ':4711').replace(/:\/\/\*\./, '://any.');
@@ -179,7 +179,7 @@ export const serverAddress = (item: string): void => {
     throw new Error(`must list http or https URLs without credentials, but has "${item}"`);
 };
 
-/** The address of a web page, kept without query and the slash at its end. */
+/** The address of a web page, stored without query and trailing slash. */
 export const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   kind: 'URL',
   fallback,
@@ -247,7 +247,7 @@ export function problemOfAddress(text: string, places: readonly string[]): strin
   const emptied = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
   if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
     return 'must be an http or https URL';
-  // It becomes a header of the answer.
+  // It becomes a response header.
   return /[^\x21-\x7e]/.test(text)
     ? 'must be an http or https URL without blanks, other characters encoded'
     : undefined;

@@ -1,11 +1,11 @@
-/** The writes of one or more turns of the event loop, which share a commit. See src/decisions/group-commit.md. */
+/** The writes of one or more event-loop iterations, which share a commit. See src/decisions/group-commit.md. */
 export interface Batch {
   /** The number of writes in it. */
   size: number;
   /** The number of changes of the connection before it. */
   readonly before: number;
   readonly waiting: ((error?: unknown) => void)[];
-  /** Whether it stays open over turns of the event loop without writes. */
+  /** Whether it stays open over event-loop iterations without writes. */
   isExclusive: boolean;
   /** Whether every write in it can run again, so that none needs a savepoint. */
   isRepeatable: boolean;

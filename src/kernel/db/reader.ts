@@ -20,10 +20,10 @@ import { Statements } from './statements.ts';
 
 type Named = Readonly<Record<string, Value>>;
 
-/** Bytes of the answers of queries that are remembered: counts, and the ids of pages. */
+/** Bytes of cached query results: counts, and the ids of pages. */
 const queryBytes = 8 * 1024 * 1024;
 
-/** What an open database answers: queries, whose statements are prepared once and kept. */
+/** Queries of an open database, whose statements are prepared once and cached. */
 export class Reader {
   /** What has changed, committed or pending, that of other processes included as far as it has been noticed. */
   readonly versions = new Versions();
@@ -132,7 +132,7 @@ export class Reader {
     return this.#read(this.statements.rows<Row>(query.text), query.values);
   }
 
-  /** The first column of every row of a query, one by one: what was found before one fails is not lost. */
+  /** The first column of every row of a query, one by one: rows before a failure are not lost. */
   each<T = Value>(query: Sql): Iterable<T> {
     return this.#noted(this.statements.values<T>(query.text)).iterate(query.values);
   }
@@ -171,7 +171,7 @@ export class Reader {
     return this.#read(this.statements.values<T>(query.text), query.values);
   }
 
-  /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
+  /** The first column of every row of a fixed text with `@name` parameters; for texts that are built once. */
   named<T = Value>(text: string, values: Named): T[] {
     return this.#noted(this.statements.values<T>(text)).all(values);
   }
@@ -193,7 +193,7 @@ export class Reader {
   }
 
   /**
-   * The number that a counting query answers, remembered while what it reads stays the same: counting a large table costs
+   * The number that a counting query returns, cached while the tables it reads stay the same: counting a large table costs
    * more than the page that is shown of it. When it is deferred, the queries of `also` are deferred with it and see the same
    * state. See src/decisions/caching.md. Throws DeferredRead.
    */
@@ -202,7 +202,7 @@ export class Reader {
   }
 
   /**
-   * The numbers that a query answers, remembered while what it reads stays the same; `visits` is how many rows it looks at
+   * The numbers that a query returns, cached while the tables it reads stay the same; `visits` is how many rows it looks at
    * where it need not sort.
    */
   cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
@@ -228,7 +228,7 @@ export class Reader {
     return this.#rowCounts.of(table, part, this.#deferredReads);
   }
 
-  /** From now on calls back with the ids of the objects that a changed row is told of in, as `RowWatch` says; undefined inside a transaction. */
+  /** Registers a callback for the ids of objects whose representation a changed row affects, as `RowWatch` says; undefined inside a transaction. */
   watchRows(watched: Watched, touched: (id: number) => void): RowWatch | undefined {
     return this.#handle.inTransaction ? undefined : new RowWatch(this.#handle, this.versions, watched, touched);
   }

@@ -36,17 +36,17 @@ export class SqliteDatabase extends Writer implements Database {
     return db;
   }
 
-  /** From now on a thread moves the log, until `stopCheckpoints`. `failed` is told when none can, and commits do it as before. */
+  /** Starts a thread that checkpoints the log, until `stopCheckpoints`. Calls `failed` if none can run; commits then checkpoint as before. */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
     this.checkpoints?.useThread(addon, failed);
   }
 
-  /** From now on commits do not move the log: another program does, or whoever closes the database last. */
+  /** Stops checkpoints by commits: another program makes them, or the last process that closes the database. */
   leaveLog(): void {
     this.checkpoints?.leave();
   }
 
-  /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
+  /** Resolves when the thread has made the requested checkpoint. Work that writes much, without haste, waits so that the log does not grow. */
   async checkpointed(): Promise<void> {
     await this.checkpoints?.idle();
   }
@@ -74,12 +74,12 @@ export class SqliteDatabase extends Writer implements Database {
     if (!this.handle.inTransaction) this.checkpoints?.committed(true);
   }
 
-  /** Reads or sets a pragma that answers one value. */
+  /** Reads or sets a pragma that returns one value. */
   pragma(text: string): unknown {
     return this.handle.pragma(text, { simple: true });
   }
 
-  /** The whole database as bytes; commits what is pending first. */
+  /** The whole database as bytes; commits pending writes first. */
   serialize(): Buffer {
     this.commit();
     return this.handle.serialize();

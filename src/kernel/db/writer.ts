@@ -13,7 +13,7 @@ import type { Sql } from './sql.ts';
 /**
  * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings some,
  * form one transaction, the batch, which begins with the first change and is committed once at the end of the turn. A piece of
- * work in it that fails is rolled back alone, or the others are run again. Whoever must not speak before the change is safe
+ * work in it that fails is rolled back alone, or the others are run again. Code that must not respond before the change is safe
  * waits with `afterCommit`. See src/decisions/group-commit.md.
  */
 export abstract class Writer extends Rows {
@@ -41,13 +41,13 @@ export abstract class Writer extends Rows {
     return this.log.failure ?? this.#trouble;
   }
 
-  /** Notices what other processes have written, as far as that is a quarter of a millisecond ago; to be called before anything is answered. */
+  /** Notices commits of other processes, at most a quarter of a millisecond late; to be called before a response is built. */
   catchUp(): void {
-    // As long as it writes nobody else does.
+    // While it writes, no other process does.
     if (!this.#batch) this.#others.catchUp();
   }
 
-  /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
+  /** Makes a change; only inside `write`. Returns the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     const batch = this.#begin();
@@ -68,7 +68,7 @@ export abstract class Writer extends Rows {
 
   /**
    * Runs a piece of work that can be run again as a whole: without a savepoint, as long as the batch has no other. When it throws
-   * after a change, the batch is taken back with it, of which `takesBack` is told, and all who wait for the batch are told TakenBack.
+   * after a change, the batch is rolled back with it; `takesBack` is called, and all waiters of the batch fail with TakenBack.
    */
   writeRepeatable<T>(work: () => T, takesBack: () => void): T {
     return this.#write(work, takesBack);
@@ -105,8 +105,8 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Runs work as a transaction of its own, and does not wait until it is on the disk. For work that is done again when a
-   * power failure has undone it, such as removing what is old: nobody else's change is made less safe, and the writer is kept
+   * Runs work in a separate transaction, and does not wait for the sync. For work that is repeated when a
+   * power failure has undone it, such as removing old rows: no other change becomes less durable, and the writer is blocked
    * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
    * See src/decisions/durability.md.
    */
@@ -126,7 +126,7 @@ export abstract class Writer extends Rows {
 
   /**
    * Runs work whose pieces wait for each other in one transaction: all of its changes happen, or, when it rejects, none. For
-   * commands that have the database to themselves: whatever else is written meanwhile shares its fate.
+   * commands that have exclusive use of the database: everything else written meanwhile shares its outcome.
    */
   async whole<T>(work: () => Promise<T>): Promise<T> {
     this.commit();
@@ -151,8 +151,8 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Runs work and takes back what it changes: what is told of the present though that cannot be stored, such as a role that
-   * has just ended. Commits what is pending first.
+   * Runs work and rolls back its changes: state that cannot be stored but must be reported as of now, such as a role that
+   * has just ended. Commits pending writes first.
    */
   trial<T>(work: () => T): T {
     this.commit();
@@ -163,13 +163,13 @@ export abstract class Writer extends Rows {
     }
   }
 
-  /** Calls back when all changes so far are on disk, with the error when they could not be, or at once when none is pending. */
+  /** Calls back when all changes until now are on disk, with the error if they could not be, or at once if none is pending. */
   afterCommit(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
     else callback();
   }
 
-  /** Calls back when the work that asks for it is on disk, and never if it does not come so far. */
+  /** Calls back when the work that calls this is on disk, and never if it fails. */
   onceStored(callback: () => void): void {
     this.afterCommit((error) => error === undefined && callback());
   }
@@ -199,7 +199,7 @@ export abstract class Writer extends Rows {
     this.checkpoints?.committed(failure === undefined);
   }
 
-  /** Commits the batch now. Throws what made that fail: whoever only calls `commit` does not hear of it. */
+  /** Commits the batch now. Throws the error of the commit; callers of `commit` alone do not get it. */
   store(): void {
     let failure: unknown;
     this.afterCommit((error) => (failure = error));
@@ -212,7 +212,7 @@ export abstract class Writer extends Rows {
     if (isFailedWrite(error)) this.log.fail(error);
   }
 
-  /** What was read before may no longer be so. */
+  /** Earlier reads may be outdated. */
   protected forget(): void {
     this.versions.changedAll();
     this.rollbackCount++;
@@ -247,7 +247,7 @@ export abstract class Writer extends Rows {
       this.#exec('RELEASE work');
       return;
     }
-    // A full disk or an I/O error ends the whole transaction: nobody in this batch may be told of success.
+    // A full disk or an I/O error ends the whole transaction: no request of this batch may report success.
     batch.failure ??= storageError(error) ?? new Error('The transaction was lost');
     this.stopAfter(batch.failure);
   }

@@ -14,7 +14,7 @@ const timeout = 10_000;
 const port = present(parentPort);
 const { addon, file }: CheckpointOrder = workerData;
 const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true });
-// The log is on disk before its pages go into the file, and these are before the log begins anew.
+// The log is on disk before its pages go into the file, and these are before the log restarts.
 handle.pragma('synchronous = FULL');
 try {
   // Opens the log.

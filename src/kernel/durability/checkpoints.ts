@@ -24,7 +24,7 @@ export interface LogState {
 const commitPages = 300;
 /** Pages that are in the log alone from which on they are moved, 8 MB: the more, the rarer a page is written that changes again. */
 const longLag = 2000;
-/** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
+/** Pages of the log from which on every commit checkpoints, until a moment without writes lets the log restart. */
 const longLog = 6000;
 /** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
 const maxLogPages = 16_000;
@@ -33,11 +33,11 @@ const abandonedLag = 100_000;
 
 /**
  * Moves the write-ahead log into the file of the database, which takes 10 ms and more, and as long as the disk likes. A
- * checkpoint keeps no writer out, but the thread that makes it: in a database that stays open that is one of its own. It starts
+ * checkpoint blocks no writer except the thread that makes it: a database that stays open has a separate thread. It starts
  * when it is first needed, and ends after some seconds without writes. Else commits do it, and not those of SQLite, which
  * would not report a failed sync.
  *
- * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When it ends it is the thread that
+ * A long reader, such as a backup, keeps new pages in the log. When it ends, the thread
  * moves all of it, however long the log is.
  */
 export class Checkpoints {
@@ -54,7 +54,7 @@ export class Checkpoints {
   #waiting: (() => void)[] = [];
   /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
   #requested = { log: 0, lag: Number.POSITIVE_INFINITY };
-  /** Whether somebody was reading what was to be moved. */
+  /** Whether a reader blocked the last checkpoint. */
   #isHeld = false;
 
   constructor(
@@ -66,7 +66,7 @@ export class Checkpoints {
     this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** From now on a thread moves the log. `failed` is told once when none can, and commits do it again. */
+  /** Starts the checkpoint thread. Calls `failed` once if none can run; commits then checkpoint again. */
   useThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
     this.#order = { file: this.handle.name, addon: addonFile(addon) };
     this.#failed = failed;
@@ -77,7 +77,7 @@ export class Checkpoints {
     this.#isLeft = true;
   }
 
-  /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
+  /** To be called after every commit, also a failed one: on a full disk the next one has space once the log restarts. */
   committed(isDone: boolean): void {
     if (this.#isBusy || this.log.failure) return;
     try {
@@ -92,12 +92,12 @@ export class Checkpoints {
     }
   }
 
-  /** Resolves when the thread has done what it was asked for so far. */
+  /** Resolves when the thread has finished all requested work. */
   async idle(): Promise<void> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Resolves when the thread has ended, after the checkpoint that it is making; what is written afterwards, commits move. */
+  /** Resolves when the thread has ended, after its current checkpoint; later pages are checkpointed by commits. */
   async stop(): Promise<void> {
     // The process stays for it, though nothing else may keep it.
     this.#thread?.ref();
@@ -144,7 +144,7 @@ export class Checkpoints {
           resolve();
         });
       });
-      // After the listeners: each of them would keep the process alive anew.
+      // After the listeners: each of them would keep the process alive again.
       thread.unref();
       return thread;
     } catch (error) {

@@ -22,7 +22,7 @@ function isWritable(path: string): boolean {
 
 /**
  * Copies the files of a database, its log included. A server may be writing to it elsewhere, through a mount that is not this
- * one: both files are there then, and a reader keeps what it sees from leaving the log or changing in the file, so that the
+ * one: both files exist then, and a reader keeps its snapshot from leaving the log or changing in the file, so that the
  * copies belong together. Rejects with a sentence when they cannot be read.
  */
 export async function copyDatabase(file: string, copy: string, addon: Addon | undefined): Promise<void> {

@@ -7,7 +7,7 @@ import { codeOf } from '../present.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
-/** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
+/** Bytes of the log that stay when it restarts, more than it grows to normally: space that a long reader needed is freed. */
 const maxLogBytes = 80_000_000;
 
 /** Milliseconds for which a command waits for another process that writes. */
@@ -19,7 +19,7 @@ export function openHandle(
   addon: Pick<Addon, 'exports'> | undefined,
   options: SQLite.Options = {},
 ): SQLite.Database {
-  // better-sqlite3 takes the loaded addon as well as its path, of which alone its types tell.
+  // better-sqlite3 takes the loaded addon as well as its path, but its types allow only the path.
   const handle = new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
   // Besides the defensive mode, which better-sqlite3 switches on: a schema may come from elsewhere.
   handle.pragma('trusted_schema = OFF');
@@ -30,7 +30,7 @@ export function openHandle(
 export const applicationId = 0x544e5259;
 
 /**
- * Opens (and creates) the file of our own database, or one in memory, for `:memory:` or bytes that it begins with, set up as
+ * Opens (and creates) the file of the database, or one in memory, for `:memory:` or initial bytes, set up as
  * this program needs it. Throws when SQLite is too old or the file another program's.
  */
 export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Database {
@@ -64,12 +64,12 @@ function setUp(handle: SQLite.Database): void {
     `busy_timeout = ${busyTimeout}`,
     'temp_store = MEMORY',
     'cache_size = -65536',
-    // A file that somebody cuts would end the process without a word.
+    // Truncating a mapped file would end the process without a message.
     'mmap_size = 0',
   ]) {
     handle.pragma(pragma);
   }
-  // The names of the file and its log, which SQLite syncs as well, but not so that it tells of a failure.
+  // SQLite syncs the names of the file and its log, too, but does not report a failure of that.
   if (!handle.memory) syncFolder(dirname(handle.name));
 }
 
@@ -86,7 +86,7 @@ export function closeAsItIs(handle: SQLite.Database, addon: Addon | undefined): 
 
 /**
  * Has a file use a write-ahead log from now on. Where another process gives the same new file its log at this moment, SQLite
- * does not wait for it: this does, as whoever writes does.
+ * does not wait for it: this does, as a writer does.
  */
 export function enterWriteAheadLog(handle: SQLite.Database): void {
   const until = performance.now() + busyTimeout;

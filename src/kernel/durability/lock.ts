@@ -4,7 +4,7 @@ import { codeOf, errorOf } from '../present.ts';
 import { openHandle } from './handle.ts';
 
 /**
- * Takes a lock file for this process and answers how to give it back. The operating system gives it back when the process
+ * Takes a lock file for this process and returns its release. The operating system releases it when the process
  * ends, however it ends. Throws, with the sentence given, when another process holds it.
  */
 export function takeLock(file: string, held: string, addon?: Addon): () => void {
@@ -16,7 +16,7 @@ export function takeLock(file: string, held: string, addon?: Addon): () => void 
   } catch (error) {
     handle?.close();
     if (codeOf(error) === 'SQLITE_BUSY') throw new Error(held);
-    // Nobody can hold what is none.
+    // An invalid descriptor has no holder.
     const advice = codeOf(error) === 'SQLITE_NOTADB' ? ': it is no lock, remove it' : '';
     throw new Error(`${file}: ${errorOf(error).message}${advice}`, { cause: error });
   }

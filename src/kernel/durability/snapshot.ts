@@ -1,7 +1,7 @@
 /**
  * Copies of a database, and what makes a backup of one.
  *
- * A backup is a SQLite database, since whoever holds one should be able to look into it without this program. A table of
+ * A backup is a SQLite database, so that an operator can look into it without this program. A table of
  * its own carries what stands beside the database in the data folder, and another application id keeps a server from
  * taking the file for its database, with a key missing.
  */
@@ -35,14 +35,14 @@ export function sizeOfBackup(header: Buffer): number {
 /** What a backup holds besides the database. */
 export interface Carried {
   /** Instant at which it was made. */
-  readonly creation: number;
+  readonly made: number;
   /** Text of the key file; null where the keys stand in the settings. */
   readonly keys: string | null;
 }
 
 /**
  * Writes what a database holds at this moment into a new file. One reading transaction does it: it is neither torn nor
- * begun anew by what a server writes meanwhile, and no write waits for it. Throws with a sentence that names the file.
+ * restarted by writes of a server meanwhile, and no write waits for it. Throws with a sentence that names the file.
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   try {
@@ -63,16 +63,16 @@ export function takeSnapshot(file: string, copy: string, addon: Addon | undefine
 }
 
 /** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
-export function packBackup(copy: string, { keys, creation: created }: Carried, addon: Addon | undefined): void {
+export function packBackup(copy: string, { keys, made }: Carried, addon: Addon | undefined): void {
   using(copy, addon, (handle) => {
     handle.exec(backupTable.sql);
-    handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(created, keys);
+    handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
     handle.pragma(`application_id = ${backupId}`);
     rejectDamaged(handle, 'The database');
   });
 }
 
-/** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version than this schema. */
+/** Creates a database from a backup and returns the files it carried. Throws with a sentence if it is none, damaged or of a newer version than this schema. */
 export function unpackBackup(copy: string, newest: number, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is not a backup');
@@ -119,7 +119,7 @@ function rejectDamaged(handle: SQLite.Database, what: string): void {
 function damage(handle: SQLite.Database): string | undefined {
   try {
     const reports = String(handle.pragma('integrity_check(1)', { simple: true }));
-    // The tree it speaks of is on a line of its own, above.
+    // Its tree is on a separate line, above.
     return reports === 'ok' ? undefined : reports.split('\n').at(-1);
   } catch (error) {
     return errorOf(error).message;

@@ -19,9 +19,9 @@ export interface SnapshotOrder {
     | { readonly kind: 'unpack'; readonly copy: string; readonly newest: number };
 }
 
-/** What a thread answers. */
+/** The result of a thread. */
 export interface SnapshotOutcome {
-  /** Of what was unpacked. */
+  /** Of the unpacked content. */
   readonly carried?: Carried;
   /** A sentence. */
   readonly failure?: string;
@@ -37,7 +37,7 @@ export async function packBackupInThread(copy: string, carried: Carried, addon: 
   await inThread({ kind: 'pack', copy, carried }, addon);
 }
 
-/** Makes a database of a backup and answers what it carried. Rejects with a sentence when it is none, damaged or newer. */
+/** Creates a database from a backup and returns the files it carried. Rejects with a sentence if it is none, damaged or newer. */
 export async function unpackBackupInThread(copy: string, addon: Addon | undefined): Promise<Carried> {
   return present(await inThread({ kind: 'unpack', copy, newest: embeddedMigrations().length }, addon));
 }

@@ -1,6 +1,6 @@
 import { codeOf } from '../present.ts';
 
-/** Why nothing can be stored just now. */
+/** Why nothing can be stored at the moment. */
 type Reason =
   /** The disk is full. */
   | 'full'
@@ -9,7 +9,7 @@ type Reason =
   /** The disk fails. */
   | 'broken';
 
-/** Nothing was changed, because nothing can be stored just now; `message` says why in a sentence. */
+/** Nothing was changed, because nothing can be stored at the moment; `message` gives the reason in a sentence. */
 export class StorageError extends Error {
   constructor(
     readonly reason: Reason,

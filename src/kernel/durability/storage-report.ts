@@ -4,7 +4,7 @@ import type { StorageError } from './storage-error.ts';
 export interface StorageReport {
   /** A commit failed; a later one may succeed. */
   readonly failed: (error: StorageError) => void;
-  /** Nothing is stored until the database is opened again; `advice` tells the operator what to do. Called once. */
+  /** Nothing is stored until the database is opened again; `advice` is the operator's next step. Called once. */
   readonly lost: (error: StorageError, advice: string) => void;
 }
 

@@ -51,8 +51,8 @@ interface Break {
 }
 
 /**
- * Where a log breaks off though it goes on behind; undefined where it does not. After a cut of the power it may: what nobody
- * waited for, and so nobody was told of, is written in any order.
+ * Where a log breaks off although valid frames follow; undefined where it does not. After a power failure this is possible: frames
+ * that no request waited for, and so none reported, are written in any order.
  */
 export function breakOf(file: string): Break | undefined {
   const result = readBreak(file);
@@ -80,7 +80,7 @@ const pagesAt = 16;
 const movedAt = 96;
 
 /**
- * The index of a log. Every process has it mapped and sees at once what is written here. Closed only after the database: to
+ * The index of a log. Every process maps it and sees changes at once. Closed only after the database: to
  * close a file gives up all locks of the process on it, here those of SQLite.
  */
 export class LogIndex {
@@ -143,7 +143,7 @@ export function cutLog(file: string, pages: number): void {
 /** Bytes of a log with so many pages; `head` is its beginning. */
 const endOf = (head: Buffer, pages: number): number => headerBytes + pages * (frameHeaderBytes + head.readUInt32BE(8));
 
-/** Each checksum goes on from the one before. */
+/** Each checksum continues the one before. */
 class Checksums {
   readonly isHeadWhole: boolean;
   readonly #pageBytes: number;

@@ -7,7 +7,7 @@ import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf } from './origin.ts';
 
-/** What is known of a request from its beginning. */
+/** The properties of a request that are known from its beginning. */
 export interface Asked {
   readonly id: string;
   /** By the monotonic clock, in milliseconds. */
@@ -19,14 +19,14 @@ export interface Asked {
   readonly address: string;
 }
 
-/** What the line says of the answer. */
+/** The properties of the response for the log line. */
 interface LoggedFields {
   readonly route: string;
   readonly caller: string | undefined;
   readonly hidesPath?: boolean;
 }
 
-/** So many characters of a path that leads nowhere are told. */
+/** Characters of an unrouted path that are logged. */
 const maxPathLength = 200;
 
 /** One line a request, which is counted, too, and what the operator has to know of who asks. */
@@ -39,7 +39,7 @@ export class AccessLog {
     private readonly counts: RequestCounts,
   ) {}
 
-  /** The address of the client. The first that a proxy names whom nobody trusts is worth a warning. */
+  /** The address of the client. The first address that comes from an untrusted proxy is worth a warning. */
   addressOf({ headers, socket }: IncomingMessage): string {
     const peer = peerOf(socket);
     if (!this.#hasWarned && headers['x-forwarded-for'] !== undefined && !inNetworks(peer, this.proxies)) {
@@ -52,7 +52,7 @@ export class AccessLog {
     return clientAddress(peer, headers, this.proxies);
   }
 
-  /** The line of an answered request. */
+  /** Logs the line of a request with a response. */
   logResponse(
     { address, id, message, started, target }: Asked,
     { caller, hidesPath, route }: LoggedFields,
@@ -65,7 +65,7 @@ export class AccessLog {
     this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
   }
 
-  /** The line of what was no request. */
+  /** Logs the line of input that was no request. */
   logRejection(id: string, socket: Socket, status: number): void {
     this.counts.add('', 'other', status, 0);
     this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
@@ -73,7 +73,7 @@ export class AccessLog {
 }
 
 /**
- * The path of a request as the log tells it: without the query, which may hold anything, and without secrets. Where the
+ * The path of a request for the log: without the query, which may contain anything, and without secrets. Where the
  * path holds one it is the pattern of the path; of a path that leads nowhere, whatever looks like one is left out.
  */
 function loggedPath(target: string, route: string, holdsSecret: boolean): string {

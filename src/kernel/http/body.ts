@@ -9,13 +9,13 @@ export interface Body {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** A JSON body that is a list, for operations that take one in the place of their only field. */
+/** A JSON body that is a list, for operations that accept one instead of their only field. */
 export class ListBody {
   constructor(readonly items: readonly unknown[]) {}
 }
 
 const deepest = 64;
-/** Values and members of a JSON body, fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
+/** Values and members of a JSON body, fields of a form: reading more would block all requests (core.md 1.1 "Lists"). */
 const maxValues = 200_000;
 const maxMembers = 20_000;
 const maxFields = 10_000;
@@ -58,7 +58,7 @@ function parseJson(content: Buffer): Body | ListBody {
   return { form: false, values: Object.setPrototypeOf(value, null) };
 }
 
-/** What is told of a JSON body that is no object where one is needed. */
+/** The message about a JSON body that is not an object where one is required. */
 export const noObject = (value: unknown): HttpError =>
   invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
 

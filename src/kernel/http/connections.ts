@@ -6,7 +6,7 @@ import { peerOf } from './origin.ts';
 
 /** Connections at a time (core.md 1.1 "Connections"). */
 export interface ConnectionLimits {
-  /** Of everybody together. */
+  /** Of all clients together. */
   readonly all: number;
   /** Of one prefix; trusted proxies and the machine itself may have more. */
   readonly each: number;
@@ -68,7 +68,7 @@ export class Connections {
     });
   }
 
-  /** Once the keys are agreed upon, what is asked is asked on the encrypted connection. */
+  // After the key exchange, requests arrive on the encrypted connection.
   #secured(socket: Socket): void {
     const below = this.below(socket);
     if (below) this.#silent.delete(below);

@@ -10,7 +10,7 @@ export const localOrigins: readonly string[] = ['http', 'https'].flatMap((scheme
 const maxReportedOrigins = 100;
 const maxReportedLength = 200;
 
-/** Which web pages may read answers (core.md 1.11). */
+/** Which web pages may read responses (core.md 1.11). */
 export class Cors {
   readonly #reported = new Set<string>();
 
@@ -19,7 +19,7 @@ export class Cors {
     private readonly log: Pick<Log, 'warn'>,
   ) {}
 
-  /** The headers that let a page of an allowed origin read an answer; undefined for requests from elsewhere. */
+  /** The headers that let a page of an allowed origin read a response; undefined for other requests. */
   headers({ origin }: IncomingHttpHeaders): Record<string, string> | undefined {
     if (origin === undefined || !isAllowedOrigin(origin, this.allowedOrigins)) return undefined;
     return {
@@ -30,7 +30,7 @@ export class Cors {
     };
   }
 
-  /** Warns about an origin whose pages cannot read answers: once about each, and not about the host of the server's own pages. */
+  /** Warns about an origin whose pages cannot read responses: once about each, and not about the server's own host. */
   reportRejected({ origin }: IncomingHttpHeaders, bases: readonly string[]): void {
     if (origin === undefined || this.#reported.size >= maxReportedOrigins) return;
     const displayed = origin.slice(0, maxReportedLength);
@@ -49,7 +49,7 @@ export class Cors {
 export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** The answer to a preflight, on top of the headers that every answer to an allowed origin has. */
+/** The response to a preflight, besides the headers of every response to an allowed origin. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
   'Access-Control-Allow-Headers':
@@ -58,7 +58,7 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether an origin is one of these, or fits a pattern: `*` is any, `null` included; `*` in the place of the port, or of the
+ * Whether an origin is one of these, or fits a pattern: `*` is any, `null` included; `*` as the port, or as the
  * first label, stands for exactly one (core.md 1.11).
  */
 const isAllowedOrigin = (origin: string, patterns: readonly string[]): boolean =>

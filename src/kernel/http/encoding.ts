@@ -5,11 +5,11 @@ export type Encoding = 'br' | 'gzip';
 /** Bytes from which compressing is worth its time: less fits into one packet anyway. */
 const compressedFrom = 1400;
 
-/** Whether a body may be sent compressed, so that what is sent depends on Accept-Encoding. */
+/** Whether a body may be compressed, so that the response depends on Accept-Encoding. */
 export const isCompressible = (type: string, length: number): boolean =>
   length >= compressedFrom && /json|text|javascript|svg/.test(type);
 
-/** The better of the encodings the client accepts; an encoding with quality zero is refused. */
+/** The better of the encodings that the client accepts; quality zero excludes an encoding. */
 export function chosenEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (!header) return undefined;
   const items = String(header).toLowerCase().split(',');
@@ -20,7 +20,7 @@ export function chosenEncoding(header: string | string[] | undefined): Encoding 
   return accepted.includes('gzip') ? 'gzip' : undefined;
 }
 
-/** How much time a body may take: `once` is for what is compressed once and sent often. */
+/** The time that a compression may take: `once` is for a body that is compressed once and sent often. */
 type Effort = 'each' | 'once';
 
 // Quality 4 costs about what gzip costs and is smaller; 11 takes seconds for the documentation.
@@ -42,13 +42,13 @@ export function compress(
   else gzip(body, done);
 }
 
-/** The compressed forms of a body that is sent more than once: each is made when it is first asked for, and kept. */
+/** The compressed forms of a body that is sent more than once: each is created on first use and cached. */
 export class CompressedForms {
   readonly #created = new Map<Encoding, Uint8Array>();
   /** Who waits for a form that is being made. */
   readonly #waiting = new Map<Encoding, ((compressed: Uint8Array) => void)[]>();
 
-  /** `kept` is told how many bytes a new form has. */
+  /** `kept` receives the bytes of a new form. */
   constructor(
     private readonly effort: Effort,
     private readonly stored: (bytes: number) => void = () => undefined,

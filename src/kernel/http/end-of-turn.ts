@@ -1,11 +1,11 @@
 /**
- * Does work at the end of a turn of the event loop, all of it together. Answers that are sent so wake the program that asked
+ * Does all work of an event-loop iteration together at its end. Responses that are sent this way wake the client
  * once, and not each time it has just gone to sleep. See src/decisions/output.md.
  */
 export class EndOfTurn {
   #waiting: (() => void)[] = [];
 
-  /** Must not throw: what was added after it would not be done. */
+  /** Must not throw: later work of the same iteration would be lost. */
   add(work: () => void): void {
     if (this.#waiting.push(work) > 1) return;
     setImmediate(() => {

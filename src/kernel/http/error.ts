@@ -3,7 +3,7 @@ import { second } from '../clock.ts';
 /** Field or parameter name to its messages; items of lists may carry nested messages. */
 export type Messages = Readonly<Record<string, unknown>>;
 
-/** An answer other than success: a status and the JSON body of core.md 1.3. */
+/** A response other than success: a status and the JSON body of core.md 1.3. */
 export class HttpError extends Error {
   constructor(
     readonly status: number,
@@ -23,7 +23,7 @@ export const invalidRequest = (message: string): HttpError => invalid({ non_fiel
 type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts]: ReturnType<Parts[Index]> };
 
 /**
- * What all of these answer, in their order. Whatever any of them finds invalid is told together; about the request as a
+ * The results of all of these, in their order. All invalid input is reported together; errors about the request as a
  * whole only when nothing else is wrong. Throws 400.
  */
 export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
@@ -72,7 +72,7 @@ export const writerBusy = (): HttpError =>
 export const tooManyReads = (): HttpError =>
   new HttpError(503, { detail: 'Too many long lists are being read at once. Try again.' }, retryAfter(second));
 
-/** 503: what was asked for could not be read within the time that anything may take. */
+/** 503: a read took longer than any request may. */
 export const readTooLong = (): HttpError =>
   new HttpError(503, { detail: 'Reading this takes too long. Ask for less of it.' });
 

@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts';
 
 const known = new WeakMap<Reply, string>();
 
-/** The strong ETag of a reply: of its body, and of the headers of a page, which tell more than the body does. */
+/** The strong ETag of a reply: of its body, and of the headers of a page, which contain more than the body. */
 export function etagOf(reply: Reply): string {
   let etag = reply.etag ?? known.get(reply);
   if (etag === undefined) {

@@ -17,7 +17,7 @@ export class Expectation {
     return this.#isPending;
   }
 
-  /** Tells the client to send its body, unless it does so already. */
+  /** Asks the client to send its body, unless it already does. */
   meet(): void {
     if (this.#isPending) this.outgoing.writeContinue();
     this.#isPending = false;

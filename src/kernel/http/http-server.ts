@@ -6,11 +6,11 @@ import { performance } from 'node:perf_hooks';
 import { parseNetworks } from '../net/networks.ts';
 import { TakenBack } from '../taken-back.ts';
 import { AccessLog } from './access-log.ts';
+import { type Call, type Result, send } from './call.ts';
 import type { Certificate } from './certificate.ts';
 import { Connections } from './connections.ts';
 import { Cors, isPreflight } from './cors.ts';
 import { EndOfTurn } from './end-of-turn.ts';
-import { type Call, type Result, send } from './exchange.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
@@ -24,8 +24,8 @@ import {
   preflight,
   rejectedPreflight,
   unrouted,
-} from './own-answers.ts';
-import { denialOf, writeRejection } from './refusal.ts';
+} from './own-responses.ts';
+import { denialOf, writeRejection } from './rejection.ts';
 import { Upload, UploadBudget } from './uploads.ts';
 
 const headerBytes = 16 * 1024;
@@ -33,7 +33,7 @@ const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 const shutdownTimeoutMs = 8_000;
 
-/** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
+/** The HTTP server: reads requests within limits, and sends responses when the changes they report are committed. */
 export class HttpServer {
   readonly #server: Server;
   readonly #secure: SecureServer | undefined;
@@ -41,12 +41,12 @@ export class HttpServer {
   readonly #log: AccessLog;
   readonly #proxies: ReturnType<typeof parseNetworks>;
   readonly #idPrefix = randomBytes(6).toString('hex');
-  /** The latest exchange of every connection. */
+  /** The latest request of every connection. */
   readonly #latest = new WeakMap<Socket, Call>();
   readonly #connections: Connections;
   readonly #cors: Cors;
   readonly #uploads: UploadBudget;
-  /** Sends the answers that wait for nothing else. */
+  /** Sends responses at the end of the iteration. */
   readonly #ready = new EndOfTurn();
   #requests = 0;
   #stopping = false;
@@ -65,7 +65,7 @@ export class HttpServer {
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: options.keepAlive / 1000,
       noDelay: true,
-      // A request without a Host header is refused below, with a body and a request id.
+      // A request without a Host header is rejected below, with a body and a request id.
       requireHostHeader: false,
     };
     const { certificate } = options;
@@ -89,7 +89,7 @@ export class HttpServer {
     this.#secure?.setSecureContext(options);
   }
 
-  /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
+  /** Starts listening; returns the port. Rejects with a sentence when that is impossible. */
   async listen(host: string, port: number): Promise<number> {
     return (await listenOn(this.#server, { host, port })).port;
   }
@@ -109,7 +109,7 @@ export class HttpServer {
     });
   }
 
-  /** `waits`: the client sends its body only when it is told to go on (RFC 9110 10.1.1). */
+  /** `waits`: the client sends its body only after 100 Continue (RFC 9110 10.1.1). */
   #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
     const cors = this.#cors.headers(message.headers);
     const peer = peerOf(message.socket);
@@ -153,7 +153,7 @@ export class HttpServer {
       });
   }
 
-  /** Answers a request here. */
+  /** Responds to a request on this server. */
   #take(call: Call, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
     const { expectation, message } = call;
     const { headers, method } = incoming;
@@ -205,14 +205,14 @@ export class HttpServer {
     this.#guard(call, () => {
       const response = this.#options.respond(incoming);
       if (response instanceof Promise) {
-        // What it changes may be committed before it is answered.
+        // Its changes may be committed before the response is sent.
         incoming.isRepeatable = false;
         response.then(finish, (error) => finish(this.#failed(call, unrouted, error)));
       } else finish(response);
     });
   }
 
-  /** Answers 500 where this throws. */
+  /** Responds 500 where this throws. */
   #guard(call: Call, work: () => void): void {
     try {
       work();
@@ -222,7 +222,7 @@ export class HttpServer {
     }
   }
 
-  /** An answer, or what is said in its place when what it tells could not be saved; only changes of others are taken back. */
+  /** The response, or the one that replaces it if its changes could not be saved; only changes of other requests are rolled back. */
   #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
     return error === undefined || error instanceof TakenBack ? response : this.#options.unsaved(incoming, error);
   }
@@ -237,14 +237,14 @@ export class HttpServer {
     send(call, response, this.#log);
   }
 
-  /** Answers what is no request, once the connection has got the answers to what it asked before. */
+  /** Responds to input that is no request, after the responses to earlier requests of the connection. */
   #reject(error: NodeJS.ErrnoException, socket: Socket): void {
     if (/^ERR_(SSL|TLS)_/.test(error.code ?? '')) {
       this.#rejectUnencrypted(error, socket);
       return;
     }
     const before = this.#latest.get(socket);
-    // Answered before it was complete, and its time is over: there is nothing more to say.
+    // The response was sent before the request was complete, and its time is over.
     if (before && !before.message.complete && before.outgoing.headersSent) {
       socket.destroy();
       return;
@@ -263,7 +263,7 @@ export class HttpServer {
     this.#log.logRejection(id, socket, denial.status);
   }
 
-  /** Answers who speaks plain HTTP where TLS is spoken; whoever speaks neither is not answered. */
+  /** Responds to a client that speaks plain HTTP instead of TLS; others get no response. */
   #rejectUnencrypted(error: NodeJS.ErrnoException, socket: Socket): void {
     const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.below(socket) : undefined;
     if (below?.writable) writeRejection(below, denialOf(error), this.#nextId());

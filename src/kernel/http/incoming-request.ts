@@ -27,9 +27,9 @@ const noContent = Buffer.alloc(0);
 export class IncomingRequest {
   readonly path: string;
   readonly query: Query;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has disconnected. */
   isGone: () => boolean = () => false;
-  /** Whether it is answered again where its changes are taken back with those of others: nothing of it is committed before. */
+  /** Whether it runs again if its changes are rolled back with those of others: nothing of it is committed before. */
   isRepeatable = false;
   /** The raw body; null when it was larger than the limit. */
   #content: Buffer | null = noContent;
@@ -57,7 +57,7 @@ export class IncomingRequest {
     return this;
   }
 
-  /** Reads the body as far as that needs waiting; what is wrong with it is only told when `body` is asked for. */
+  /** Reads the body, if that needs waiting; errors in it are thrown when `body` is read. */
   async prepareBody(): Promise<void> {
     this.#body = await this.#read();
   }

@@ -10,7 +10,7 @@ const listenProblems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** Has a server listen; answers what it listens on. Rejects with a sentence when that is impossible. */
+/** Starts a listener; returns its address. Rejects with a sentence when that is impossible. */
 export function listenOn(server: Server, { host, port }: Address): Promise<{ address: string; port: number }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {

@@ -1,30 +1,30 @@
 import type { Log } from '../log.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
+import type { Forwarding, Result } from './call.ts';
 import type { Certificate } from './certificate.ts';
 import type { ConnectionLimits } from './connections.ts';
-import type { Forwarding, Result } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 /** What a body may be that a request brings. */
 export interface Admission {
   /** Its largest size in bytes. */
   readonly bodyLimit: number;
-  /** In whose name its bytes are kept: a user, or without token the prefix of an address. */
+  /** The holder of its bytes: a user, or without token the prefix of an address. */
   readonly holder: string;
-  /** What an answer says that is given in the place of the application's. */
+  /** The log fields of a response that replaces that of the application. */
   readonly route: Omit<Result, 'reply'>;
 }
 
 export interface ListenerOptions {
-  /** Looks at the headers of a request that brings a body: an answer refuses it before the body is read. */
+  /** Checks the headers of a request with a body: a response rejects it before the body is read. */
   readonly admit: (incoming: IncomingRequest) => Admission | Result;
   readonly respond: (incoming: IncomingRequest) => Result | Promise<Result>;
   readonly elsewhere?: Forwarding | undefined;
-  /** Calls back when everything written so far is safe, with an error when it is not. */
+  /** Calls back when all writes until now are safe, with an error if they are not. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
-  /** What is said in place of an answer when what it tells could not be saved. */
+  /** The response to a request whose changes could not be saved. */
   readonly unsaved: (incoming: IncomingRequest, error: unknown) => Result;
-  /** Bytes of unfinished bodies that are kept in memory at a time. */
+  /** Bytes of unfinished bodies in memory at a time. */
   readonly bodyBudget: number;
   readonly connections: ConnectionLimits;
   /** Microseconds that a connection may be idle between two requests. */
@@ -35,6 +35,6 @@ export interface ListenerOptions {
   /** What it speaks TLS with; without it plain HTTP. */
   readonly certificate?: Certificate | undefined;
   readonly log: Log;
-  /** Told of every answer. */
+  /** Called for every response. */
   readonly counts: RequestCounts;
 }

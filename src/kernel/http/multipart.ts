@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { nextSlice } from '../next-turn.ts';
 
 /*
- * Forms as multipart/form-data (RFC 7578). Names, file names and values without a charset of their own are UTF-8.
+ * Forms as multipart/form-data (RFC 7578). Names, file names and values without an explicit charset are UTF-8.
  */
 
 /** A file of a multipart body. */
@@ -30,7 +30,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 /**
  * Reads the parts of a form, in slices between which other requests have their turn. `add` gets each as it is read and may
- * throw. Rejects with an Error that says what is wrong with the form, and with what `add` throws.
+ * throw. Rejects with an Error that describes the error in the form, and with what `add` throws.
  */
 export async function readMultipart(content: Buffer, contentType: string, add: (pair: Pair) => void): Promise<void> {
   const boundary = parametersOf(contentType).get('boundary') ?? '';

@@ -60,7 +60,7 @@ function normalized(url: string): string {
 /** Whether there is more than one Host header, of which node:http shows the first only. */
 function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
-  // Names and values take turns.
+  // Names and values alternate.
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
   return hosts > 1;

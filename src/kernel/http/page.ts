@@ -27,7 +27,7 @@ export function pageOf(query: Query, total: number): Page {
 
 /** X-Result-Count and Link of a page, without a Link that would be too long to read; `url` is the list's address without its query. */
 export function pageHeaders(page: Page, total: number, url: string, query: Query): Record<string, string> {
-  // Parameters are told in the order of their names.
+  // Parameters appear in the order of their names.
   const [before, after] = query.around('page');
   const linkTo = (number: number, rel: string): string => {
     const search = [before, number === 1 ? '' : `page=${number}`, after].filter((part) => part !== '').join('&');

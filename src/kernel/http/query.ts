@@ -10,7 +10,7 @@ const latestTimestamp = 253_402_300_799;
 export const booleanWord = (word: string): boolean | undefined =>
   trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
 
-/** How many values one parameter may have, and what is told of more (core.md 1.1 "Lists"). */
+/** How many values one parameter may have, and the message about more (core.md 1.1 "Lists"). */
 interface ListRule {
   readonly most: number;
   readonly message: string;

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { CompressedForms } from './encoding.ts';
 
-/** What a handler answers. The listener sends it when the transaction it belongs to has committed. */
+/** The result of a handler. The listener sends it when its transaction has committed. */
 export interface Reply {
   readonly status: number;
   /** Already encoded; empty for 204. */
@@ -9,8 +9,8 @@ export interface Reply {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Lists, details and images carry an ETag and answer 304 to a matching If-None-Match. They depend on nothing but the data,
-   * the caller and the address asked, and are remembered while these are the same.
+   * Lists, details and images carry an ETag and respond 304 to a matching If-None-Match. They depend only on the data,
+   * the caller and the URL, and are cached while these are the same.
    */
   readonly conditional: boolean;
   /** The instant from which the same data make another document, where it depends on the time, too. */
@@ -19,9 +19,9 @@ export interface Reply {
   readonly compressed?: CompressedForms;
   /** Its ETag, where that is not made from the body. */
   readonly etag?: string;
-  /** What writes the body piece by piece, when the head is sent, in the place of `body`; it ends the stream, unless the client does. */
+  /** Writes the body in pieces after the head is sent; replaces `body`. It ends the stream, unless the client does. */
   readonly stream?: (body: Writable) => void;
-  /** What of it is remembered otherwise than as the answer to an address: all of it, or its bytes. */
+  /** The part that is cached independently of the URL: all of it, or its bytes. */
   readonly cacheable?: 'all' | 'body';
 }
 
@@ -38,7 +38,7 @@ export const document = (text: string, headers: Readonly<Record<string, string>>
   until,
 });
 
-/** The same for a page of objects that are kept with their bytes and ETags. */
+/** The same for a page of objects that are cached with their bytes and ETags. */
 export const page = (
   { body, compressed }: Required<Pick<Reply, 'body' | 'compressed'>>,
   etag: string,
@@ -84,7 +84,7 @@ export const created = (text: string, location: string): Reply => ({
 /** 204 without a body. */
 export const empty = (status = 204): Reply => ({ status, body: '', type: jsonType, headers: none, conditional: false });
 
-/** 302: sends the browser on, which does not tell there where it comes from. */
+/** 302: redirects the browser, which sends no Referer. */
 export const redirect = (location: string, headers: Readonly<Record<string, string>> = none): Reply => ({
   status: 302,
   body: '',

@@ -1,6 +1,6 @@
 /**
  * The routing table. itty-router compiles the paths to regular expressions, and nothing else of it is used: finding the
- * expression that matches is a loop of our own. See src/decisions/router.md.
+ * expression that matches is a custom loop. See src/decisions/router.md.
  */
 import { Router as IttyRouter } from 'itty-router';
 import { once } from '../memoised.ts';
@@ -12,10 +12,10 @@ export interface Match<Endpoint> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What `:key` stands for in a path; behind `text` the handler answers that there is no such object, to anybody. */
+/** What `:key` stands for in a path; for `text` the handler responds to any caller that the object does not exist. */
 export type KeyKind = 'uuid' | 'pk' | 'text';
 
-/** A path with anything else in the place of its key does not exist (core.md 1.1). */
+/** A path with anything else as its key does not exist (core.md 1.1). */
 export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]{32}$/i, pk: /^\d{1,15}$/, text: /./ };
 
 /** A list and what else has a path that starts like its own, made when one of these paths is first asked for. */
@@ -31,7 +31,7 @@ export const late = <Endpoint>(path: string, make: () => readonly Endpoint[]): L
   endpoints: once(make),
 });
 
-/** What has a path of its own, or stands for more. */
+/** Segments with a separate path, or with several meanings. */
 export type Part<Endpoint extends { readonly path: string }> = Endpoint | LateEndpoints<Endpoint>;
 
 /** The endpoints of a part. */
@@ -46,7 +46,7 @@ interface Route<Endpoint> {
 
 /**
  * A map on the first segments of paths stands in front; the few patterns behind it are tried in the order they were added.
- * What is behind it is made when it is first asked for: of hundreds of endpoints a start needs few.
+ * Each endpoint is created on first use: a start needs few of the hundreds.
  */
 export class Router<Endpoint extends { readonly path: string; readonly key?: KeyKind }> {
   readonly #parts = new Map<string, Part<Endpoint>[]>();

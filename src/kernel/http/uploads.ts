@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /*
- * Bodies while they arrive: how many bytes of them are kept in memory, and for whom (core.md 1.1 "Memory").
+ * Bodies while they arrive: how many bytes of them stay in memory, and per which caller (core.md 1.1 "Memory").
  */
 
 /** Bytes of a body that count for nothing: those of ordinary requests never wait for a place. */
@@ -15,7 +15,7 @@ export class UploadBudget {
   /** `bytes` is the most that all holders have together. */
   constructor(private readonly bytes: number) {}
 
-  /** Takes bytes for a holder; answers whether there was room for them. */
+  /** Reserves bytes for a holder; returns whether the budget allows it. */
   take(holder: string, bytes: number): boolean {
     const held = (this.#held.get(holder) ?? 0) + bytes;
     if (this.#total + bytes > this.bytes || held > this.bytes / 2) return false;
@@ -34,7 +34,7 @@ export class UploadBudget {
 }
 
 /** What became of bytes that arrived. */
-type Arrival = 'kept' | 'too large' | 'no room';
+type Arrival = 'complete' | 'too large' | 'no room';
 
 const nothing = Buffer.alloc(0);
 
@@ -51,7 +51,7 @@ export class Upload {
     private readonly limit: number,
   ) {}
 
-  /** Keeps a chunk. What is too large or finds no room is dropped, with all that came before it. */
+  /** Stores a chunk. A body that is too large or exceeds the budget is dropped, with all earlier chunks. */
   add(chunk: Buffer): Arrival {
     const length = this.#length + chunk.length;
     if (length > this.limit) return this.#reject('too large');
@@ -66,30 +66,30 @@ export class Upload {
       chunk.copy(this.#content, this.#length);
     }
     this.#length = length;
-    return 'kept';
+    return 'complete';
   }
 
   /**
    * Reads the body of a request; null where it is too large, undefined where there is no room for it. Of those the rest is read,
-   * and not kept.
+   * and dropped.
    */
   collect(
     { message, outgoing }: { readonly message: IncomingMessage; readonly outgoing: ServerResponse },
     use: (content: Buffer | null | undefined) => void,
   ): void {
-    let state: Arrival = 'kept';
+    let state: Arrival = 'complete';
     message.on('data', (chunk: Buffer) => {
-      if (state !== 'kept') return;
+      if (state !== 'complete') return;
       state = this.add(chunk);
       if (state === 'no room') use(undefined);
     });
     message.on('end', () => {
       const { content } = this;
       this.release();
-      if (state !== 'no room') use(state === 'kept' ? content : null);
+      if (state !== 'no room') use(state === 'complete' ? content : null);
     });
     outgoing.on('close', () => this.release());
-    // A client that goes away while it sends is not a fault: there is nobody left to answer.
+    // A client that disconnects while it sends is not a fault: no response is possible.
     message.on('error', () => undefined);
   }
 
@@ -98,7 +98,7 @@ export class Upload {
     return this.#content.subarray(0, this.#length);
   }
 
-  /** Gives back what the body took; nothing of it is kept here any more. */
+  /** Releases the bytes of the body. */
   release(): void {
     if (this.#taken > 0) this.budget.give(this.holder, this.#taken);
     this.#taken = 0;

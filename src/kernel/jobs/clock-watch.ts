@@ -1,4 +1,4 @@
-/** Notices when the machine's clock jumps, and keeps the harm away from what is stored (core.md 13). */
+/** Notices when the machine's clock jumps, and protects stored data from the jump (core.md 13). */
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
@@ -15,7 +15,7 @@ declare module '../app.ts' {
   }
 }
 
-/** What a jump means for the rules of all rooms. */
+/** Effects of a jump on the rules of all modules. */
 export interface ClockRules {
   readonly instants: readonly StoredInstants[];
   /** Each ends for good what has run out at the context's present. Run inside a write, before a clock that was set back counts. */
@@ -29,11 +29,11 @@ const notable = hour;
 const waitFor = day;
 const storeInterval = minute;
 
-/** What is stored about the clock. */
+/** The stored state of the clock. */
 interface StoredClock {
   /** The clock's instant when a server last ran; null: none ever did. */
   readonly clock_seen: number | null;
-  /** Microseconds that it jumped by, and that a server has yet to run until removals go on; null: they do. */
+  /** Microseconds that it jumped by, and that a server still has to run until removals resume; null: they run. */
   readonly clock_jump: number | null;
   readonly clock_wait: number | null;
 }
@@ -41,20 +41,20 @@ interface StoredClock {
 const readStored = (db: Database): StoredClock =>
   db.one<StoredClock>(sql`SELECT clock_seen, clock_jump, clock_wait FROM deployment`);
 
-/** How long the clock and one that nobody sets were apart at an instant of both. */
+/** The difference between the clock and the monotonic clock at one instant. */
 interface Reading {
   readonly now: number;
   readonly elapsed: number;
 }
 
 /**
- * Watches a clock that has another beside it which nobody sets. A jump while the server runs is a difference between both; at
+ * Compares a clock with a monotonic clock beside it. A jump while the server runs is a difference between both; at
  * the start the clock is compared with what it was when a server last ran, so that a long rest counts as a jump forward.
  */
 export class ClockWatch {
   /** As of the last look that moved it; undefined while nothing is watched. */
   #base: Reading | undefined;
-  /** When the instant was stored last, by the clock that nobody sets. */
+  /** When the instant was stored last, by the monotonic clock. */
   #storedAt = 0;
   #isWaiting = false;
 
@@ -95,7 +95,7 @@ export class ClockWatch {
     return reading !== undefined && (this.#isWaiting || Math.abs(this.#jumpAt(reading)) > notable);
   }
 
-  /** The operator says that the clock is right: removals go on. A server that runs beside notices it within a second. */
+  /** The operator confirms the clock: removals resume. A running server notices it within a second. */
   accept(): void {
     const { app } = this;
     const now = app.clock.now();
@@ -124,7 +124,7 @@ export class ClockWatch {
     return now < seen - slack || now > seen + notable ? now - seen : 0;
   }
 
-  /** Sets right what is stored, and goes by the clock as it is now. */
+  /** Corrects stored instants, and continues with the present clock. */
   #settle(reading: Reading, jump: number, when: string): void {
     const { config, db, log } = this.app;
     const isNotable = Math.abs(jump) > notable;
@@ -148,7 +148,7 @@ export class ClockWatch {
     else log.info(reports, moved);
   }
 
-  /** What was over stays over; what is too far in the future is due when its rule has it at the latest. */
+  /** Expired entries stay expired; instants too far in the future move to the latest that their rule allows. */
   #repair(now: number, jump: number): void {
     const { app, rules } = this;
     if (jump < 0) for (const end of rules.ends) end({ ...systemContext(app), now: now - jump });
@@ -178,7 +178,7 @@ export class ClockWatch {
   /** Sees whether removals wait: an operator may have ended that. */
   #look(): void {
     const isWaiting = readStored(this.app.db).clock_wait !== null;
-    if (this.#isWaiting && !isWaiting) this.app.log.info('what is too old is removed again');
+    if (this.#isWaiting && !isWaiting) this.app.log.info('expired data is removed again');
     this.#isWaiting = isWaiting;
   }
 }

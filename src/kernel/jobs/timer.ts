@@ -9,9 +9,9 @@ export interface Task {
   readonly name: string;
   /** Least time between two runs, in microseconds. */
   readonly every: number;
-  /** Whether it removes what is old, which waits when the clock has jumped (core.md 13). */
+  /** Whether it removes old data, which waits when the clock has jumped (core.md 13). */
   readonly removes?: true;
-  /** Does a bounded piece of it, inside a transaction of its own. Answers true when more of it is left to do. */
+  /** Does a bounded piece of work in a separate transaction. Returns true if more is left. */
   readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
 
@@ -20,18 +20,18 @@ const pauseMs = 10;
 
 /**
  * Polls the tasks once a second. What a task leaves to do is done in further pieces, one at a time and with pauses, so that
- * the writer is never kept for long. A failing task is logged and tried again, and stops nobody else.
+ * the writer is never blocked for long. A failing task is logged and retried, and does not stop the others.
  */
 export class Timer {
   readonly #last = new Map<Task, number>();
   /** Tasks with more to do, the next one first. */
   readonly #unfinished = new Set<Task>();
   #finishing: Promise<void> | undefined;
-  /** Callers of `idle`, for whom no pause is made. */
+  /** Callers of `idle`: no pause while there are any. */
   #waiting = 0;
   #endPause: (() => void) | undefined;
   #interval: NodeJS.Timeout | undefined;
-  /** By a clock that nobody sets, in milliseconds. */
+  /** By a monotonic clock, in milliseconds. */
   #ran = performance.now();
 
   constructor(
@@ -88,7 +88,7 @@ export class Timer {
   }
 
   async #finish(): Promise<void> {
-    // A task that is put back comes last, and comes by again: the iteration of a set goes on with what is added to it.
+    // A task that is added again comes last: the iteration of a set continues with new entries.
     for (const task of this.#unfinished) {
       await this.#pause();
       await this.app.db.checkpointed();
@@ -102,10 +102,10 @@ export class Timer {
     try {
       if (task.run(context) !== true) return;
       this.#unfinished.add(task);
-      // A whole piece is as long as the writer may be kept: what the next task does is not added to it.
+      // A whole piece takes as long as the writer may be blocked: the next task does not add to it.
       this.app.db.commit();
     } catch (error) {
-      // What the storage does not let happen is tried at the next tick, and is told by the storage itself.
+      // Work that the storage rejects is retried at the next tick; the storage reports the error.
       if (error instanceof StorageError) this.#last.delete(task);
       else this.app.log.error({ task: task.name, err: error }, 'task failed');
     }

@@ -10,7 +10,7 @@ export interface Letter {
 /** One mail to one person; sender and transport are the deployment's. */
 export interface Mail extends Letter {
   readonly to: string;
-  /** Names the mail on every attempt to send it, so that a receiver can tell a repeated one. */
+  /** Identifies the mail in every attempt to send it, so that a receiver can recognise a repeated one. */
   readonly id: string;
   /** Instant in its Date header, in microseconds. */
   readonly at: number;

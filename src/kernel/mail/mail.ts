@@ -3,8 +3,8 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
 import { subjectHeader } from './encoded-words.ts';
-import type { MailStore } from './kept-mails.ts';
 import type { Mail } from './letter.ts';
+import type { MailStore } from './mail-store.ts';
 
 /** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
 export type MailOutcome =
@@ -12,11 +12,11 @@ export type MailOutcome =
   | { readonly status: 'skipped'; readonly error: string }
   | { readonly status: 'failed'; readonly error: string; readonly code: number | undefined; readonly final: boolean };
 
-/** For the whole exchange with the mail server, in milliseconds. */
+/** Milliseconds for the whole dialogue with the mail server. */
 const timeout = 10_000;
 
 interface MailerOptions {
-  /** The setting; null: mails are kept, not sent. */
+  /** The setting; null: mails are stored, not sent. */
   readonly smtp_url: string | null;
   readonly email_from: string | null;
   readonly log: Log;
@@ -24,11 +24,11 @@ interface MailerOptions {
   readonly mailStore: MailStore;
   /** A certificate authority to trust besides the system's, in PEM. */
   readonly authority?: string;
-  /** Told of every mail. */
+  /** Called for every mail. */
   readonly counts?: Metrics['mails'];
 }
 
-/** Sends mails, each on a connection of its own: nothing waits in memory while the mail server is down. */
+/** Sends mails, each on a separate connection: nothing waits in memory while the mail server is down. */
 export class Mailer {
   /** Made with the first mail: what it needs takes longer to load than the rest of the program. */
   #transport: Promise<Transporter> | undefined;
@@ -44,7 +44,7 @@ export class Mailer {
     this.#from = options.email_from ?? '';
   }
 
-  /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is kept, and its outcome is `skipped`. */
+  /** Never rejects: errors are in the outcome. Without a mail server the mail is stored, and its outcome is `skipped`. */
   async send(mail: Mail): Promise<MailOutcome> {
     const { counts, smtp_url: address } = this.#options;
     const outcome = await (address ? this.#post(mail, address) : this.#keep(mail));
@@ -103,7 +103,7 @@ export class Mailer {
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {
       const reason = errorOf(error).message;
-      this.#log.warn({ mail: mail.id, to: mail.to, reason }, 'mail could not be kept');
+      this.#log.warn({ mail: mail.id, to: mail.to, reason }, 'failed to store mail');
       return { status: 'failed', error: reason, code: undefined, final: false };
     }
   }
@@ -138,7 +138,7 @@ async function openTransport(address: string, authority: string | undefined): Pr
 /** 5xx is the mail server's last word; 4xx and a lost connection are not. */
 function failure(error: Error): Extract<MailOutcome, { status: 'failed' }> {
   const { message } = error;
-  // The status the mail server answered, if it did.
+  // The status in the response of the mail server, if there was one.
   const code = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : undefined;
   return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
 }

@@ -9,7 +9,7 @@ export const withoutLinks = (text: string): string => text.replace(linkText, '[l
 
 /**
  * A name as it stands in the subject or text of a mail. Names are people's own words: they stay on one line, where they
- * cannot pass for another part of the mail, lead nowhere, and are too short for a message of their own.
+ * cannot pass for another part of the mail, lead nowhere, and are too short for a message.
  */
 export function nameInMail(name: string): string {
   const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));

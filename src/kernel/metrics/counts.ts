@@ -10,7 +10,7 @@ export class Counts<Labels extends readonly string[]> {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** What was counted so far: the values of the labels, and how often. */
+  /** The counts until now: the values of the labels, and how often. */
   list(): { readonly labels: readonly string[]; readonly count: number }[] {
     return [...this.#counts].map(([key, count]) => ({ labels: key.split(separator), count }));
   }

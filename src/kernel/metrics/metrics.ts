@@ -7,7 +7,7 @@ declare module '../app.ts' {
   }
 }
 
-/** How often something was remembered that was asked for, and how often it had to be made. */
+/** Hits and misses of a cache. */
 export class CacheCounts {
   hits = 0;
   misses = 0;
@@ -17,7 +17,7 @@ export class CacheCounts {
 export class Metrics {
   readonly requests = new RequestCounts();
   readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
-  /** Attempts to log in that were refused, by why. */
+  /** Rejected attempts to log in, by reason. */
   readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml']>();
   /** By what became of them. */
   readonly mails = new Counts<[result: 'sent' | 'skipped' | 'failed']>();

@@ -3,7 +3,7 @@ import { Histogram } from './histogram.ts';
 /** Seconds. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10];
 
-/** The methods that are told apart; whatever else clients think of is one more. */
+/** Methods with a separate label; all others share one. */
 const methods: readonly string[] = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'other'];
 /** Above any status. */
 const perMethod = 1000;
@@ -16,8 +16,8 @@ interface RouteCounts {
 }
 
 /**
- * Counts answered requests by the pattern of their path, of which there are as many as the program has, by method and status.
- * It is told of every request, so it makes no texts: they are made when somebody reads the counts.
+ * Counts requests by the pattern of their path, of which there are as many as the program has, by method and status.
+ * Called for every request, so it builds no texts: they are built when the counts are read.
  */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
@@ -25,7 +25,7 @@ export class RequestCounts {
   readonly durations: ReadonlyMap<string, Histogram> = new Map(methods.map((name) => [name, new Histogram(durations)]));
   readonly #durations = [...this.durations.values()];
 
-  /** `route` is empty for a path that leads nowhere, and for what was no request; `ms` are milliseconds. */
+  /** `route` is empty for an unknown path, and for input that was no request; `ms` are milliseconds. */
   add(route: string, method: string, status: number, ms: number): void {
     let counts = this.#routes.get(route);
     if (!counts) {
@@ -40,7 +40,7 @@ export class RequestCounts {
     this.#durations[place]?.observe(ms / 1000);
   }
 
-  /** The answers so far. */
+  /** Responses until now. */
   responses(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
     return [...this.#routes].flatMap(([route, { responses }]) =>
       [...responses].map(([response, count]) => ({
@@ -52,7 +52,7 @@ export class RequestCounts {
     );
   }
 
-  /** How long the answers of each route took together, in seconds. */
+  /** Total duration of the responses of each route, in seconds. */
   seconds(): { readonly route: string; readonly seconds: number }[] {
     return [...this.#routes].map(([route, { seconds }]) => ({ route, seconds }));
   }

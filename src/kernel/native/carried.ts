@@ -8,7 +8,7 @@ const asset = 'parts';
 const digestLength = 64;
 
 /**
- * Unpacks a part of the one-file build at this URL, which takes some milliseconds. Throws with a sentence when it is not what
+ * Unpacks a part of the one-file build at this URL, which takes some milliseconds. Throws with a sentence if its digest is not
  * was built. See src/decisions/bundle.md.
  */
 export function carried(url: string, name: string): Buffer {

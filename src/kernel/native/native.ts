@@ -77,7 +77,7 @@ function currentFolder(): string {
 }
 
 /**
- * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes are there already; answers the path.
+ * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes exist already; returns the path.
  * Several processes may do so at once: each renames a complete file of the same bytes into place.
  */
 function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
@@ -111,7 +111,7 @@ function sha256OfFile(file: string): string | undefined {
   }
 }
 
-// Whoever can write to the folder could swap the file between its check and its loading.
+// A user who can write to the folder could swap the file between its check and its loading.
 function rejectForeignFolder(path: string): void {
   const writer = foreignWriter(path);
   if (writer === 'others') throw unusable(`the folder ${path} for native code can be written by other users`);
@@ -123,6 +123,6 @@ function rejectForeignFolder(path: string): void {
 
 function unusable(what: string, cause?: unknown): NativeAddonError {
   const reason = cause instanceof Error ? ` (${cause.message.split('\n')[0]})` : '';
-  const advice = 'set native_cache (TENANTRY_NATIVE_CACHE) to a folder of your own that allows execution';
+  const advice = 'set native_cache (TENANTRY_NATIVE_CACHE) to a private folder that allows execution';
   return new NativeAddonError(`${what}${reason}: ${advice}`, { cause });
 }

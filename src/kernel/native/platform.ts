@@ -19,14 +19,14 @@ export function isProgram(moduleUrl: string): boolean {
   }
 }
 
-/** Refuses to go on, as the module with this URL: an importing program by NativeAddonError, an operator by one line. */
+/** Stops on an unsupported platform: an importing program by NativeAddonError, an operator by one line. */
 export function reject(message: string, moduleUrl: string): never {
   if (!isProgram(moduleUrl)) throw new NativeAddonError(message);
   process.stderr.write(`tenantry: ${message}\n`);
   process.exit(1);
 }
 
-/** Refuses to go on where addons of this platform cannot run. */
+/** Stops where addons of this platform cannot run. */
 export function requirePlatform(built: Target, moduleUrl: string): void {
   const mismatch = platformMismatch(built, platformHere());
   if (mismatch !== undefined) reject(mismatch, moduleUrl);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../place.ts';
 
-/* Folders for code: whoever can write there runs code in the server. */
+/* Folders for code: a user who can write there runs code in the server. */
 
 /** A folder of this user for what all deployments of theirs share. */
 export const folderOfUser = (): string => join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
@@ -12,7 +12,7 @@ export const folderOfUser = (): string => join(tmpdir(), `tenantry-native-${proc
 /** Makes a folder that this user alone writes to, if there is none. */
 export const makePrivateFolder = (path: string): void => void makeFolder(path);
 
-/** Who else could write to a folder: the user it belongs to, by id, or others; undefined when nobody could. */
+/** Who else could write to a folder: its user, by id, or others; undefined if no other user can. */
 export function foreignWriter(path: string): { readonly uid: number } | 'others' | undefined {
   if (!process.getuid) return undefined;
   const { uid, mode } = lstatSync(realpathSync(path));

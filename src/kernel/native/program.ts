@@ -1,5 +1,5 @@
 /**
- * How the one-file build starts. Its program is a part of the file like others; what V8 has made of it by then is kept a second
+ * How the one-file build starts. Its program is a part of the file like others; V8's compiled code is stored a second
  * after the first start, and saves the next ones a third of their time. See src/decisions/bundle.md.
  */
 import { readFileSync } from 'node:fs';
@@ -22,13 +22,13 @@ const timeout = 1000;
 /** Of each of the two numbers that a file starts with: the checksum of what follows, and the length of the compiled code. */
 const numberLength = 4;
 
-/** The text of the program, and what V8 made of it when it was kept. */
+/** The text of the program, and V8's compiled code of it. */
 interface Code {
   readonly source: string;
   readonly cachedData?: Buffer;
 }
 
-/** Runs the program of the file at this URL, which has this digest, and answers what it exports; refuses other platforms first. */
+/** Runs the program of the file at this URL, which has this digest, and returns its exports; stops on other platforms first. */
 export function runProgram(url: string, digest: string): Readonly<Record<string, unknown>> {
   if (builtFor) requirePlatform(builtFor, url);
   const folder = process.env.TENANTRY_NATIVE_CACHE || folderOfUser();
@@ -51,7 +51,7 @@ function unpacked(url: string): string {
   }
 }
 
-/** What was kept in a file, unless others could have written it or it is damaged: V8 believes what it is given. */
+/** The content of a code file, unless others could have written it or it is damaged: V8 trusts its input. */
 function readStored(file: string): Code | undefined {
   try {
     if (foreignWriter(dirname(file)) !== undefined) return undefined;
@@ -65,7 +65,7 @@ function readStored(file: string): Code | undefined {
   }
 }
 
-/** It is not missed where it cannot be kept: the next start takes as long as this one. */
+/** Errors are ignored: the next start takes as long as this one. */
 function keep(file: string, script: Script, source: string): void {
   try {
     makePrivateFolder(dirname(file));

@@ -19,7 +19,7 @@ export const addonFile = (addon: Addon | undefined): AddonFile | undefined => {
 export function loadAgain(addon: AddonFile): Addon {
   const isLoadedFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino === addon.inode;
   const path = [addon.file, `/proc/self/fd/${addon.descriptor}`].find(isLoadedFile);
-  if (path === undefined) throw new Error(`${addon.file} is not what was loaded before`);
+  if (path === undefined) throw new Error(`${addon.file} differs from the loaded addon`);
   const holder: { exports: object } = { exports: {} };
   process.dlopen(holder, path);
   return { ...addon, exports: holder.exports };

@@ -3,7 +3,7 @@ import { once } from '../memoised.ts';
 import { present } from '../present.ts';
 import { inNetworks, parseNetworks } from './networks.ts';
 
-/** The message about a destination that the rule refuses, where a request would be sent. */
+/** The message about a rejected destination of a request. */
 export const rejectedDestination = 'Destination address is not allowed.';
 
 /** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
@@ -27,7 +27,7 @@ const rejection = once(() =>
     '198.18.0.0/15',
     '240.0.0.0/4',
     '64:ff9b:1::/48',
-    // The platform address of a cloud, which tells virtual machines their credentials.
+    // The platform address of a cloud, which serves credentials to virtual machines.
     '168.63.129.16/32',
   ]),
 );
@@ -49,7 +49,7 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   };
 }
 
-/** The rule for addresses that anybody could ask: neither in the operator's own networks nor among the exceptions. */
+/** The rule for public addresses: neither in the operator's networks nor among the exceptions. */
 export function openRule(exceptions: readonly string[]): AddressRule {
   const isOpen = addressRule([]);
   const excepted = parseNetworks(exceptions);
@@ -59,7 +59,7 @@ export function openRule(exceptions: readonly string[]): AddressRule {
 /** Whether a port may be connected to. */
 export type PortRule = (port: number) => boolean;
 
-/** The ports of web servers and those that anybody may open, with the operator's exceptions: below lie other services. */
+/** The ports of web servers and unprivileged ports, with the operator's exceptions: below are other services. */
 export const portRule =
   (allowedPorts: readonly number[]): PortRule =>
   (port) =>
@@ -68,8 +68,8 @@ export const portRule =
 const anyPort: PortRule = () => true;
 
 /**
- * Whether a URL may be a destination as far as its text tells: a literal address must be allowed, `localhost` counts as
- * the loopback address, any other name is judged when it is resolved. The URL parser has already turned every notation of
+ * Whether the text of a URL allows it as a destination: a literal address must be allowed, `localhost` counts as
+ * the loopback address, any other name is checked when it is resolved. The URL parser has already normalised every notation of
  * an IPv4 address (hexadecimal, octal, one number, full-width digits) into four decimals.
  */
 export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: PortRule = anyPort): boolean {
@@ -101,7 +101,7 @@ const embeddings: readonly {
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], groups: [6, 7] }, // NAT64 (RFC 6052)
   { prefix: [0x2002], groups: [1, 2] }, // 6to4 (RFC 3056)
   { prefix: [0x2001, 0], groups: [6, 7], inverted: true }, // Teredo (RFC 4380)
-  { prefix: [0, 0, 0, 0, 0, 0], groups: [6, 7] }, // compatible (RFC 4291); also :: and ::1, which are judged before
+  { prefix: [0, 0, 0, 0, 0, 0], groups: [6, 7] }, // compatible (RFC 4291); also :: and ::1, which are checked before
 ];
 
 /** The IPv4 address inside of an IPv6 one, if it has such a form. */

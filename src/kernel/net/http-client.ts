@@ -17,23 +17,23 @@ interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is sent; parts one after the other, as fast as they are taken. */
+  /** The body; its parts are sent one after the other, with backpressure. */
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
-/** An answer of any status; redirects are answers like any other and are never followed. */
+/** A response of any status; redirects are responses like any other and are never followed. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The address that it came from; empty where the connection was lost at once. */
   readonly address: string;
-  /** What was read of the body. */
+  /** The part of the body that was read. */
   readonly body: Buffer;
   /** How reading the body ended: at its end, at the bound of the client, or before its end. */
   readonly ending: 'complete' | 'too long' | 'cut short';
 }
 
-/** Why no answer came; `message` is a sentence, and `cause` the error of Node's network modules, where there was one. */
+/** Why no response came; `message` is a sentence, and `cause` the error of Node's network modules, if there was one. */
 export class NoResponseError extends Error {
   constructor(
     message: string,
@@ -53,11 +53,11 @@ interface HttpClientOptions {
   readonly allows: AddressRule;
   /** Which ports; default: any. */
   readonly allowsPort?: PortRule | undefined;
-  /** Milliseconds for the whole exchange: resolving, connecting, sending, and reading the answer. */
+  /** Milliseconds for the whole call: resolving, connecting, sending, and reading the response. */
   readonly timeout: number;
   /** Milliseconds until it is connected, where that is less. */
   readonly connectTimeout?: number;
-  /** Bytes of an answer's body. */
+  /** Bytes of a response body. */
   readonly maxBytes: number;
   /**
    * Whether connections stay open for the next request. A request that meets a connection its server has just closed is
@@ -68,13 +68,13 @@ interface HttpClientOptions {
   readonly certificate?: string | null;
 }
 
-/** Idle connections are kept for about as long as servers keep theirs. */
+/** Idle connections stay open for about as long as with servers. */
 const agentOptions = { keepAlive: true, timeout: 15_000, maxFreeSockets: 64 };
 
 /**
  * Every outgoing HTTP request is sent from here: bounded in time and size, with TLS verified, and to allowed addresses
  * alone. A literal address is checked before the request, those of a name when they are found, and the connection goes to
- * what was checked.
+ * the checked address.
  */
 export class HttpClient {
   readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
@@ -83,7 +83,7 @@ export class HttpClient {
     if (options.keepAlive) this.#agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
   }
 
-  /** Rejects with a NoAnswerError when no answer came, with another error when Node cannot send such a request. */
+  /** Rejects with a NoResponseError if no response came, with another error if Node cannot send such a request. */
   send(request: HttpRequest): Promise<HttpResponse> {
     const { allows, allowsPort, maxBytes, timeout } = this.options;
     if (!isDestinationAllowed(request.url, allows, allowsPort))
@@ -126,13 +126,13 @@ export class HttpClient {
       try {
         attempt();
       } catch (error) {
-        // Node refuses at once what can not be sent, such as a line break in a header.
+        // Node throws at once for input that cannot be sent, such as a line break in a header.
         fail(errorOf(error));
       }
     });
   }
 
-  /** Ends all connections that were kept, also those in use. */
+  /** Ends all open connections, also those in use. */
   close(): void {
     this.#agents?.http.destroy();
     this.#agents?.https.destroy();
@@ -186,7 +186,7 @@ const lengthOf = (body: Body): number =>
 /** Bytes of a part that are handed to the socket at once. */
 const portion = 64 * 1024;
 
-/** Sends a body and ends the request; parts in portions, the next one when the socket has room for it. */
+/** Sends a body and ends the request; parts in portions, the next one when the socket has drained. */
 function sendBody(request: ClientRequest, body: Body | undefined): void {
   if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) request.end(body);
   else Readable.from(portionsOf(body)).pipe(request);
@@ -196,7 +196,7 @@ function* portionsOf(parts: readonly Buffer[]): Iterable<Buffer> {
   for (const part of parts) for (let at = 0; at < part.length; at += portion) yield part.subarray(at, at + portion);
 }
 
-/** Reads an answer to its end or to a bound. */
+/** Reads a response to its end or to a bound. */
 function readResponse(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -19,11 +19,11 @@ type Probe = (hostname: string, callback: (isResponsive: boolean) => void) => vo
 
 /** In milliseconds. */
 const probeTimeoutMs = 2500;
-/** After so long, in milliseconds, whoever asked for a name has given up. */
+/** Milliseconds after which callers have given up. */
 const waitingAtMost = 10_000;
 
 const askNameServers: Probe = (hostname, callback) => {
-  // One label is a name of the machine or of its own network.
+  // A single label is a name of the machine or the local network.
   if (!hostname.includes('.')) return callback(true);
   const servers = new NameServers({ timeout: probeTimeoutMs, tries: 1 });
   let isResponsive = true;
@@ -38,7 +38,7 @@ const askNameServers: Probe = (hostname, callback) => {
 
 /**
  * Looks names up so that none waits for one whose name servers are silent. The machine looks up two names at a time, and
- * is not to be stopped once it does: a probe, which keeps nobody waiting, tells the silent ones, and they wait for each other.
+ * cannot be cancelled: a probe, which blocks no other, detects unresponsive names, and they wait for each other.
  */
 export function fairResolver(look: Resolver, probe: Probe): Resolver {
   const waiting: { readonly since: number; readonly begin: () => void; readonly giveUp: () => void }[] = [];

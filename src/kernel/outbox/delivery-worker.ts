@@ -1,4 +1,4 @@
-/** Sends what is in an outbox, some at a time. See src/decisions/bounded-turns.md. */
+/** Sends the deliveries of an outbox, some at a time. See src/decisions/bounded-turns.md. */
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
@@ -36,7 +36,7 @@ export interface Outbox<Delivery extends { readonly uuid: string }> {
   send(delivery: Delivery, context: Context): Promise<Outcome>;
   /** Writes down how an attempt ended. Runs inside a write. */
   settle(context: Context, delivery: Delivery, outcome: Outcome): void;
-  /** Breaks off what is under way. */
+  /** Aborts attempts in progress. */
   close(): void;
 }
 
@@ -49,12 +49,12 @@ interface Finished<Delivery> {
 }
 
 /** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
-const begunInTurn = 5;
+const maxStartedPerTurn = 5;
 /** Queues looked at in one turn, whether or not they have anything that may begin. */
-const lookedAtInTurn = 100;
+const maxCheckedPerTurn = 100;
 /** Milliseconds until results are saved again that could not be. */
 const savePause = 1000;
-/** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
+/** How long, in milliseconds, a shutdown waits for attempts in progress; aborted ones are sent again by the next start. */
 const shutdownTimeoutMs = 1000;
 
 /**
@@ -101,7 +101,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     });
   }
 
-  /** Begins nothing more, waits so many milliseconds for what is under way and breaks off the rest. */
+  /** Starts nothing more, waits so many milliseconds for attempts in progress and aborts the rest. */
   async close(milliseconds = shutdownTimeoutMs): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
@@ -121,7 +121,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     setImmediate(() => this.#turn());
   }
 
-  /** Once a turn of the event loop: writes the results that came in, and when they are committed begins what is due. */
+  /** Once per event-loop iteration: writes the results that came in, and after their commit starts due deliveries. */
   #turn(): void {
     const { db, log } = this.app;
     const finished = this.#finished;
@@ -137,7 +137,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       failure ??= error;
       this.#isScheduled = false;
       if (failure instanceof StorageError && !this.#isClosing) {
-        // The results are kept, and their queues stay busy: nothing is sent twice, and nothing more, until they can be saved.
+        // The results stay in memory, and their queues stay busy: nothing is sent twice, and nothing more, until they can be saved.
         this.#finished.unshift(...finished);
         setTimeout(() => this.#schedule(), savePause).unref();
         return;
@@ -191,9 +191,9 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   }
 
   /**
-   * Lets as many of the queues that wait try again as their limits have room for; answers whether any does. Asked whenever
+   * Retries as many of the waiting queues as their limits allow; returns whether there are any. Called whenever
    * nothing else is ready: a queue that had waited may have nothing to send any more, or have begun by another way, and
-   * the room it was given is another's.
+   * the slot it was given belongs to another queue.
    */
   #wakeWaiting(): boolean {
     const at = performance.now();
@@ -223,7 +223,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     if (this.app.db.trouble) this.#ready.clear();
     const now = this.app.clock.now();
     for (const queue of this.#ready) {
-      if (begun === begunInTurn || lookedAt++ === lookedAtInTurn) {
+      if (begun === maxStartedPerTurn || lookedAt++ === maxCheckedPerTurn) {
         this.#schedule();
         return;
       }

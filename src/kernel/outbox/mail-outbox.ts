@@ -8,9 +8,9 @@ import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
 
 /** So many mails are looked at in one poll. */
-const dueAtOnce = 1000;
+const maxDueMails = 1000;
 
-/** An outbox of mails, each of which is a queue of its own; `waiting` is their table with the condition of those that are not over. */
+/** An outbox of mails, each of which is a separate queue; `waiting` is their table with the condition of unfinished ones. */
 export abstract class MailOutbox<Due extends { readonly uuid: string }> implements Outbox<Due> {
   abstract readonly name: OutboxName;
   readonly #lane = concurrencyLimit(8);
@@ -27,7 +27,7 @@ export abstract class MailOutbox<Due extends { readonly uuid: string }> implemen
     const queues = this.app.db.values<number>(sql`
       SELECT id FROM ${this.waiting} AND next_attempt <= ${now}
       ORDER BY next_attempt, id
-      LIMIT ${dueAtOnce}`);
+      LIMIT ${maxDueMails}`);
     // The others come with the next poll.
     return { queues, isMore: false };
   }

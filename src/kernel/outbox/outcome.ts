@@ -2,7 +2,7 @@ import type { Context } from '../access/context.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
-/** How an attempt ended, and what is kept of it besides, in a form of the outbox. */
+/** How an attempt ended, with details that the outbox stores in a separate form. */
 export type Outcome = { readonly attempt?: string } & Ending;
 
 type Ending =

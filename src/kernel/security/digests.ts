@@ -8,7 +8,7 @@ const sealedFor = 'digest_key';
 
 /**
  * The HMAC-SHA256 of a text under the key of the deployment's digests: the same for the same text and purpose, and of use to
- * nobody who has only the database. Makes the key when there is none yet: inside a write, or between two.
+ * an attacker with only the database. Creates a missing key: inside a write, or between two.
  */
 export function digestOf(app: App, purpose: string, text: string): Buffer {
   const key = storedKey(app) ?? makeKey(app);

@@ -10,18 +10,18 @@ const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
 /** How many times the limits a whole /48 of IPv6 addresses has. */
-const siteAllowance = 10;
+const siteFactor = 10;
 /** What the failures of an address are counted under, and by how much the limits are larger there. */
 interface Counter {
   readonly network: string;
-  readonly allowance: number;
+  readonly factor: number;
 }
 
 const countersOf = (address: string): Counter[] => {
   const site = siteOf(address);
   return [
-    { network: prefixOf(address), allowance: 1 },
-    ...(site === undefined ? [] : [{ network: site, allowance: siteAllowance }]),
+    { network: prefixOf(address), factor: 1 },
+    ...(site === undefined ? [] : [{ network: site, factor: siteFactor }]),
   ];
 };
 
@@ -30,13 +30,13 @@ const countersOf = (address: string): Counter[] => {
  * they are not.
  */
 export function lockOf(db: Database, username: string, address: string, now: number): number | undefined {
-  const ends = countersOf(address).flatMap(({ allowance, network }) => [
+  const ends = countersOf(address).flatMap(({ factor, network }) => [
     db.value<number>(sql`SELECT expires FROM login_failure
       WHERE username_folded = ${username} AND address = ${network}
-        AND failures >= ${lockedAtFailures * allowance} AND expires > ${now}`) ?? 0,
+        AND failures >= ${lockedAtFailures * factor} AND expires > ${now}`) ?? 0,
     // The failure whose end leaves fewer than the limit.
     (db.value<number>(sql`SELECT at FROM address_failure WHERE address = ${network} AND at > ${now - lockedFor}
-      ORDER BY at DESC LIMIT 1 OFFSET ${addressLimit * allowance - 1}`) ?? -lockedFor) + lockedFor,
+      ORDER BY at DESC LIMIT 1 OFFSET ${addressLimit * factor - 1}`) ?? -lockedFor) + lockedFor,
   ]);
   const end = Math.max(...ends);
   return end > now ? end - now : undefined;
@@ -62,7 +62,7 @@ export const lockInstants: readonly StoredInstants[] = [
   { table: 'address_failure', column: 'at', ahead: 0 },
 ];
 
-/** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */
+/** Removes expired counters, a bounded number at a time. Returns whether it was that many. */
 export function removeOldFailures({ app: { db }, now }: Context): boolean {
   return removeStep((limit) => {
     const pairs = db.run(sql`DELETE FROM login_failure WHERE (username_folded, address) IN

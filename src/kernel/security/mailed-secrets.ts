@@ -9,5 +9,5 @@ import type { App } from '../app.ts';
 /** A new secret: 32 hex digits, all of them random. */
 export const newMailedSecret = ({ random }: Pick<App, 'random'>): string => random(16).toString('hex');
 
-/** What is stored of a secret, SHA-256; the case of its digits does not count, as in uuids. */
+/** The stored form of a secret, SHA-256; the case of its digits does not count, as in UUIDs. */
 export const digestOfSecret = (secret: string): Buffer => hash('sha256', secret.toLowerCase(), 'buffer');

@@ -2,7 +2,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { HttpError } from '../http/error.ts';
 import { prefixOf } from '../net/prefix.ts';
-import { Turns } from '../threads/turns.ts';
+import { FairQueue } from '../threads/fair-queue.ts';
 
 declare module '../app.ts' {
   interface App {
@@ -14,23 +14,23 @@ const runningAtOnce = 4;
 const waitingAtMost = 64;
 /** Argon2id with 19 MiB, two passes, one lane: about 15 ms of a core, off the main thread. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** The hash of a password that nobody knows, at the same cost: what users without a password are compared with. */
+/** The hash of a random password, at the same cost: users without a password are compared with it. */
 const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38K/Kj6fjI3yq6X2kQuYNMjtSMZtz1kCws';
 
 /**
- * Hashes and checks passwords, a few at a time; those that wait take turns between the prefixes of the clients they are for,
+ * Hashes and checks passwords, a few at a time, from a queue that is fair between the network prefixes of clients,
  * and beyond the queue's length there is 503 (core.md 2.1 "Work"). `address` is the client's, empty for the operator's own.
  */
 export class PasswordHasher {
   #running = 0;
-  readonly #waiting = new Turns(waitingAtMost);
+  readonly #waiting = new FairQueue(waitingAtMost);
 
   /** The salted slow hash of a password, in PHC form. Rejects 503 when too many are waiting. */
   hash(password: string, address = ''): Promise<string> {
     return this.#queued(address, () => hash(password, cost));
   }
 
-  /** Whether the password belongs to the hash. Without a hash the same work is done and the answer is no. */
+  /** Whether the password belongs to the hash. Without a hash the same work is done and the result is false. */
   async matches(password: string, stored: string | null, address = ''): Promise<boolean> {
     const response = await this.#queued(address, () => verify(stored ?? decoy, password));
     return response && stored !== null;

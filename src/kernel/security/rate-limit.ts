@@ -10,7 +10,7 @@ declare module '../app.ts' {
   }
 }
 
-/** Keys kept at most; beyond, those are forgotten first that came first. */
+/** Maximum number of keys; beyond it, the oldest are evicted. */
 const storedKeys = 10_000;
 
 /** Lets each key, such as a client's address, through so many times in a span of time that begins with the first. */
@@ -37,7 +37,7 @@ export class RateLimit {
     return known.since + this.span - now;
   }
 
-  /** Counts a call. Answers undefined when it is let through, otherwise how long, in microseconds, until the next one is. */
+  /** Counts a call. Returns undefined if it is allowed, otherwise the time, in microseconds, until the next one is. */
   denial(key: string, now: number): number | undefined {
     const known = this.#spans.get(key);
     if (!known || now < known.since || now >= known.since + this.span) {

@@ -28,7 +28,7 @@ const keyBytes = 32;
 /**
  * Encrypts what the database holds of secrets: signing secrets of hooks, credentials of providers. A sealed secret is the
  * length and the text of the key's id, a random nonce, the tag and the ciphertext. It opens only for the object it was
- * sealed for: whoever can write to the database still cannot move a secret to another object.
+ * sealed for: a user who can write to the database still cannot move a secret to another object.
  */
 export class Secrets {
   readonly #keys: ReadonlyMap<string, EncryptionKey>;
@@ -145,7 +145,7 @@ function createKeyFile(file: string, line: string): void {
   syncFolder(dirname(file));
 }
 
-/** Removes the drafts that commands which were killed have left beside a key file that is there: they hold keys. */
+/** Removes the drafts that killed commands have left beside an existing key file: they contain keys. */
 export function clearDrafts(folder: string): void {
   if (!existsSync(keyFile(folder))) return;
   for (const name of readdirSync(folder)) if (isDraft.test(name)) rmSync(join(folder, name), { force: true });
@@ -153,7 +153,7 @@ export function clearDrafts(folder: string): void {
 
 const isDraft = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Puts a fresh key before those of the key file; answers what opens and seals with them. */
+/** Puts a fresh key before those of the key file; returns the keys for encryption and decryption. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
   const lines = [freshLine(random), ...(existsSync(file) ? linesOf(file) : [])];
@@ -165,7 +165,7 @@ export function addKey(folder: string, random: (bytes: number) => Buffer): Secre
 export const newestKey = (folder: string, random: (bytes: number) => Buffer): Secrets =>
   new Secrets(readKeyFile(keyFile(folder)).slice(0, 1), random);
 
-/** Leaves the first key of the key file; answers how many others there were. */
+/** Leaves the first key of the key file; returns the number of removed keys. */
 export function dropOldKeys(folder: string): number {
   const file = keyFile(folder);
   const lines = linesOf(file);

@@ -28,7 +28,7 @@ export class TokenUse {
     else this.#uses.set(token, { last: now, since: now });
   }
 
-  /** Writes what has been kept in memory for a minute by `now`, or, without it, everything. Must run inside a write. */
+  /** Writes uses that have been in memory for a minute by `now`, or, without it, all. Must run inside a write. */
   save(db: Database, now = Number.POSITIVE_INFINITY): void {
     for (const [token, use] of this.#uses) {
       if (now - use.since < savedEvery) continue;

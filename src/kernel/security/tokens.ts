@@ -106,7 +106,7 @@ export const loginBy = (method: Login['method'], { headers }: IncomingRequest): 
 
 const agentAtMost = 200;
 
-/** Creates a token for a user and answers its text, which is kept nowhere. */
+/** Creates a token for a user and returns its text, which is not stored. */
 export const issueToken = (context: Context, user: number, login: Login): string =>
   createToken(context, user, login).text;
 
@@ -145,7 +145,7 @@ const hasExpired = (
 ): boolean =>
   row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
 
-/** Whether more than half of the lifetime of a presented token has gone since its use was last stored; false for what is none. */
+/** Whether a presented token has passed more than half of its lifetime since its use was last stored; false for an invalid one. */
 export function isHalfRunOut(app: App, authorization: string | undefined, now: number): boolean {
   try {
     const token = presentedToken(authorization);
@@ -174,7 +174,7 @@ export function revokeToken(context: Context, token: number): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
-/** Ends all tokens of a user but, if given, the one that presents this request. Answers how many. */
+/** Ends all tokens of a user, except that of this request if given. Returns how many. */
 export function revokeTokensOf(context: Context, user: number, except?: number): number {
   return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
@@ -194,7 +194,7 @@ export const tokenInstants: readonly StoredInstants[] = [
 
 /**
  * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, among the next of all
- * tokens. Answers whether there are more to look at: an index of their ends would cost every use more than looking.
+ * tokens. Returns whether more remain: an index of their ends would cost every use more than the scan.
  */
 export function removeEndedTokens({ app: { db }, now }: Context): boolean {
   const horizon = now - storedAfterEnd;

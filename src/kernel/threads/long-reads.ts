@@ -1,4 +1,4 @@
-/** Has a thread answer what takes long to read. See src/decisions/reading-thread.md. */
+/** Runs long reads on a thread. See src/decisions/reading-thread.md. */
 import type { DeferredQuery, DeferredReads, ReadResult } from '../db/deferred-reads.ts';
 import type { SqliteDatabase } from '../db/sqlite-database.ts';
 import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
@@ -21,7 +21,7 @@ export interface ReadingOrder {
   readonly addon: AddonFile | undefined;
 }
 
-/** The thread that reads the file of a database while the program goes on; it starts with the first read that takes long. */
+/** The thread that reads the database file beside the program; it starts with the first long read. */
 export class ReadingThread {
   /** Milliseconds that the reads of one turn may take. */
   readonly milliseconds: number = 60_000;
@@ -38,8 +38,8 @@ export class ReadingThread {
   }
 
   /**
-   * Resolves when `reads` has the answers to these queries, as of a moment from now on. What has been written by now is
-   * committed before. Nothing is read for whom `isGone` says has gone. Rejects with 503.
+   * Resolves when `reads` has the results of these queries, as of an instant from now on. Earlier writes are
+   * committed before. Skips queries whose `isGone` returns true. Rejects with 503.
    */
   async result(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
@@ -70,7 +70,7 @@ export class ReadingThread {
       if (error instanceof OverdueTask) throw readTooLong();
       this.log.warn(
         { err: error },
-        'the thread that reads cannot answer: it is read at once, which keeps others waiting',
+        'the reader thread failed: the main thread runs the read, which blocks other requests',
       );
       reads.resolve(queries);
     }
@@ -82,6 +82,6 @@ export class ReadingThread {
   }
 }
 
-/** Resolves when what is pending is committed, as the thread sees nothing else; whether it could be. */
+/** Resolves when pending writes are committed, because the thread sees nothing else; returns whether they could be. */
 const committed = (db: SqliteDatabase): Promise<boolean> =>
   new Promise((resolve) => db.afterCommit((error) => resolve(error === undefined)));

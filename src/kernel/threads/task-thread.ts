@@ -1,18 +1,18 @@
-/** A thread for work that would keep everybody else waiting on the main one. See src/decisions/login-queues.md. */
+/** A thread for work that would block all requests on the main one. See src/decisions/login-queues.md. */
 import { Worker } from 'node:worker_threads';
 import { errorOf } from '../present.ts';
-import { Turns } from './turns.ts';
+import { FairQueue } from './fair-queue.ts';
 
-/** What the thread answers to a task: `shown` is what the task's own errors carry besides. */
+/** The response of the thread to a task: `displayed` is the message of the task's error for users. */
 export type TaskResponse<T> =
   | { readonly value: T }
   | { readonly error: string; readonly displayed: string | undefined };
 
-/** A task that its thread has refused, or did not end in time. */
+/** A task that its thread has rejected, or did not finish in time. */
 export class TaskError extends Error {
   constructor(
     message: string,
-    /** What the error carried for whoever asked; undefined where it carried nothing. */
+    /** The message for users in the error of a task; undefined if it has none. */
     readonly displayed?: string,
   ) {
     super(message);
@@ -31,27 +31,27 @@ const timeout = 30_000;
 export interface TaskTerms {
   readonly holder: string;
   readonly milliseconds: number;
-  /** Asked when its turn has come; what is not wanted any more is not begun. Default: it is. */
+  /** Called when the task is next; a task that is no longer needed is skipped. Default: it is needed. */
   readonly isWanted?: () => boolean;
 }
 
 /**
  * Gives tasks to a thread, one at a time. It starts with the first task, ends after half a minute without one, and is ended
- * and started anew when a task takes too long. Tasks that wait take turns between their holders.
+ * and restarted when a task takes too long. The queue is fair between the holders of tasks.
  */
 export class TaskThread {
   #thread: Promise<Worker> | undefined;
   #isBusy = false;
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
-  /** The end of the thread before this one: what cannot be broken off goes on until then. */
+  /** The end of the previous thread: work that cannot be interrupted continues until then. */
   #ending: Promise<unknown> | undefined;
-  readonly #waiting = new Turns(waitingAtMost);
+  readonly #waiting = new FairQueue(waitingAtMost);
 
   constructor(
     /** Text of the program, which serves tasks (task-server.ts). */
     private readonly program: () => string,
-    /** What somebody is told whose task finds no place among those that wait. */
+    /** The message for a holder whose task finds the queue full. */
     private readonly crowded: () => Error,
     /** What its program finds as workerData. */
     private readonly order?: unknown,
@@ -119,7 +119,7 @@ export class TaskThread {
     });
   }
 
-  /** Resolves when the program is ready for tasks: reading it counts for nobody's time. */
+  /** Resolves when the program is ready for tasks: loading it does not count for any task. */
   #start(): Promise<Worker> {
     const forget = (): void => {
       if (this.#thread === starting) this.#thread = undefined;
@@ -129,7 +129,7 @@ export class TaskThread {
       const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
       thread.once('message', () => resolve(thread));
       thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
-      // Before whoever has a task there is told, who may have another one.
+      // Before the holder of the current task is notified, because it may have another one.
       thread.on('error', forget).on('exit', forget);
     };
     const starting = Promise.resolve(this.#ending).then(() => new Promise<Worker>(start));

@@ -19,7 +19,7 @@ let created: number;
 
 test.before(async () => {
   const config = loadConfig({ input: { log_level: 'silent' } });
-  ({ creation: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
+  ({ made: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
   // What a later version has made of it.
   await (await program.serve(['--data', path('demo')])).stop();
   const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));

@@ -183,7 +183,7 @@ checkpoints('where the thread cannot load what the process has loaded, commits m
   );
   add(2000);
   await db.checkpointed();
-  assert.equal(reports, [`${fileURLToPath(import.meta.url)} is not what was loaded before`]);
+  assert.equal(reports, [`${fileURLToPath(import.meta.url)} differs from the loaded addon`]);
   assert.is(log().checkpointed, 0);
   for (let i = 0; i < 10; i++) add(100);
   assert.ok(log().log < 500, 'it began anew');

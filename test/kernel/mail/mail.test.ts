@@ -3,9 +3,9 @@ import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPSe
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
-import { MailStore } from '../../../src/kernel/mail/kept-mails.ts';
 import type { Mail } from '../../../src/kernel/mail/letter.ts';
 import { Mailer, type MailOutcome } from '../../../src/kernel/mail/mail.ts';
+import { MailStore } from '../../../src/kernel/mail/mail-store.ts';
 import { certificate } from '../../support/certificate.ts';
 import { withFastTimers } from '../../support/fast-timers.ts';
 import { Mailbox } from '../../support/mailbox.ts';

@@ -33,12 +33,11 @@ export const ask = <N extends TaskName>(
   { address, app }: Pick<Request, 'address' | 'app'>,
   name: N,
   input: Given<N>,
-): Promise<Made<N>> =>
-  app.samlThread.run({ name, given: input }, { holder: prefixOf(address), milliseconds: messageTime });
+): Promise<Made<N>> => app.samlThread.run({ name, input }, { holder: prefixOf(address), milliseconds: messageTime });
 
 /** The identity providers that metadata tells of. Rejects with TaskError. */
 export const askOfMetadata = (app: App, input: Given<'readMetadata'>): Promise<Made<'readMetadata'>> =>
-  app.samlThread.run({ name: 'readMetadata', given: input }, { holder: '', milliseconds: metadataTime });
+  app.samlThread.run({ name: 'readMetadata', input }, { holder: '', milliseconds: metadataTime });
 
 /** Why a message is not taken, from what reading and checking it has thrown. Throws it on when that is an answer. */
 export function denialOf(thrown: unknown): RejectedMessage {

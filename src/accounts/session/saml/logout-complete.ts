@@ -141,7 +141,7 @@ const operation = {
   allowedFor: 'The browser that started the logout; identity providers by way of any.',
   output: { status: 302 },
   takesAnything: true,
-  refusals: { 401: true, 429: true, 503: true },
+  rejections: { 401: true, 429: true, 503: true },
   prepare,
   handle,
 };

@@ -24,7 +24,7 @@ interface StoredMail extends Mail {
 
 /**
  * Mails of a deployment without a mail server: files of the data folder that only the operator reads, or, without a
- * folder, memory. The newest are kept. They are no part of backups.
+ * folder, memory. Only the newest remain. They are not part of backups.
  */
 export class MailStore {
   /** Names of the files, oldest first; read with the first mail. */
@@ -34,17 +34,17 @@ export class MailStore {
   /** `folder` is the one for mails; undefined keeps them in memory. */
   constructor(private readonly folder: string | undefined) {}
 
-  /** The newest mails that are kept in memory, oldest first. */
+  /** The newest mails in memory, oldest first. */
   get inMemory(): readonly StoredMail[] {
     return this.#inMemory;
   }
 
-  /** Forgets those that are kept in memory. */
+  /** Removes the mails in memory. */
   forget(): void {
     this.#inMemory.length = 0;
   }
 
-  /** Keeps a mail; answers its file, undefined when there is no folder. Throws what the disk says. */
+  /** Stores a mail; returns its file, undefined without a folder. Throws errors of the disk. */
   keep(message: Buffer, mail: Mail): string | undefined {
     if (this.folder === undefined) {
       this.#inMemory.push({ ...mail, message });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
-import { MailStore } from '../../../src/kernel/mail/kept-mails.ts';
 import { Mailer } from '../../../src/kernel/mail/mail.ts';
+import { MailStore } from '../../../src/kernel/mail/mail-store.ts';
 
 const test = suite('mails without a mail server (services.md 10.6)');
 const { log, close } = openLog('silent');

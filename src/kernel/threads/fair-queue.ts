@@ -1,17 +1,17 @@
 import { present } from '../present.ts';
 
-/** Something that waits for its turn, and what it is told. */
+/** A waiting task, with its callback. */
 interface Waiting {
   readonly begin: () => void;
   readonly giveWay: () => void;
 }
 
 /**
- * What waits, in turns between those it waits for: whoever holds one place comes to a turn before the second one of whoever
+ * A fair queue: scheduling rounds over the holders of tasks. The first task of each holder comes before the second one of any
  * holds many.
  */
-export class Turns {
-  /** By holder, those whose turn comes first in front; nobody stands here with nothing waiting. */
+export class FairQueue {
+  /** By holder, the next first; a holder without waiting tasks has no entry. */
   readonly #queues = new Map<string, Waiting[]>();
   #size = 0;
 

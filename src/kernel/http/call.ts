@@ -14,13 +14,13 @@ export interface Result {
   readonly route: string;
   /** Uuid of the caller, if they are known. */
   readonly caller: string | undefined;
-  /** The names in the request that were ignored, as X-Ignored tells them. */
+  /** The names in the request that were ignored, for X-Ignored. */
   readonly ignored?: string | undefined;
-  /** Whether the path may hold a secret, which no log tells. */
+  /** Whether the path may contain a secret, which is never logged. */
   readonly hidesPath?: boolean;
 }
 
-/** A request as node:http hands it over, and where its answer goes. */
+/** A request as node:http passes it, and the destination of its response. */
 export interface Call extends Asked {
   readonly outgoing: ServerResponse;
   readonly expectation: Expectation;
@@ -29,12 +29,12 @@ export interface Call extends Asked {
 }
 
 /**
- * Looks whether a request is answered elsewhere: resolves with the status that was sent, with an answer to send, or with
- * undefined, as it is at once for most, for what is answered here.
+ * Checks whether another server responds to the request: resolves with the status that was sent, with a response to send, or with
+ * undefined, as it is at once for most, if this server responds.
  */
 export type Forwarding = (call: Call, base: string) => Promise<Result | number | undefined> | undefined;
 
-/** Sends an answer, with the headers that every answer has, and writes its line into the log. */
+/** Sends a response with the headers that every response has, and logs its line. */
 export function send(call: Call, response: Result, log: AccessLog): void {
   const { cors, message } = call;
   const { reply } = response;

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 
-/** What a connection is told that the HTTP parser gave up on: too large, too slow, or no HTTP at all. */
+/** The response to a connection that the HTTP parser rejected: too large, too slow, or not HTTP. */
 interface Rejection {
   readonly status: number;
   readonly reason: string;
   readonly detail: string;
 }
 
-/** The answer to an error of the HTTP parser. */
+/** The response to an error of the HTTP parser. */
 export function denialOf(error: NodeJS.ErrnoException): Rejection {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -21,7 +21,7 @@ export function denialOf(error: NodeJS.ErrnoException): Rejection {
   }
 }
 
-/** Writes the answer, since there is no request that could be replied to, and ends the connection. */
+/** Writes the response, since there is no request object to reply to, and ends the connection. */
 export function writeRejection(socket: Socket, { status, reason, detail }: Rejection, id: string): void {
   const body = JSON.stringify({ detail });
   const headers = [
