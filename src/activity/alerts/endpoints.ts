@@ -73,7 +73,7 @@ const repost = (scopes: Scopes): Operation => ({
   },
 });
 
-const acknowledgers = authenticated.as('everybody who sees the alert');
+const acknowledgers = authenticated.as('callers who can see the alert');
 
 const acknowledge = (scopes: Scopes) =>
   action({

@@ -23,7 +23,7 @@ import { typesOfGroups } from './catalogue.ts';
 
 /** Visibility of an alert in alias `a`: users who can read its object (events.md 3.4). */
 export const visibleAlerts = memoised((scopes: Scopes) =>
-  visibleTo('everybody who sees the object the alert is about', (caller) => {
+  visibleTo('callers who can see the object of the alert', (caller) => {
     if (seesAll(caller)) return raw('TRUE');
     const user = callerId(caller);
     const readableQuotas = sql`SELECT q.id FROM quota q WHERE ${scopes.usageReadable(user, 'q.scope_kind', 'q.scope_id')}`;

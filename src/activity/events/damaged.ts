@@ -53,7 +53,7 @@ export const despiteDamage =
       const known = logged.get(db) ?? new Set();
       logged.set(db, known);
       for (const { uuid } of damaged) {
-        if (!known.has(uuid)) log.error({ event: uuid }, 'the context of an event is damaged; it is told without');
+        if (!known.has(uuid)) log.error({ event: uuid }, 'the context of an event is damaged: it is shown without');
         known.add(uuid);
       }
       return db.trial(() => {

@@ -11,9 +11,9 @@ import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { eventTypes } from '../events/catalogue.ts';
 import { userContext } from '../events/context.ts';
-import { httpDetailFields, httpDetailsOf } from './exchange.ts';
 import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
 import { webHooks } from './hooks-web.ts';
+import { httpDetailFields, httpDetailsOf } from './http-details.ts';
 import { queueAgain, queueTest } from './queue.ts';
 
 /** States of a delivery (events.md 5). */

@@ -123,7 +123,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     order: 'h.id',
     ...(parameters && { parameters: () => parameters }),
     create: {
-      right: authenticated.as('everybody, for themselves'),
+      right: authenticated.as('any authenticated user, for themselves'),
       rejections: { 409: true, ...own.rejections },
       check: (_, { event_groups: groups = [], event_types: types = [] }) => {
         if (groups.length + types.length === 0)

@@ -17,7 +17,7 @@ declare module '../../kernel/outbox/outboxes.ts' {
 }
 
 /**
- * The deliveries of hooks: each hook is a queue, in the order of the events. Hooks that fail have a lane of their own, so
+ * The deliveries of hooks: each hook is a queue, in the order of the events. Failing hooks have a separate lane, so
  * that however many of them time out, the others do not wait.
  */
 export class HookOutbox implements Outbox<DueDelivery> {

@@ -19,7 +19,7 @@ interface Page {
   readonly done: Said;
   /** Whether a link is one that works. */
   readonly knows: (request: Request, secret: string) => boolean;
-  /** Does what the link is for; answers whether it is one that works. */
+  /** Performs the action of the link; returns whether the link is valid. */
   readonly act: (request: Request, secret: string) => boolean;
 }
 
@@ -41,7 +41,7 @@ function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
 const title = (product: string): Said => ({ en: `Notifications from ${product}`, et: `Teavitused: ${product}` });
 
 /**
- * A page of a few words, whose address is told to nobody, with the looks of the console: where that is switched off, with
+ * A short page with a secret address, in the style of the console: where that is switched off, with
  * those of the browser. It stands three folders below the console, whatever path a proxy serves both at.
  */
 function page(request: Request, content: string, status = 200): Reply {
@@ -95,7 +95,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
   },
   operations: {
     GET: {
-      summary: 'Answers a form with one button.',
+      summary: 'Returns a form with one button.',
       output: { status: 200, types: ['text/html'] },
       handle: (request) =>
         knows(request, request.params.key ?? '')

@@ -23,7 +23,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
   operations: {
     GET: {
       summary: 'Returns limit and usage of a quota at points in time.',
-      allowedFor: authenticated.as('everybody who sees the quota').allowedFor,
+      allowedFor: authenticated.as('callers who can see the quota').allowedFor,
       filters: historyParameters,
       output: {
         status: 200,

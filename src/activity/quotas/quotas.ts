@@ -44,7 +44,7 @@ export const quotas = memoised((scopes: Scopes) =>
     alias: 'q',
     fields: fieldsOf(scopes),
     visible: visibleTo(
-      'everybody who sees the object the quota belongs to; of shared settings staff and global support',
+      'callers who can see the object of the quota; of shared settings staff and global support',
       (caller) =>
         seesAll(caller) ? raw('TRUE') : scopes.usageReadable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
     ),

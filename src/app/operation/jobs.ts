@@ -1,4 +1,4 @@
-import { dueAtOnce } from '../../cloud/operations/jobs.ts';
+import { immediately } from '../../cloud/operations/jobs.ts';
 import { staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
@@ -78,7 +78,7 @@ export const jobs = collection<WaitingJob>()({
     has_secrets: readOnly('boolean', { type: 'boolean' }, booleanValue('j.secrets IS NOT NULL')),
     created: readOnlyTime(),
     started: readOnlyTime(timeValue),
-    next_attempt: readOnlyTime(() => timeValue(`iif(j.due = ${dueAtOnce}, NULL, j.due)`)),
+    next_attempt: readOnlyTime(() => timeValue(`iif(j.due = ${immediately}, NULL, j.due)`)),
   },
   visible: visibleToOperators,
   page: {

@@ -2,7 +2,7 @@ import { present } from '../../kernel/present.ts';
 import type { EntityKind } from './entity-kind.ts';
 import type { PropertyKind, ProviderType, ResourceKind } from './type.ts';
 
-// What is registered belongs to the deployment, of which the kernel must not know that there are clouds: the floor adds its
+// Registered types belong to the deployment, but the kernel must not know that clouds exist: this layer adds its
 // own member.
 declare module '../../kernel/app.ts' {
   interface App {

@@ -4,7 +4,7 @@ import type { Catalogue } from './catalogue.ts';
 
 /**
  * Defines the SQL functions service_path(type) and kind_path(kind): the segments behind /api/ of the services of a type and of
- * the resources of a kind. The texts of representations are made before a catalogue is, also on floors that know of none.
+ * the resources of a kind. The SQL of representations is built before a catalogue exists, also in layers that know none.
  */
 export function definePaths(db: SqliteDatabase, catalogue: Catalogue): void {
   db.define('service_path', (type) => catalogue.type(type).prefix);

@@ -28,7 +28,7 @@ export function beginningOf(expression: string): string {
   return certain.map((character) => character.at(-1)).join('');
 }
 
-/** Whether there is a | outside of parentheses, or in what is not plain to see. */
+/** Whether there is a | outside of parentheses, or in a place that a scan cannot judge. */
 function hasAlternative(expression: string): boolean {
   let depth = 0;
   for (const [sign] of expression.matchAll(/\\.|[()|]/gs)) {

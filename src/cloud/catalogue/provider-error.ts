@@ -17,7 +17,7 @@ export class ProviderError extends Error {
     readonly retryAfter?: number,
     /** HTTP status of the response, if there was one. */
     readonly status?: number,
-    /** `cause`: the NoAnswerError of a call without a response. */
+    /** `cause`: the NoResponseError of a call without a response. */
     options?: ErrorOptions,
   ) {
     super(message, options);

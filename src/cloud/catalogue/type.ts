@@ -277,7 +277,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly response: Readonly<Record<string, string>>;
   /** The full name of the kind of which `make` makes a resource. */
   readonly makes?: string;
-  /** An action that creates another resource and returns it with 201, without changing the state of its own. Throws 400 and 409. */
+  /** An action that creates another resource and returns it with 201, without changing its state. Throws 400 and 409. */
   make?(request: Request, resource: ResourceRow, values: NewValues<F>): ResourceRow;
 }
 

@@ -66,13 +66,13 @@ export interface VendorHttpOptions {
   readonly limits?: Partial<CallLimits>;
 }
 
-/** An answer that is not what the vendor's API promises. */
+/** A response in another format than the vendor's API defines. */
 export const malformed = (): ProviderError => new ProviderError('malformed', 'Unexpected answer of backend');
 
 const unavailable = (retryAfter?: number, status?: number, options?: ErrorOptions): ProviderError =>
   new ProviderError('unavailable', 'Backend does not respond', retryAfter, status, options);
 
-/** A value of an answer in its promised shape. Throws `malformed`. */
+/** A value of a response in its defined shape. Throws `malformed`. */
 export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value);
   if (!result.success) throw malformed();

@@ -69,7 +69,7 @@ export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => 
 });
 
 /** Due time of a job that continues immediately, without waiting for the worker's period. */
-export const dueAtOnce = 0;
+export const immediately = 0;
 
 /** Postpones a job to its next poll or retry. */
 export function postpone(

@@ -7,7 +7,7 @@ import type { Driver, DriverCall, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
 import type { JobHandler } from './job-handler.ts';
-import { dueAtOnce, type Job, postpone, removeJob } from './jobs.ts';
+import { immediately, type Job, postpone, removeJob } from './jobs.ts';
 
 /* Jobs that are operations on one object: a resource or an entity (services.md 8.3). */
 
@@ -97,7 +97,7 @@ function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject):
     subjectOf(app, job)?.finish(context, { kind: 'fail', text: failure });
     return;
   }
-  const due = step.isImmediate ? dueAtOnce : context.now + step.milliseconds * 1000;
+  const due = step.isImmediate ? immediately : context.now + step.milliseconds * 1000;
   postpone(app, job, due, { memo: step.memo, retries: 0 });
 }
 

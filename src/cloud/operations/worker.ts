@@ -9,7 +9,7 @@ import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from './drivers.ts';
 import type { JobHandler, Store, Stores } from './job-handler.ts';
-import { dueAtOnce, type Job, jobContext, postpone } from './jobs.ts';
+import { immediately, type Job, jobContext, postpone } from './jobs.ts';
 import { maxFailureLength } from './operation.ts';
 
 const leaseFor = 10 * minute;
@@ -60,7 +60,7 @@ export class ProviderWorker {
     if (this.#state !== 'working' || this.app.db.trouble) return;
     const now = this.app.clock.now();
     // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
-    // created, so that these hide neither each other nor what is under way.
+    // created, so that these hide neither each other nor running jobs.
     const due = this.app.db.all<Job>(sql`
       SELECT * FROM (
         SELECT j.*, row_number() OVER (
@@ -135,7 +135,7 @@ export class ProviderWorker {
   async #claimAgain({ id }: Job): Promise<Job | undefined> {
     const { clock, db } = this.app;
     if (this.#state !== 'working' || db.trouble) return undefined;
-    const job = db.get<Job>(sql`SELECT * FROM job WHERE id = ${id} AND due = ${dueAtOnce} AND lease IS NULL`);
+    const job = db.get<Job>(sql`SELECT * FROM job WHERE id = ${id} AND due = ${immediately} AND lease IS NULL`);
     if (!job) return undefined;
     db.write(() => db.update('job', id, { lease: clock.now() + leaseFor }));
     await this.#committed();

@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendReference, Person } from '../catalogue/driver.ts';
 
 /*
- * Who is to be a member of what at providers, and who has been made one (providers.md 2 "Members"). Both are compared, not
+ * Which users should be members of which objects at providers, and which are (providers.md 2 "Members"). Both are compared, not
  * followed change by change: roles begin, end and expire, people leave or get another email, projects move.
  */
 
@@ -15,20 +15,20 @@ export interface MemberRow {
   readonly state: 'asked' | 'added' | 'found' | 'refused';
 }
 
-/** What is to be done about the members of one resource. */
+/** The pending changes of the members of one resource. */
 export interface Differences {
   readonly resource: number;
   readonly uuid: string;
   readonly object: BackendReference;
   /** To be looked for at the provider, and added where they are none of its members. */
   readonly missing: readonly (Person & { readonly folded: string })[];
-  /** To be added: nobody by that account was a member before. */
+  /** To be added: that account was no member before. */
   readonly requested: readonly MemberRow[];
   /** To be taken away, if it was us who added them. */
   readonly surplus: readonly MemberRow[];
 }
 
-/** Of these resources, as `managed`, those that have members at a provider which is no simulator's; and who has the roles, as `holders`. */
+/** Of these resources, as `managed`, those with members at a real provider; and the users with a role, as `holders`. */
 const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
   WITH managed AS (
     SELECT r.id, r.uuid, r.settings_id, r.kind, r.backend_id, r.project_id, r.customer_id
@@ -51,12 +51,12 @@ const isOfKind = (catalogue: Catalogue): Sql =>
 
 const mayBeMember: Sql = sql`u.is_active AND u.email <> ''`;
 
-/** Those who shall be members, with what is known of them. */
+/** The users who should be members, with their known state. */
 const wanted: Sql = sql`
   holders h JOIN user u ON u.id = h.user_id AND ${mayBeMember}
   LEFT JOIN backend_member b ON b.resource_id = h.resource_id AND b.email = u.email_folded`;
 
-/** Nothing is known of them yet, or they were refused some time ago. */
+/** No state is known yet, or the provider rejected them some time ago. */
 const isMissing = (now: number): Sql => sql`(b.email IS NULL OR (b.state = 'refused' AND b.due <= ${now}))`;
 const isAsked = (now: number): Sql => sql`(b.state = 'asked' AND b.due <= ${now})`;
 
@@ -82,7 +82,7 @@ interface Managed {
   readonly backend_id: string;
 }
 
-/** Which resources' members differ, of some behind this id; and the id to go on behind, if there are more. */
+/** Resources with member changes, in a batch behind this id; and the id of the next batch, if there is one. */
 export function differing(
   { catalogue, db }: App,
   now: number,
@@ -106,7 +106,7 @@ export function differing(
   return { resources, last: ids.length === portion ? ids.at(-1) : undefined };
 }
 
-/** What is to be done about the members of a resource; undefined when they are who they shall be, or it has none. */
+/** The pending changes of the members of a resource; undefined without any, or if it has no members. */
 export function differencesOf({ catalogue, db }: App, resource: number, now: number): Differences | undefined {
   const of = comparison(catalogue, sql`r.id = ${resource}`);
   const managed = db.get<Managed>(sql`${of} SELECT * FROM managed`);

@@ -82,7 +82,7 @@ function differencesFor(app: App, job: Job, now: number): Differences | undefine
   return differencesOf(app, resource, now);
 }
 
-/** What came of one person: what is remembered of them, or that they are no member any more. */
+/** The outcome for one person: the state to store, or that they are no longer a member. */
 interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
   readonly state: MemberRow['state'] | 'gone';
   /** Microseconds until the next call about them. */
@@ -103,7 +103,7 @@ async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<O
   }
 }
 
-/** Sets right what differs. Somebody who is to be added is remembered before the provider is asked, so that they are known to be ours. */
+/** Applies the differences. A person to be added is stored before the provider is called, so that they are known to be managed here. */
 async function follow(
   membership: Membership,
   { requested, missing, object, surplus }: Differences,

@@ -31,7 +31,7 @@ export function forgetDeletedKey(context: Context, user: number, fingerprint: st
   );
 }
 
-/** Takes the keys of a user who has lost a role away from providers out of reach since; staff reaches all. */
+/** Removes the keys of a user without a role from providers that they can no longer reach; staff reach all. */
 export function forgetUnreachedKeys(context: Context, user: number): void {
   const { db } = context.app;
   const unreached = db.all<UploadedKey>(sql`
@@ -48,7 +48,7 @@ function forget(context: Context, keys: readonly UploadedKey[]): void {
     db.run(sql`
       DELETE FROM uploaded_key
       WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`);
-    // The same key may have been given for somebody else too, who still has it.
+    // Another user may have uploaded the same key, and still use it.
     const isOthers =
       db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !==
       undefined;

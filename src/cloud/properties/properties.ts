@@ -50,8 +50,8 @@ export const properties = memoised(({ propertyKinds }: Catalogue): readonly Coll
         },
         visible: visibleTo(
           type.hasGlobalProperties
-            ? 'the simulated ones everybody; those of an account everybody who sees its settings or a service on them'
-            : 'everybody who sees the settings or a service on them',
+            ? 'simulated ones: any user; those of an account: users who see its settings or a service on them'
+            : 'users who see the settings or a service on them',
           (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
         ),
         filters: {

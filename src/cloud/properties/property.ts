@@ -61,7 +61,7 @@ export const inSetOf = (condition: Sql): Sql => sql`EXISTS (
     AND (d.settings_id = st.id OR (d.backend = '' AND ${raw(simulatedSql('st'))})))`;
 
 /**
- * The simulator's properties everybody reads; those of settings whoever sees these or a service on them, but what is private
+ * Any user reads the simulator's properties; those of settings, users who see these or a service on them, but private ones
  * to a shared account only with a service (providers.md 1.3).
  */
 export function visibleProperties(caller: Caller): Sql {

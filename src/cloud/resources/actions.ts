@@ -27,7 +27,7 @@ const scheduled: Readonly<Record<string, EventTypeName>> = {
   restart: 'resource_restart_scheduled',
 };
 
-/** Whose answers an action that makes a resource gives. */
+/** Collection of the object that a creating action returns. */
 interface MadeObjects {
   readonly shape: JsonSchema;
   created(request: Request, id: number): Reply;

@@ -112,7 +112,7 @@ function storeResource(
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
-  // Quotas are judged before anything is counted; drafts are the rows as they would be.
+  // Quotas are checked before anything is counted; drafts are the rows as they would be.
   requireQuotas(request, [
     ...quotaDeltasOf(app.catalogue, draft(typed.name, place, acceptance.row)),
     ...quotaDeltasOfAttached(app.catalogue, place, acceptance.attached),

@@ -13,8 +13,8 @@ interface Found {
 }
 
 /**
- * Parts that the last synchronisation found, of what is managed here, get rows of their own without being imported: they
- * belong to a resource that is. `parent` narrows this to the parts of one. Answers how many rows there are now, of the most
+ * Parts that the last synchronisation found in managed resources get rows without an import: they
+ * belong to a managed resource. `parent` narrows this to the parts of one. Returns how many rows there are now, at most
  * that are wanted at once.
  */
 export function importParts(

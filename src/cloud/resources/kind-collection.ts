@@ -26,7 +26,7 @@ import { resourceReaders } from './rights.ts';
 
 type KindCollection = Collection<KindFields, ResourceRow, NewOfKind>;
 
-/** Whether the answer is a detail, which tells related resources. */
+/** Whether the response is a detail, which includes related resources. */
 const isDetail = (request: Request): number =>
   request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0;
 

@@ -122,7 +122,7 @@ export function periodOf(request: Request): string {
   return period;
 }
 
-/** The instant from which documents of a request tell another period: the next month, unless it names one. */
+/** The instant from which documents of a request cover another period: the next month, unless it names one. */
 export function periodEnd({ now, query }: Request): number | undefined {
   if (query.one('period') !== undefined) return undefined;
   const present = new Date(now / 1000);
@@ -236,7 +236,7 @@ export function resourceCondition(request: Request, conditions: readonly Sql[], 
   return all(real);
 }
 
-/** A page of resources; `represent` turns ids into JSON texts, in their order. */
+/** A page of resources; `represent` converts ids to JSON texts, in their order. */
 export function resourcePage(
   request: Request,
   list: {

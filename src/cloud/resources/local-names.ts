@@ -3,7 +3,7 @@ import type { PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 
 /*
- * Names and descriptions that were changed here and not at the provider (services.md 8.4): rows keep what the provider told
+ * Names and descriptions that were changed here and not at the provider (services.md 8.4): rows store the provider's name
  * last, and only what differs from that overwrites ours.
  */
 
@@ -12,13 +12,13 @@ const columns = [
   ['description', 'backend_description'],
 ] as const;
 
-/** What a new row holds as the provider's: what the provider is told at the creation, or has told. */
+/** The provider's values of a new row: those sent at the creation, or those it reported. */
 export const backendNames = ({ description, name }: PlainValues): PlainValues => ({
   backend_name: name,
   backend_description: description,
 });
 
-/** Values that a provider told of a resource, without a name and description that it had told before. */
+/** Values that a provider reported, without a name and description that it has reported before. */
 export function withLocalNames(
   resource: Pick<ResourceRow, 'backend_name' | 'backend_description'>,
   reports: PlainValues,

@@ -103,7 +103,7 @@ const writers = staff;
 
 /** Who can read them, in alias `m`. */
 export const readers = visibleTo(
-  'everybody who sees the resource',
+  'callers who can see the resource',
   (caller) => sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(caller)})`,
 );
 

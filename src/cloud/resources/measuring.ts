@@ -9,7 +9,7 @@ import type { JobHandler } from '../operations/job-handler.ts';
 import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
 import { takeUsages } from './backend-usages.ts';
 
-/* Usages of resources that providers tell only when they are asked for each by itself: asked for once an hour. */
+/* Usages of resources that providers report only in a separate call for each: read once an hour. */
 
 const operation = 'measure';
 
@@ -40,7 +40,7 @@ const nextResource = ({ catalogue, db }: App, { memo, settings_id: settings }: J
     WHERE r.settings_id = ${settings} AND r.id > ifnull(${memo} ->> '$.after', 0) AND ${isMeasured(catalogue)}
     ORDER BY r.id LIMIT 1`);
 
-const goOn = ({ app, now }: Context, job: Job, { id }: ResourceRow): void =>
+const continueLater = ({ app, now }: Context, job: Job, { id }: ResourceRow): void =>
   postpone(app, job, now, { memo: { after: id }, retries: 0 });
 
 /** Usages of the resources of settings, one after the other; what cannot be measured is logged and left as it was. */
@@ -52,7 +52,7 @@ export const measureHandler: JobHandler = {
     const values = await driver.measure({ kind: kind.name, backend_id: resource.backend_id });
     return (context) => {
       takeUsages(context, resource.id, kind, values);
-      goOn(context, job, resource);
+      continueLater(context, job, resource);
     };
   },
   fail: (context, job, text) => {
@@ -61,6 +61,6 @@ export const measureHandler: JobHandler = {
     if (!resource) return removeJob(app.db, job.id);
     const { kind, uuid } = resource;
     app.db.onceStored(() => app.log.warn({ resource: uuid, kind, reason: text }, 'usages could not be measured'));
-    goOn(context, job, resource);
+    continueLater(context, job, resource);
   },
 };

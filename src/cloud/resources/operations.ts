@@ -217,7 +217,7 @@ const creatingAtOnce = 4;
 
 /**
  * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
- * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
+ * one name only one until its id is known: the outcome of a creation without a response is looked up by the name.
  */
 function mustWait({ db }: App, job: Job): boolean {
   const parent = db.value<string>(sql`

@@ -11,7 +11,7 @@ export const visibleResources = (caller: Caller): Sql =>
   seesAll(caller) ? raw('TRUE') : visibleProjects(caller, 'r.project_id');
 
 /** Who sees resources, in alias `r`. */
-export const resourceReaders = visibleTo('everybody who sees the project', visibleResources);
+export const resourceReaders = visibleTo('callers who can see the project', visibleResources);
 
 /** What a right about resources looks at: a resource, or the place of one that is to be made. */
 export type ResourcePlace = Pick<ResourceRow, 'customer_id' | 'project_id'>;
@@ -31,7 +31,7 @@ export const resourceWriters: Right<ResourcePlace> = anyOf<ResourcePlace>(
   projectManagers,
 );
 
-/** Who unlinks resources: what they stop to count goes on to cost whoever runs the account (services.md 8.7). */
+/** Who may unlink resources: they no longer count here, but still cost the owner of the account (services.md 8.7). */
 export const unlinkers: Right<ResourcePlace & Pick<ResourceRow, 'settings_id'>> = anyOf<
   ResourcePlace & Pick<ResourceRow, 'settings_id'>
 >(

@@ -28,7 +28,7 @@ export function rejectMissingCredentials(
   const input = values.backend_url;
   const backendUrl = row ? (input === undefined ? row.backend_url : input) : backendOfNew(request, typeName, input);
   if (isSimulated(backendUrl)) {
-    // Simulated settings from before are kept, but none are made.
+    // Existing simulated settings stay, but new ones are rejected.
     if (!config.simulator_enabled && !(row && input === undefined)) throw invalid({ backend_url: [messages.url] });
     return;
   }
@@ -57,7 +57,7 @@ export function rejectUnknownOperations({ app }: Request, type: string, values: 
 }
 
 /**
- * Secrets do not follow to another origin, nor behind a certificate that somebody else vouches for: whoever changes that must
+ * Secrets do not follow to another origin, nor behind a certificate of another issuer: a caller who changes that must
  * know them (services.md 2.5).
  */
 export function rejectForeignSecrets({ app, caller }: Request, values: SettingsValues, row: SettingsRow): void {

@@ -66,7 +66,7 @@ export const links = memoised(
       alias: 'l',
       fields: fieldsOf(type),
       visible: visibleTo(
-        'everybody who sees the project',
+        'callers who can see the project',
         (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
       ),
       options: { actions: () => [] },

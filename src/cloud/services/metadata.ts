@@ -23,7 +23,7 @@ export const serviceMetadata: Endpoint = {
   operations: {
     GET: {
       summary: 'Lists the supported types of services.',
-      allowedFor: 'Everybody.',
+      allowedFor: 'Any authenticated user.',
       output: { status: 200, shape: { type: 'object', additionalProperties: serviceType } },
       handle: ({ base, app }) => {
         const url = (path: string): string => `${base}/api/${path}/`;

@@ -12,7 +12,7 @@ import { sql } from '../../kernel/db/sql.ts';
 
 /* Who writes settings, services and links (services.md 2.4, 4.2). */
 
-/** Whom the setting only_staff_manages_services leaves any writes; of what, is decided when the customer is known. */
+/** Users to whom the setting only_staff_manages_services leaves any writes; which ones is decided when the customer is known. */
 export const serviceManagers = anyOf(
   staff,
   authenticated.as('owners of a customer').unless('only_staff_manages_services'),

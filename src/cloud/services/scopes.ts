@@ -22,7 +22,7 @@ export const settingsScope: Scope = {
   table: 'service_settings',
   accepted: true,
   readable: readableSettings,
-  // What shared settings have and lack is the matter of whoever runs them.
+  // The certifications of shared settings are the operator's decision.
   usageReadable: readablePrivateSettings,
   own: (db, id) => {
     const { customer_id: customer, name, type, uuid } = settingsNames(db, id);

@@ -8,10 +8,10 @@ import type { ProviderType } from '../catalogue/type.ts';
 
 /*
  * How services and links come and go, by request or by themselves (services.md 2.6). What happens by itself is counted
- * but never refused by quotas.
+ * but never rejected by quotas.
  */
 
-/** Whether quotas may refuse: of what was asked for, not of what follows by itself. */
+/** Whether quotas may reject it: requested changes, not automatic ones. */
 type Origin = 'asked' | 'automatic';
 
 interface NewService {

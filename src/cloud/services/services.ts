@@ -61,7 +61,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
     fields: serviceFields(catalogue),
     parents,
     visible: visibleTo(
-      'everybody with a role in the customer or a linked project; staff and global support',
+      'callers with a role in the customer or a linked project; staff and global support',
       (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
     ),
     accepts: (_, name) => isFieldOf(catalogue, type, name),

@@ -45,9 +45,9 @@ const sums = ({ db }: Request, scope: string, ids: Sql, name: string): { limit: 
 const ofCustomers = ({ caller }: Request, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${customersWithRole(callerId(caller))})`;
 
-/** Who reads the statistics: of shared settings, those whose customer uses them, and of their own use alone. */
+/** Who reads the statistics: of shared settings, users whose customer uses them, about its usage alone. */
 const statisticsReaders: Right<SettingsRow> = right(
-  'everybody who sees private settings; of shared ones staff, global support, and owners and support of customers with a service on them, over their own use',
+  'callers who can see private settings; of shared ones staff, global support, and owners and support of customers with a service on them, over their own usage',
   (request, row) =>
     row.shared === 0 ||
     seesAll(request.caller) ||
@@ -94,7 +94,7 @@ const stats = (catalogue: Catalogue): Endpoint => ({
   },
   operations: {
     GET: {
-      summary: 'Answers what a provider has and how much of it is used.',
+      summary: 'Returns the capacity of a provider and its usage.',
       allowedFor: statisticsReaders.allowedFor,
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
       rejections: { 403: true },
@@ -128,8 +128,8 @@ const pull = (catalogue: Catalogue): Endpoint =>
 const instant = { type: ['string', 'null'], format: 'date-time' } as const;
 
 /**
- * When settings were synchronised last, and when they will be. No part of their representation: whoever edits them while a
- * synchronisation ends has not read anything else than what is there.
+ * The times of the last and the next synchronisation. Not part of their representation: a client that edits them while a
+ * synchronisation ends has read nothing outdated.
  */
 const sync = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/sync/',
@@ -141,8 +141,8 @@ const sync = (catalogue: Catalogue): Endpoint => ({
   },
   operations: {
     GET: {
-      summary: 'Answers when service settings were synchronised last, and when they will be next.',
-      allowedFor: authenticated.as('everybody who sees the settings').allowedFor,
+      summary: 'Returns the times of the last and the next synchronisation of service settings.',
+      allowedFor: authenticated.as('callers who can see the settings').allowedFor,
       output: { status: 200, shape: objectShape({ last_sync: instant, next_sync: instant }) },
       handle: (request) => {
         const { config, db } = request.app;

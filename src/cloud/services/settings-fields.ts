@@ -46,7 +46,7 @@ import { certificatesIn } from './trust-anchors.ts';
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
 
-/** Credentials are in detail answers for staff and, of private settings, for owners (services.md 2.4). */
+/** Credentials are in detail responses for staff and, of private settings, for owners (services.md 2.4). */
 const toCredentialReaders = `@detail AND (@staff OR (NOT st.shared AND st.customer_id IN
   (${customersWithRole(raw('@caller')).text} AND role = 'owner')))`;
 
@@ -54,7 +54,7 @@ const toCredentialReaders = `@detail AND (@staff OR (NOT st.shared AND st.custom
 const secretValue = (column: string): ReturnType<typeof computedValue> =>
   computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
 
-/** A text that may be null and keeps what was written; the caller decides what an empty one means. */
+/** A text that may be null and stays as written; the caller decides what an empty one means. */
 const secret = (max: number): WritableField<string | null, false> => {
   const { input, ...field } = text({ max, lines: 'verbatim' });
   return {
@@ -108,7 +108,7 @@ const backendUrl = refine(
     const simulated = isSimulated(address);
     const isValid = schemes.test(address) && (simulated || urlOf(address) !== undefined);
     if (!isValid || (simulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
-    // What stands in an address is shown, logged and told in errors.
+    // An address is shown and logged, and appears in errors.
     if (!simulated && hasCredentials(address)) throw new FieldError(['Enter the credentials in their own fields.']);
   },
 );
@@ -172,7 +172,7 @@ function option(name: string, field: WritableField, isSecret: boolean): Writable
   };
 }
 
-/** The options of all types; settings have those of their own. */
+/** The options of all types; settings have those of their type. */
 export const optionFields = memoised(({ types }: Catalogue): OptionFields => {
   const declared: OptionFields = Object.assign({}, ...types.map((type) => type.options), simulatorOptions);
   const isSecret = (name: string): boolean => types.some(({ secretOptions }) => secretOptions?.includes(name));

@@ -80,7 +80,7 @@ function optionColumns({ app }: Request, values: SettingsValues, row: Stored): R
 }
 
 /**
- * Whether what is to be stored changes how the provider is called: the address, a credential, an option. Options of the
+ * Whether a change affects how the provider is called: the address, a credential, an option. Options of the
  * simulator count from its next operation on, so that only those that may mend a failure are tried at once.
  */
 export function isOtherAccount({ secrets }: App, row: SettingsRow, columns: Readonly<Record<string, Value>>): boolean {

@@ -29,7 +29,7 @@ import { optionFields, optionNames, settingsFields } from './settings-fields.ts'
 import { columnsOf, isOtherAccount, type SettingsRow, type SettingsValues } from './settings-row.ts';
 import { settingsStates } from './states.ts';
 
-/** The right of an owner over settings of their own customer. */
+/** The right of an owner over the settings of their customer. */
 const givers = anyOf(
   staff,
   right<{ readonly customer?: number | null }>(
@@ -49,7 +49,7 @@ export const settings = memoised((catalogue: Catalogue) =>
     alias: 'st',
     fields: settingsFields(catalogue),
     visible: visibleTo(
-      'shared settings everybody; others owners and support of the customer; staff and global support',
+      'shared settings: any authenticated user; others: owners and support of the customer; staff and global support',
       (caller) => visibleSettings(caller),
     ),
     filters: {

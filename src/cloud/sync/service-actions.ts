@@ -246,7 +246,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
       operations: {
         GET: {
           summary: 'Lists resources of the service that its provider has.',
-          allowedFor: authenticated.as('everybody who sees the service').allowedFor,
+          allowedFor: authenticated.as('callers who can see the service').allowedFor,
           paginated: true,
           output: { status: 200, shape: { type: 'array', items: managedShape } },
           handle: (request) => managed(request, services.find(request)),

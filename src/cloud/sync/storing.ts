@@ -19,14 +19,14 @@ import { beforeAll, isBehind } from './in-pieces.ts';
 import type { SettingsState } from './sync.ts';
 
 /*
- * What a provider told of itself is stored in steps of some milliseconds, between which others are served: an account may have
+ * The inventory of a provider is stored in steps of some milliseconds, between which other requests are served: an account may have
  * thousands of objects. Until the last step the settings are synchronising; whatever ends the process has it done again.
  */
 
 /** Settings, without what every synchronisation changes. */
 type Account = Pick<SettingsState, 'id' | 'type' | 'backend_url'>;
 
-/** What has happened here while a provider told of itself. */
+/** Changes here while the provider sent its inventory. */
 interface Meanwhile {
   /** Revisions of its resources, by id, when it began to. */
   readonly revisions: ReadonlyMap<number, number>;
@@ -172,7 +172,7 @@ function* storeInventory(
     };
 }
 
-/** Vendor's values overwrite ours; what is missing becomes Erred, what is back OK (services.md 8.4). */
+/** The provider's values overwrite ours; missing resources become Erred, returned ones OK (services.md 8.4). */
 function* pullResources(
   { db }: App,
   settings: Account,

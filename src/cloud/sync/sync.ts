@@ -60,7 +60,7 @@ export function startSync(context: Context, id: number): void {
   if (isNew && settings.shared) connectCustomers(context, id);
 }
 
-/** What a provider told of itself is stored: the settings are in order. */
+/** The inventory of the provider is stored: the settings are in order. */
 export function finishSync(context: Context, id: number): void {
   const settings = settingsOf(context.app, id);
   if (!settings) return;

@@ -10,7 +10,7 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Accounts to remember. */
+/** Maximum number of accounts. */
 const maxAccounts = 10_000;
 
 /** The inventory of a synchronisation that changed nothing, and the versions of what it was compared with. */
@@ -24,7 +24,7 @@ export const digestOf = (inventory: Inventory): string =>
   createHash('sha256').update(JSON.stringify(inventory)).digest('base64');
 
 /**
- * Remembers synchronisations that changed nothing. While the provider returns the same inventory and nothing that it is compared
+ * Caches synchronisations that changed nothing. While the provider returns the same inventory and nothing that it is compared
  * with changes here, comparing it again cannot change anything either, and is skipped.
  */
 export class UnchangedSyncs {
@@ -38,7 +38,7 @@ export class UnchangedSyncs {
     return known?.digest === digest && known.bases.every((basis) => this.versions.isCurrent(basis));
   }
 
-  /** Passes on steps that return whether they compared everything; remembers the inventory when they did and nothing changed. */
+  /** Passes on steps that return whether they compared everything; caches the inventory when they did and nothing changed. */
   *observe(settings: number, digest: string, steps: Generator<Store, boolean>): Generator<Store> {
     this.#byAccount.delete(settings);
     const bases: Basis[] = [];

@@ -82,11 +82,11 @@ export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
     rights.some((one) => one.may(request, subject)),
   );
 
-export const authenticated = right('everybody', () => true);
+export const authenticated = right('any authenticated user', () => true);
 
 /** Any user, for a response that contains only objects that the caller can see. */
 export const authenticatedOver = (objects: string): Right =>
-  authenticated.as(`everybody, over the ${objects} they see`);
+  authenticated.as(`any authenticated user, over the ${objects} they can see`);
 
 export const staff = right('staff', ({ caller }) => caller.isStaff);
 

@@ -1,7 +1,7 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
-import { asList, attachedTo, dashedUuid, detachment, freedom } from '../simulated/world.ts';
+import { asList, attachedTo, dashedUuid, detachment, freedom } from '../simulated/objects.ts';
 
 interface Subnet {
   readonly subnet: string;

@@ -2,7 +2,7 @@ import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { OtherObject } from '../../../catalogue/simulation.ts';
 import { firstLimits } from '../mapping/quotas.ts';
 import type { Rule } from '../security-group/security-group.ts';
-import { asList, asValues, inTenant } from './world.ts';
+import { asList, asValues, inTenant } from './objects.ts';
 
 /* Quota usages of tenants in the simulated cloud. */
 

@@ -3,8 +3,8 @@ import type { OtherChange, OtherObject, SimulatedKind } from '../../../catalogue
 import { subnetValues } from '../network/network.ts';
 import { firstGroups, type NewRule, ruleText } from '../security-group/security-group.ts';
 import { exceededLimits, within } from '../simulated/limits.ts';
+import { asList, asValues, dashedUuid, inTenant } from '../simulated/objects.ts';
 import { quotasOf } from '../simulated/quotas.ts';
-import { asList, asValues, dashedUuid, inTenant } from '../simulated/world.ts';
 
 /** The parts of a new tenant: its internal network and subnet, and its initial security groups. */
 function firstParts(

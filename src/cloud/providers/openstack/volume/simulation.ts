@@ -1,7 +1,7 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
-import { dashedUuid, detachment } from '../simulated/world.ts';
+import { dashedUuid, detachment } from '../simulated/objects.ts';
 
 /** Values that a volume restored from a snapshot inherits from the original volume. */
 function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): PlainValues {
