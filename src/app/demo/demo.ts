@@ -46,20 +46,11 @@ export async function seedByHistory(app: App, hash: string, seed = defaultSeed):
   const world = buildWorld(new Seed(`${seed} world`));
   const historySeed = new Seed(`${seed} history`);
   const plan = new Plan(now, historySeed);
-  const projects = Object.fromEntries(
-    Object.values(world.organisations).flatMap((each) => each.projects.map((project) => [project.name, project])),
-  );
   const accounts: Record<string, Account> = {};
-  const staff = {
-    /** One of the two administrators, drawn when a request is sent. */
-    get any() {
-      return world.team[historySeed.below(2)];
-    },
-  };
-  const root = { ...world, staff, accounts, projects, now, latest: plan.latest, linkTemplate: linkTemplateOf(app) };
+  const root = { ...world, accounts, now, latest: plan.latest, linkTemplate: linkTemplateOf(app) };
   const story = new Story(plan, historySeed, root, history);
   planHistory(story, world, { text: demoPassword, hash });
-  planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), world, projects, accounts);
+  planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), world, accounts);
   story.play('contacts');
   await db.whole(async () => {
     const past = new TimeMachine(app, new Seed(`${seed} uuids`), now - (span + 1) * day);

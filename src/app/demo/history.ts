@@ -25,7 +25,13 @@ export function planHistory(story: Story, world: World, password: Password): voi
     for (const [position, project] of organisation.projects.entries()) planProject(story, project, position);
   }
   for (const [position, person] of world.partners.entries()) person.joined = plan.daysAgo(span - 30 - position * 50);
-  story.play('departures');
+  // Drawn when a request is sent, not when it is planned.
+  const staff = {
+    get any() {
+      return staffOf(story, world);
+    },
+  };
+  story.play('departures', { staff });
   for (const person of Object.values(world.people)) {
     const isTeam = world.team.includes(person);
     if (!isTeam) story.play('new user', { person, password, by: staffOf(story, world) });

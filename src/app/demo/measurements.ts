@@ -26,11 +26,12 @@ function measure(past: TimeMachine, { at, path, url: scope }: Resource, by: Pers
   const months = Math.min(maxMonths, 1 + Math.floor((now - at) / longestMonth));
   for (let month = monthOf(now) - months + 1; month <= monthOf(now); month++) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;
-    past.send('PUT', '/api/resource-sla/', { by, body: { scope, period: monthName(month), value, agreed_value } });
+    const body = { scope, period: monthName(month), value, agreed_value };
+    past.send('PUT', '/api/resource-sla/', by, { body });
   }
   const isMachine = /-(instances|droplets)$/.test(path);
   for (const name of isMachine ? ['cpu_usage', 'ram_usage', 'disk_usage'] : ['response_time']) {
     const value = isMachine ? seed.below(1000) / 10 : 20 + seed.below(400);
-    past.send('PUT', '/api/monitoring-items/', { by, body: { scope, name, value } });
+    past.send('PUT', '/api/monitoring-items/', by, { body: { scope, name, value } });
   }
 }

@@ -9,15 +9,15 @@ type Act = (past: TimeMachine) => void;
 export const span = 730;
 
 /**
- * The instant that `now` takes the place of in the calendar of the plan, a Friday. Working days are counted from it, not from
- * the real calendar: the history has the same distances from now at every start, which lets the build store it as a snapshot.
+ * The instant that stands for `now` in the calendar of the plan, a Friday. Working days are counted from it instead of from the
+ * real calendar: the history has the same distances from now at every start, so that the build can store it as a snapshot.
  */
 export const reference = Date.UTC(2018, 0, 5, 4, 47, 4) * 1000;
 
-/** What happens when, and the calendar by which it is planned. */
+/** Acts by their instants, and the calendar by which they are planned. */
 export class Plan {
   readonly #acts: { readonly at: number; readonly act: Act }[] = [];
-  /** The last instant of the ordinary course of things; later come only the acts that are still under way now. */
+  /** The last instant of ordinary acts; later ones are those that are still in progress now. */
   readonly latest: number;
 
   constructor(
@@ -27,30 +27,24 @@ export class Plan {
     this.latest = now - 2 * hour;
   }
 
-  /** Lets something happen at an instant. */
   at(instant: number, act: Act): void {
     this.#acts.push({ at: instant, act });
   }
 
-  /** A moment in office hours so many days before now; at weekends of the Monday after. */
+  /** A moment in office hours some days before now; at weekends, on the Monday after. */
   daysAgo(days: number): number {
     return this.#officeHours(this.now - days * day);
   }
 
-  /** A moment between two instants, in office hours if they leave room for it. */
+  /** A moment between two instants, in office hours if they leave enough time for it. */
   between(from: number, to: number): number {
-    const whole = Math.max(1, Math.floor((to - from) / second));
-    const instant = Math.floor(from) + this.seed.below(whole) * second;
+    const seconds = Math.max(1, Math.floor((to - from) / second));
+    const instant = Math.floor(from) + this.seed.below(seconds) * second;
     const moment = this.#officeHours(instant);
     return moment > from && moment < to ? moment : instant;
   }
 
-  /** A moment some hours later. */
-  later(instant: number, fewest: number, most: number): number {
-    return this.between(instant + fewest * hour, instant + most * hour);
-  }
-
-  /** Everything that happens, in order; what is planned for one instant, in the order of planning. */
+  /** Performs all acts in order; those of one instant in the order in which they were planned. */
   async run(past: TimeMachine): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
     for (const [done, { at, act }] of acts.entries()) {
@@ -67,7 +61,7 @@ export class Plan {
     const midnight = instant - (instant % day);
     // 1 January 1970 was a Thursday.
     const weekday = (midnight / day + 3) % 7;
-    const monday = weekday < 5 ? 0 : 7 - weekday;
-    return shift + midnight + monday * day + 7 * hour + this.seed.below(10 * 3600) * second;
+    const daysUntilMonday = weekday < 5 ? 0 : 7 - weekday;
+    return shift + midnight + daysUntilMonday * day + 7 * hour + this.seed.below(10 * 3600) * second;
   }
 }

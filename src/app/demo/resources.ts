@@ -4,15 +4,10 @@ import accountFacts from './accounts.json' with { type: 'json' };
 import estate from './estate.json' with { type: 'json' };
 import { planMeasurements } from './measurements.ts';
 import type { Account, Resource, Story } from './script.ts';
-import type { Project, World } from './world.ts';
+import type { World } from './world.ts';
 
-/** Plans what customers have at providers; `accounts` and `projects` are those of the scripts, the former to be filled. */
-export function planResources(
-  story: Story,
-  world: World,
-  projects: Readonly<Record<string, Project>>,
-  accounts: Record<string, Account>,
-): void {
+/** Plans what customers have at providers, and adds the accounts to those of the scripts. */
+export function planResources(story: Story, world: World, accounts: Record<string, Account>): void {
   const { plan, seed } = story;
   for (const [n, [key, facts]] of Object.entries(accountFacts).entries()) {
     const account = accountOf(story, world, facts, n + 1);
@@ -25,7 +20,7 @@ export function planResources(
     story.play('deploy key', { organisation, publicKey });
   }
   for (const [projectName = '', accountName = '', script = '', key] of estate) {
-    const [project, account] = [present(projects[projectName]), present(accounts[accountName])];
+    const [project, account] = [present(world.projects[projectName]), present(accounts[accountName])];
     const from = Math.max(account.begins, project.begins) + 3 * day;
     const until = plan.latest - 2 * day;
     story.play(script, { project, account, key, from, until, third: from + (until - from) / 3 });

@@ -18,7 +18,7 @@ import type { Method } from '../../kernel/collection/endpoint.ts';
 import { present } from '../../kernel/present.ts';
 import type { Plan } from './plan.ts';
 import type { Seed } from './seed.ts';
-import type { Answer, TimeMachine } from './time-machine.ts';
+import type { Representation, TimeMachine } from './time-machine.ts';
 import type { Handle, Organisation, Person, Project } from './world.ts';
 
 /** An account at a provider. */
@@ -50,58 +50,47 @@ export interface Resource extends Handle {
 /** Variables by name. */
 type Scope = Record<string, unknown>;
 
-interface Step {
-  readonly if?: string;
-  readonly unless?: string;
+type TextMember =
+  | ('if' | 'unless' | 'as' | 'at' | 'by' | 'name')
+  | ('send' | 'prepared' | 'fills' | 'sets' | 'on')
+  | ('make' | 'grant' | 'to' | 'in' | 'expires' | 'ends');
+
+interface Step extends Readonly<Partial<Record<TextMember, string>>> {
   readonly oneIn?: number;
   readonly let?: Readonly<Record<string, string | { readonly pick: readonly unknown[] }>>;
   readonly each?: string | readonly unknown[];
   readonly do?: string | readonly Step[];
   readonly with?: Scope;
-  readonly as?: string;
-  readonly at?: string;
-  readonly by?: string;
   readonly find?: Readonly<Record<string, Lookup>>;
-  readonly send?: string;
   readonly body?: unknown;
-  readonly prepared?: string;
-  readonly fills?: string;
-  readonly sets?: string;
-  readonly on?: string;
-  readonly make?: string;
-  readonly name?: string;
   readonly fields?: unknown;
-  readonly grant?: string;
-  readonly to?: string;
-  readonly in?: string;
-  readonly expires?: string;
-  readonly ends?: string;
 }
 
-/** An item of a list: the first one, or the one with this name. An offer is one of a list of the provider account's. */
-type Lookup = { readonly name?: string } & (
-  | { readonly list: string }
-  | { readonly offer: string; readonly query?: string }
-);
+/** The item of a list with a name, or the first one. An offer is in a list of the provider account. */
+interface Lookup {
+  readonly list?: string;
+  readonly offer?: string;
+  readonly query?: string;
+  readonly name?: string;
+}
 
-/** A role, with instants: when it is granted, and how it ends. */
+/** A role, with the instants at which it is granted, expires, and is revoked or replaced by another one. */
 interface Role {
   readonly role: string;
   readonly at: number;
   readonly expires?: number | undefined;
   readonly ends?: number | undefined;
-  /** The role that replaces it at its end. */
   readonly nextRole?: string | undefined;
 }
 
-const units = { s: second, m: minute, h: hour, d: day } as const;
+const units: Readonly<Record<string, number>> = { s: second, m: minute, h: hour, d: day };
 const environments = ['prod', 'prod', 'stage', 'test'] as const;
 const teams = ['core', 'data', 'web'] as const;
 
 /** Plans what scripts describe. */
 export class Story {
   readonly resources: Resource[] = [];
-  readonly #lists = new Map<string, readonly Answer[]>();
+  readonly #lists = new Map<string, readonly Representation[]>();
 
   constructor(
     readonly plan: Plan,
@@ -134,72 +123,68 @@ export class Story {
     const others = typeof steps === 'string' ? present(this.scripts[steps]) : steps;
     const inner = { ...scope };
     for (const [name, value] of Object.entries(variables)) inner[name] = filled(value, scope);
-    const items = typeof each === 'string' ? Object.values(valueAt<object>(scope, each)) : each;
-    if (!items) this.#run(others, inner);
-    for (const item of items ?? []) this.#run(others, { ...inner, [as]: filled(item, scope) });
+    const items = typeof each === 'string' ? Object.values(valueAt<object>(scope, each)) : (each ?? [undefined]);
+    for (const item of items) this.#run(others, { ...inner, [as]: filled(item, scope) });
   }
 
   #planRequest(step: Step, request: string, scope: Scope): void {
-    const [, method = '', link] = /^(\w+) (.*)$/.exec(request) ?? [];
-    const at = this.instant(present(step.at), scope);
-    if (step.sets !== undefined) {
-      const [, path = '', name = ''] = /^(.*)\/(.*)$/.exec(step.sets) ?? [];
-      valueAt<Scope>(scope, path)[name] = at;
-    }
     const resource = step.on === undefined ? undefined : valueAt<Resource>(scope, step.on);
     if (resource) resource.isUntouched = false;
-    const result: Handle = step.fills === undefined ? { url: '' } : valueAt(scope, step.fills);
+    const result = step.fills === undefined ? { url: '' } : valueAt<Handle>(scope, step.fills);
     if (step.as !== undefined) scope[step.as] = result;
-    this.#at(at, scope, step, (past, inner) => {
-      const project = resource?.project ?? valueAt<Project | undefined>(inner, 'project');
-      const response = past.send(method as Method, String(linkOf(filled(link, inner))), {
-        by: step.by === undefined ? present(project).owner : valueAt(inner, step.by),
-        body: Object(this.#contentOf(past, step.body ?? {}, inner)),
-        prepared: filled(step.prepared, inner),
-      });
-      Object.assign(result, { url: response.url, response });
-    });
+    const at = this.instant(present(step.at), scope);
+    const [, path = '', name = ''] = /^(.*)\/(.*)$/.exec(step.sets ?? '') ?? [];
+    if (step.sets !== undefined) valueAt<Scope>(scope, path)[name] = at;
+    const project = resource?.project ?? valueAt<Project>(scope, 'project');
+    this.#planSending(step, scope, { at, request, project, result }, (past, inner) =>
+      this.#contentOf(past, step.body ?? {}, inner),
+    );
   }
 
   #planResource(step: Step, path: string, scope: Scope): void {
     const { seed } = this;
     const account = valueAt<Account>(scope, 'account');
     const project = valueAt<Project>(scope, 'project');
-    const at = this.instant(present(step.at), scope);
     const name = String(filled(step.name, scope));
+    const at = this.instant(present(step.at), scope);
     const state = { gone: Number.POSITIVE_INFINITY, isUntouched: true, url: '' };
     const resource: Resource = { account, project, path, name, at, ...state };
     this.resources.push(resource);
     if (step.as !== undefined) scope[step.as] = resource;
     const tags = [`env:${seed.pick(environments)}`, `team:${seed.pick(teams)}`];
     if (seed.below(4) === 0) tags.push('backup:daily');
-    this.#at(at, scope, step, (past, inner) => {
+    const sending = { at, request: `POST /api/${path}/`, project, result: resource };
+    this.#planSending(step, scope, sending, (past, inner) => {
       const list = `/api/${account.prefix}-service-project-link/?project_uuid=${uuidIn(project.url)}`;
       const link = this.#list(past, list, account).find((each) => each.service_name === account.name);
-      const body = {
-        service_project_link: present(link).url,
-        name,
-        tags: seed.below(10) === 0 ? [] : tags,
-        ...Object(this.#contentOf(past, step.fields, inner)),
-      };
-      const by = step.by === undefined ? project.owner : valueAt<Person>(inner, step.by);
-      resource.url = past.send('POST', `/api/${path}/`, { by, body }).url;
+      const fields = Object(this.#contentOf(past, step.fields, inner));
+      const hasTags = seed.below(10) !== 0;
+      return { service_project_link: link?.url, name, tags: hasTags ? tags : [], ...fields };
     });
   }
 
-  /** Plans an act with the variables as they are now, and what a step finds. */
-  #at(instant: number, scope: Scope, { find = {} }: Step, act: (past: TimeMachine, scope: Scope) => void): void {
+  /** Plans a request with the variables as they are now, and with what the step finds when it is sent. */
+  #planSending(
+    { by, find = {}, prepared }: Step,
+    scope: Scope,
+    { at, project, request, result }: { at: number; request: string; project: Project; result: Handle },
+    bodyOf: (past: TimeMachine, scope: Scope) => unknown,
+  ): void {
     const inner = { ...scope };
-    this.plan.at(instant, (past) => {
+    const [, method = '', link] = /^(\w+) (.*)$/.exec(request) ?? [];
+    this.plan.at(at, (past) => {
       for (const [name, lookup] of Object.entries(find)) inner[name] = this.#find(past, lookup, inner);
-      act(past, inner);
+      const content = { body: Object(bodyOf(past, inner)), prepared: filled(prepared, inner) };
+      const sender = by === undefined ? project.owner : valueAt<Person>(inner, by);
+      const response = past.send(method as Method, String(linkOf(filled(link, inner))), sender, content);
+      Object.assign(result, { url: response.url, response });
     });
   }
 
   #planRole(step: Step, role: string, scope: Scope): void {
     const person = valueAt<Person>(scope, present(step.to));
     const target = valueAt<Organisation | Project>(scope, present(step.in));
-    const inner = { ...scope, ready: Math.max(person.joined, target.begins) };
+    const inner: Scope = { ...scope, ready: Math.max(person.joined, target.begins) };
     const at = this.instant(step.at ?? 'ready + 2h..60h', inner);
     const later = (text?: string): number | undefined => {
       const instant = filled(text, scope);
@@ -216,12 +201,12 @@ export class Story {
     const permission = { url: '' };
     const give = (past: TimeMachine, name: string, expiration_time: string | null): void => {
       const body = { [structure]: target.url, user: person.url, role: name, expiration_time };
-      permission.url = past.send('POST', path, { by: by(), body }).url;
+      permission.url = past.send('POST', path, by(), { body }).url;
     };
     this.plan.at(at, (past) => give(past, role, expires === undefined ? null : isoTime(expires)));
     if (ends === undefined) return;
     this.plan.at(ends, (past) => {
-      past.send('DELETE', permission.url, { by: by() });
+      past.send('DELETE', permission.url, by());
       if (nextRole !== undefined) give(past, nextRole, null);
     });
   }
@@ -229,10 +214,11 @@ export class Story {
   /** The instant that a text names. */
   instant(text: string, scope: Scope = this.root): number {
     const { plan, seed } = this;
-    const [, from, to] = /^(?:(\d+)d\.\.)?(\d+)d ago$/.exec(text) ?? [];
-    if (to !== undefined) return plan.daysAgo(Number(to) - (from ? seed.below(1 + Number(to) - Number(from)) : 0));
-    const [start = '', end] = text.split(' .. ');
-    if (end !== undefined) return plan.between(this.instant(start, scope), this.instant(end, scope));
+    const [, fewest, most] = /^(?:(\d+)d\.\.)?(\d+)d ago$/.exec(text) ?? [];
+    if (fewest !== undefined) return plan.daysAgo(Number(most) - seed.below(1 + Number(most) - Number(fewest)));
+    if (most !== undefined) return plan.daysAgo(Number(most));
+    const [from = '', to] = text.split(' .. ');
+    if (to !== undefined) return plan.between(this.instant(from, scope), this.instant(to, scope));
     const [, base = '', offsets = ''] = /^(.*?)((?: [+-] \S+)*)$/.exec(text) ?? [];
     const [, bound, one = '', other = ''] = /^(max|min)\((.*), (.*)\)$/.exec(base) ?? [];
     let instant = bound
@@ -246,11 +232,11 @@ export class Story {
     return instant;
   }
 
-  /** A part of a body, with what it names. Entries of `...` are merged into the object that has them. */
+  /** A part of a body, with what it names. Objects in `...` are merged into the object that has them. */
   #contentOf(past: TimeMachine, template: unknown, scope: Scope): unknown {
     if (Array.isArray(template)) return template.map((each) => this.#contentOf(past, each, scope));
     if (typeof template !== 'object' || template === null) return linkOf(filled(template, scope));
-    if ('offer' in template) return this.#find(past, template as Lookup, scope)?.url;
+    if ('offer' in template) return this.#find(past, template as Lookup, scope).url;
     const content: Scope = {};
     for (const [key, value] of Object.entries(template)) {
       const part = this.#contentOf(past, value, scope);
@@ -260,20 +246,18 @@ export class Story {
     return content;
   }
 
-  /** Finds an object in a list of the API, as the account's creator sees it. */
-  #find(past: TimeMachine, lookup: Lookup, scope: Scope): Answer {
+  /** Finds an object in a list of the API, as the creator of the account sees it. */
+  #find(past: TimeMachine, { list, name, offer, query = '' }: Lookup, scope: Scope): Representation {
     const account = valueAt<Account>(scope, 'account');
-    const list =
-      'list' in lookup
-        ? String(filled(lookup.list, scope))
-        : `/api/${account.prefix}-${lookup.offer}/?settings_uuid=${uuidIn(account.settings)}${filled(lookup.query ?? '', scope)}`;
-    const name = filled(lookup.name, scope);
-    const item = this.#list(past, list, account).find((each) => name === undefined || each.name === name);
-    if (!item) throw new Error(`${list} has no ${name}`);
+    const offers = `/api/${account.prefix}-${offer}/?settings_uuid=${uuidIn(account.settings)}${query}`;
+    const path = String(filled(list ?? offers, scope));
+    const wanted = filled(name, scope);
+    const item = this.#list(past, path, account).find((each) => wanted === undefined || each.name === wanted);
+    if (!item) throw new Error(`${path} has no ${wanted}`);
     return item;
   }
 
-  #list(past: TimeMachine, path: string, { by }: Account): readonly Answer[] {
+  #list(past: TimeMachine, path: string, { by }: Account): readonly Representation[] {
     const items = this.#lists.get(path) ?? past.list(path, by);
     this.#lists.set(path, items);
     return items;
@@ -291,7 +275,7 @@ function valueAt<T>(scope: Scope, path: string): T {
   return value as T;
 }
 
-/** A text with the values of its paths; the value itself when the text is a path alone. */
+/** A text with the values of its paths; the value itself when the text is only a path. */
 function filled(template: unknown, scope: Scope): unknown {
   if (typeof template !== 'string') return template;
   const [, path] = /^\{([^{}]+)\}$/.exec(template) ?? [];
@@ -306,6 +290,6 @@ const linkOf = (value: unknown): unknown =>
 const uuidIn = (link: string): string => present(link.split('/').at(-2));
 
 function durationOf(text: string): number {
-  const [, amount, unit] = /^([\d.]+)([smhd])$/.exec(text) ?? [];
-  return Number(amount) * units[unit as keyof typeof units];
+  const [, amount, unit = ''] = /^([\d.]+)([smhd])$/.exec(text) ?? [];
+  return Number(amount) * present(units[unit]);
 }

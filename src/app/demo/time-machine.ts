@@ -17,29 +17,27 @@ import { parts } from '../compose/api.ts';
 import { housekeeping } from '../compose/housekeeping.ts';
 import type { Seed } from './seed.ts';
 
-/** Somebody who uses the API of the past. */
+/** A user of the API, and the address of their machine. */
 export interface Visitor {
   readonly username: string;
-  /** The address they call from. */
   readonly address: string;
 }
 
-/** A representation as the API answers it. */
-export type Answer = Readonly<Record<string, unknown>> & { readonly url: string; readonly uuid: string };
+/** An object as the API represents it. */
+export type Representation = Readonly<Record<string, unknown>> & { readonly url: string; readonly uuid: string };
 
-interface Call {
-  readonly by?: Visitor;
-  readonly body?: Readonly<Record<string, unknown>>;
+interface Content {
+  readonly body?: object;
   /** What the operation would have prepared outside of its transaction. */
   readonly prepared?: unknown;
 }
 
-/** After so long without a request somebody logs in again; no token lives shorter. */
-const session = 30 * minute;
+/** How long a session lasts without a request; no token has a shorter lifetime. */
+const sessionLifetime = 30 * minute;
 
 /**
- * A deployment in its own past: requests at chosen instants, through the endpoints that serve everybody, with uuids from a
- * seed. Whatever a deployment does by itself happens on the way from one instant to the next, its work at providers included.
+ * A deployment in its own past: it handles requests at chosen instants, with uuids from a seed. Between them it does what a
+ * deployment does on its own, including operations at providers.
  */
 export class TimeMachine {
   readonly app: App;
@@ -47,146 +45,125 @@ export class TimeMachine {
   readonly #router: Router<Endpoint>;
   readonly #timer: Timer;
   readonly #worker: ProviderWorker;
-  /** When the house was kept last. */
-  #kept = 0;
+  #lastHousekeeping = 0;
   readonly #sessions = new Map<Visitor, { token: string; last: number }>();
 
   constructor(present: App, seed: Seed, start: number) {
     this.#clock = settableClock(start);
     this.app = {
       ...present,
-      // Every half hour of years would be too often; see `synchronise`.
+      // Syncs run on request only: the default interval would cause tens of thousands in two years.
       config: { ...present.config, settings_sync_interval: Number.MAX_SAFE_INTEGER },
       clock: this.#clock,
       random: seed.bytes,
       tokenUse: new TokenUse(),
-      // What is believable to have happened, a failed synchronisation, warns nobody.
+      // The history includes failures, such as those of syncs, that the operator should not see as warnings.
       log: present.log.child({}, { level: present.log.isLevelEnabled('error') ? 'error' : 'silent' }),
-      // Nobody's initial password is changed here.
       passwordChanged: () => undefined,
     };
     this.#timer = new Timer(this.app, housekeeping(present.catalogue));
-    // All of the past is one transaction: nobody waits for parts of it, or for a turn between them.
-    const turn = async (): Promise<void> => undefined;
-    this.#worker = new ProviderWorker(this.app, (callback) => callback(), turn);
+    // The history is one transaction, in which no other work waits for its turn.
+    this.#worker = new ProviderWorker(
+      this.app,
+      (callback) => callback(),
+      async () => undefined,
+    );
     this.#router = new Router(parts(present.catalogue));
   }
 
-  /** Lets the time pass until an instant: roles end at theirs, and jobs make their steps, a second apart as they would. */
+  /** Advances the clock: roles expire at their instants, and jobs run at theirs, a tick apart. */
   async passTo(instant: number): Promise<void> {
-    const { db } = this.app;
+    const { config, db } = this.app;
     for (;;) {
-      const [expiry, step] = [nextExpiry(db) ?? Number.POSITIVE_INFINITY, this.#nextStep()];
+      const due = db.value<number | null>(sql`SELECT min(due) FROM job`) ?? Number.POSITIVE_INFINITY;
+      const step = Math.max(due, this.#clock.now() + config.job_tick);
+      const expiry = nextExpiry(db) ?? Number.POSITIVE_INFINITY;
       if (Math.min(expiry, step) > instant) break;
-      if (expiry <= step) {
-        this.#clock.set(expiry);
-        db.write(() => expireRoles(systemContext(this.app)));
-      } else {
-        this.#clock.set(step);
+      this.#clock.set(Math.min(expiry, step));
+      if (expiry <= step) db.write(() => expireRoles(systemContext(this.app)));
+      else {
         this.#worker.tick();
         await this.#worker.idle();
       }
     }
     this.#clock.set(instant);
-    // Housekeeping every second of two years would do nothing but take its time.
-    if (instant - this.#kept < hour) return;
-    this.#kept = instant;
+    if (instant - this.#lastHousekeeping < hour) return;
+    this.#lastHousekeeping = instant;
     this.#timer.tick();
   }
 
-  /** When the worker looks for jobs next and finds one; infinite without any. */
-  #nextStep(): number {
-    const due = this.app.db.value<number | null>(sql`SELECT min(due) FROM job`) ?? Number.POSITIVE_INFINITY;
-    return Math.max(due, this.#clock.now() + this.app.config.job_tick);
-  }
-
-  /** Schedules a synchronisation of every provider. */
+  /** Schedules a sync of every provider. */
   synchronise(): void {
     const { app } = this;
     scheduleSyncs(systemContext({ ...app, config: { ...app.config, settings_sync_interval: 0 } }));
   }
 
-  /** Sends a request on behalf of a visitor, who logs in first unless that was lately. Throws when it is refused. */
-  send<A extends Answer = Answer>(method: Method, link: string, { by, body = {}, prepared }: Call = {}): A {
-    const token = by && this.#tokenOf(by);
-    return this.#perform(method, link, { body, prepared, address: by?.address ?? '', token });
+  /** Sends a request of a visitor, who logs in first when the session has ended. Throws when it is rejected. */
+  send(method: Method, link: string, by: Visitor, content: Content = {}): Representation {
+    return this.#perform(method, link, by, { ...content, token: this.#tokenOf(by) });
   }
 
   /** The objects of a list, as a visitor sees them; `path` with its query. */
-  list(path: string, by: Visitor): readonly Answer[] {
-    const token = this.#tokenOf(by);
-    return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, {
-      body: {},
-      prepared: undefined,
-      address: by.address,
-      token,
+  list(path: string, by: Visitor): readonly Representation[] {
+    return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, by, {
+      token: this.#tokenOf(by),
     });
   }
 
-  /** A login; with a wrong password it fails, as the API would have it. */
+  /** Logs a visitor in; with a wrong password it fails. */
   logIn(visitor: Visitor, password: 'right' | 'wrong' = 'right'): void {
-    const user = password === 'right' ? this.#idOf(visitor) : undefined;
-    const prepared = { username: visitor.username, user };
-    const { token } = this.#perform<{ token?: string }>('POST', '/api-auth/password/', {
-      body: {},
-      prepared,
-      address: visitor.address,
-    });
+    const { username } = visitor;
+    const prepared = { username, user: password === 'right' ? this.#idOf(visitor) : undefined };
+    const { token } = this.#perform<{ token?: string }>('POST', '/api-auth/password/', visitor, { prepared });
     if (token !== undefined) this.#sessions.set(visitor, { token, last: this.#clock.now() });
   }
 
   logOut(visitor: Visitor): void {
-    this.send('POST', '/api-auth/logout/', { by: visitor });
+    this.send('POST', '/api-auth/logout/', visitor);
     this.#sessions.delete(visitor);
   }
 
-  /** Ends every session: tokens made from a seed that others know must not let anybody in. */
+  /** Ends all sessions: their tokens follow from a public seed, and must not stay valid. */
   close(visitors: readonly Visitor[]): void {
-    const { db } = this.app;
-    this.app.tokenUse.save(db);
-    const now = this.#clock.now();
-    for (const visitor of visitors) {
-      const user = this.#idOf(visitor);
-      if (user !== undefined) revokeTokensOf({ app: this.app, actor: null, address: null, now }, user);
-    }
+    this.app.tokenUse.save(this.app.db);
+    const context = { app: this.app, actor: null, address: null, now: this.#clock.now() };
+    for (const user of visitors.map((visitor) => this.#idOf(visitor)))
+      if (user !== undefined) revokeTokensOf(context, user);
   }
 
   #tokenOf(visitor: Visitor): string {
-    const known = this.#sessions.get(visitor);
     const now = this.#clock.now();
-    if (!known || now - known.last > session) this.logIn(visitor);
-    const current = this.#sessions.get(visitor);
-    if (!current) throw new Error(`${visitor.username} cannot log in`);
-    current.last = now;
-    return current.token;
+    if (now - (this.#sessions.get(visitor)?.last ?? 0) > sessionLifetime) this.logIn(visitor);
+    const session = this.#sessions.get(visitor);
+    if (!session) throw new Error(`${visitor.username} cannot log in`);
+    session.last = now;
+    return session.token;
   }
 
-  /** The answer is what the API documents for the path. */
-  #perform<A>(
+  /** The type of the response is the one that the API documents for the path. */
+  #perform<T>(
     method: Method,
     link: string,
-    call: { body: object; prepared: unknown; address: string; token?: string | undefined },
-  ): A {
+    { address }: Visitor,
+    { body = {}, prepared, token }: Content & { token?: string },
+  ): T {
     const base = this.app.config.base_url ?? 'http://localhost';
     const path = link.startsWith(base) ? link.slice(base.length) : link;
     const match = this.#router.find(pathOf(path));
     const operation = match?.endpoint.operations[method];
-    if (!match || !operation) throw new Error(`There is no ${method} ${path}`);
-    const headers = {
-      'content-type': 'application/json',
-      ...(call.token !== undefined && { authorization: `Token ${call.token}` }),
-    };
-    const incoming = new IncomingRequest('', method, path, headers, call.address, base).receive(
-      Buffer.from(JSON.stringify(call.body)),
-    );
+    if (!match || !operation) throw new Error(`${method} ${path} does not exist`);
+    const type = { 'content-type': 'application/json' };
+    const headers = token === undefined ? type : { ...type, authorization: `Token ${token}` };
+    const content = Buffer.from(JSON.stringify(body));
+    const incoming = new IncomingRequest('', method, path, headers, address, base).receive(content);
     const now = this.#clock.now();
     try {
       const actor = match.endpoint.open ? null : authenticate(this.app, incoming, now);
-      const reply = operation.handle(new Request(this.app, incoming, match.params, actor, now), call.prepared);
+      const reply = operation.handle(new Request(this.app, incoming, match.params, actor, now), prepared);
       return JSON.parse(reply.body.toString() || '{}');
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      throw new Error(`${method} ${path} with ${JSON.stringify(call.body)} was refused: ${JSON.stringify(error.body)}`);
+      throw new Error(`${method} ${path} with ${content} was rejected: ${JSON.stringify(error.body)}`);
     }
   }
 
