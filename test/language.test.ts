@@ -29,7 +29,6 @@ const limits: Readonly<Record<string, number>> = {
   'test/app': 326,
   test: 9,
   'test/browser': 2,
-  'test/chaos': 158,
   'test/clients': 164,
   'test/cloud': 340,
   'test/console': 182,

@@ -1,10 +1,10 @@
 /**
- * Sets the clock of a server back and forth, by weeks, while clients write and a receiver of web hooks fails at random,
- * kills it in between without warning, and lets the clock jump while it is down. Events and deliveries are kept for ten days
- * only, so that any jump that is believed would remove them.
+ * Sets the clock of a server back and forth by weeks while clients write and a webhook receiver fails at random, kills the
+ * server in between, and lets the clock jump while it is down. Events and deliveries are retained for ten days only, so that
+ * a server that trusted a jump would delete them.
  *
- * After every start each write that was acknowledged is there. In the end the clock is right again, and what is due goes on:
- * each write has its event, and each hook got each of them, in order. Ends with a sentence when something is not as it must be.
+ * After each start every acknowledged write exists. At the end the clock is right again and pending work continues: each write
+ * has its event, and each hook received all events in order. Ends with an error otherwise.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,22 +25,22 @@ import {
   writeUntilKilled,
 } from './kill.ts';
 
-/** What the rounds came to. */
+/** The results of the rounds. */
 export interface ClockFigures extends Figures {
   readonly jumps: number;
 }
 
 const day = 86_400;
-/** Seconds that the clock is wrong by at most; less than deliveries are kept where nobody sets the clock, as in the end. */
+/** Maximum error of the clock in seconds; less than the retention of deliveries when the clock is not set, as at the end. */
 const farthest = 20 * day;
-/** Jumps in a round, and milliseconds from one to the next, both at most: some are noticed first, and some are not. */
+/** Maximum number of jumps per round, and milliseconds between them: the server notices some of them and misses others. */
 const jumpsInRound = 3;
 const longest = 1500;
-/** How many of the last writes are looked for after a start. */
+/** How many of the last writes are checked after a start. */
 const lookedFor = 40;
 const retention = ['--events-retention', '10d', '--hook-delivery-retention', '10d'];
 
-/** Runs the rounds with the program that these words start. Throws with a sentence when something was lost or hangs. */
+/** Runs the rounds with the program that these words start. Throws with a sentence when data is lost or work hangs. */
 export async function jumpTheClock(rounds: number, program: readonly string[]): Promise<ClockFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
   const clock = new ProgramClock(folder);
@@ -74,7 +74,7 @@ export async function jumpTheClock(rounds: number, program: readonly string[]): 
       if (Math.random() < 0.5) jump();
     }
     clock.set(0);
-    // One start with the right clock sets right what the wrong ones have left.
+    // One start with the right clock repairs the effects of the wrong ones.
     await writeUntilKilled(await start(), token, written);
     receiver.behaviour = (received) => diary.note(received, 200);
     const { deliveries, events } = await examine(data, diary, written);
@@ -86,12 +86,12 @@ export async function jumpTheClock(rounds: number, program: readonly string[]): 
   }
 }
 
-/** Logs in with a token that a clock does not end. */
+/** Logs in with a token that does not expire. */
 async function lastingLogin(url: string, data: string): Promise<string> {
   const token = await login(url, data);
   const { body } = await ask(url, token, 'GET', '/api/users/?current');
   const [{ url: me }] = body as [{ url: string }];
   const { status } = await ask('', token, 'PATCH', me, { token_lifetime: null, agree_with_policy: true });
-  if (status !== 200) throw new Error(`The lifetime of tokens was answered ${status}`);
+  if (status !== 200) throw new Error(`Setting the lifetime of tokens returned ${status}`);
   return token;
 }

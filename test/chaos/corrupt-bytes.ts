@@ -1,34 +1,34 @@
 /**
- * Changes bytes of files at rest: every start, doctor, restore and answer is refused with a line, told, or right. What
- * nothing can notice is another value in the database itself, of which SQLite keeps no checksums: it is counted.
+ * Changes bytes of files at rest: each start, doctor, restore and response then fails with a line, is reported, or is right.
+ * Other values in the database itself are undetectable, as SQLite has no checksums for them: they are counted.
  */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nativeCache, Program, type Serving } from '../support/program.ts';
+import { Observer, requireEnded } from './observer.ts';
 import type { Part } from './part.ts';
-import { Observer, requireEnded } from './witness.ts';
 
-/** The files that are changed; a backup lies beside the folder. */
+/** The changed files; a backup lies beside the folder. */
 const files = ['tenantry.db', 'tenantry.db-wal', 'secret.key', 'serve.lock', 'backup'] as const;
 type File = (typeof files)[number];
 
 export interface ByteFigures {
   readonly changes: number;
-  /** Changes after which a start or restore was refused. */
+  /** Changes that made a start or restore fail. */
   readonly rejected: number;
-  /** Changes of which doctor or the log told, where the server came up. */
+  /** Changes that doctor or the log reported while the server came up. */
   readonly reported: number;
-  /** Changes after which every answer was right, with nothing told. */
+  /** Changes without a report and without a wrong response. */
   readonly harmless: number;
-  /** Changes of the log after which its last transactions are gone: so is what a cut of the power leaves, and nobody can tell. */
+  /** Changes of the WAL that removed its last transactions: indistinguishable from the state after a power cut. */
   readonly shortened: number;
-  /** Changes of tenantry.db after which some value was another one, with nothing told. */
+  /** Changes of tenantry.db with a wrong value and without a report. */
   readonly unnoticed: number;
 }
 
 const customers = 150;
 
-/** Changes files so often, each in turn. */
+/** Changes files so often, in alternation. */
 export async function changeBytes(rounds: number): Promise<ByteFigures> {
   const program = new Program(nativeCache);
   const figures = { changes: 0, rejected: 0, reported: 0, harmless: 0, shortened: 0, unnoticed: 0 };
@@ -53,7 +53,7 @@ export async function changeBytes(rounds: number): Promise<ByteFigures> {
   }
 }
 
-/** Makes a folder that a killed server has left, with its log, a secret and a backup in it. */
+/** Creates the folder of a killed server, with its WAL, a secret and a backup. */
 async function prepare(program: Program): Promise<Observer> {
   const words = ['--data', 'base'];
   const server = await program.serve(words);
@@ -62,20 +62,20 @@ async function prepare(program: Program): Promise<Observer> {
   const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });
   await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
   for (let i = 0; i < customers / 2; i++) await observer.write(server.url);
-  // The last of a clean end moves the log into the file.
+  // The last process to close the database moves the WAL into the file.
   await server.stop();
   const second = await program.serve(words);
   for (let i = 0; i < customers / 2; i++) await observer.write(second.url);
   requireEnded(await program.run(['backup', 'base/backup', ...words]), ['backup']);
   await second.kill();
-  // It is of this memory of the machine alone.
+  // The shared memory is valid on this machine only.
   rmSync(join(program.folder, 'base/tenantry.db-shm'), { force: true });
   return observer;
 }
 
 const random = (below: number): number => Math.floor(below * Math.random());
 
-/** Changes a file in one place; answers what was done. */
+/** Changes a file in one place; returns a description of the change. */
 function change(file: string): string {
   const bytes = readFileSync(file);
   const at = random(bytes.length);
@@ -106,11 +106,11 @@ async function check(program: Program, observer: Observer, file: File): Promise<
     const { code, stderr } = await program.run(['restore', 'work/backup', '--data', folder]);
     if (code !== 0) {
       requireLine(code, stderr);
-      if (existsSync(join(program.folder, folder, 'tenantry.db'))) throw new Error('A refused restore left a database');
+      if (existsSync(join(program.folder, folder, 'tenantry.db'))) throw new Error('A failed restore left a database');
       return 'rejected';
     }
   } else {
-    // Of a copy: whoever is the last to close moves the log into the file.
+    // Of a copy: the last process to close it moves the WAL into the file.
     cpSync(join(program.folder, 'work'), join(program.folder, 'restored'), { recursive: true });
     const { code, stderr, stdout } = await program.run(['doctor', '--data', 'restored']);
     isReported = code !== 0 || stderr !== '';
@@ -129,7 +129,7 @@ async function check(program: Program, observer: Observer, file: File): Promise<
   if (isReported) return 'reported';
   if (matches === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
   if (matches === 'lost' || matches === 'shortened' || (matches === 'changed' && file !== 'tenantry.db'))
-    throw new Error(`What is answered is ${matches}`);
+    throw new Error(`The responses are ${matches}`);
   return matches === 'changed' ? 'unnoticed' : matches === 'rejected' ? 'reported' : 'harmless';
 }
 
@@ -139,7 +139,7 @@ function requireLine(code: number | null, stderr: string): void {
   if (code !== 1 || lines.length !== 1 || !lines[0]?.startsWith('tenantry: ')) throw new Error(`${code}: ${stderr}`);
 }
 
-/** Asks for every customer that was acknowledged, in their order. An answer of 5xx is no wrong one. */
+/** Reads every acknowledged customer, in order. A 5xx is not a wrong response. */
 async function compare(
   { url }: Serving,
   observer: Observer,

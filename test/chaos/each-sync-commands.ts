@@ -1,6 +1,6 @@
 /**
- * Lets each sync of a command fail, and those behind it or not, and cuts the power when the command has ended, or at any moment
- * before. What a command says is done is there then; one that fails says why in a line; and what is left is never damaged.
+ * Lets each sync of a command fail, with or without those after it, and cuts the power when the command has ended, or at any
+ * moment before. Results that a command reports then exist; a failed command names the reason; the data is never damaged.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,21 +13,21 @@ import { lostPower } from './lost-power.ts';
 import type { Part } from './part.ts';
 
 export interface CommandFigures {
-  /** Commands that were run, those that came through, and those that said why they did not. */
+  /** Commands that ran, those that succeeded, and those that reported why they failed. */
   readonly runs: number;
   readonly done: number;
   readonly rejected: number;
   readonly cuts: number;
 }
 
-/** A command, which is run in a folder that has the data in `data`. */
+/** A command that runs in a folder with the data in `data`. */
 interface Command {
-  /** What is there before: nothing, what this version has made, or what an old one has. */
+  /** The data before: none, that of this version, or that of an old one. */
   readonly before: 'new' | 'used' | 'old';
   readonly words: readonly string[];
-  /** What the database has, by a query, when the command has done it. */
+  /** The result of a query on the database when the command has succeeded. */
   readonly created: string;
-  /** Where that is, if not in `data`. */
+  /** The folder of that database, if not `data`. */
   readonly data?: string;
 }
 
@@ -49,10 +49,10 @@ const commands: readonly Command[] = [
   },
 ];
 
-/** Tells what is not as it must be. */
+/** Reports a violation. */
 type Report = (text: string) => void;
 
-/** Every `step`-th sync of each command is the first of as many to fail as `counts` say. */
+/** Every `step`-th sync of each command is the first of a number of failures in `counts`. */
 export function failCommands(
   program: readonly string[],
   counts: readonly number[],
@@ -116,7 +116,7 @@ export function failCommands(
 type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stderr' | 'stdout'>;
 type Run = (words: readonly string[], cwd: string) => Ended;
 
-/** The folders that commands begin with. */
+/** The folders in which commands start. */
 function makeFolders(root: string, run: Run): void {
   for (const name of ['new', 'used', 'old']) mkdirSync(join(root, name));
   makeOld(join(root, 'old/data'));
@@ -128,7 +128,7 @@ function requireDone({ status, stderr }: Ended): void {
   if (status !== 0) throw new Error(`A command on a healthy disk ended with ${status}: ${stderr}`);
 }
 
-/** What is wrong with what a command has left, after a cut of the power. */
+/** Describes a violation in the data that a command left, after a power cut. */
 function missing(
   command: Command,
   data: string,
@@ -137,9 +137,9 @@ function missing(
 ): string | undefined {
   const file = join(data, 'tenantry.db');
   if (!isDone) {
-    // What has never been there is none.
+    // A database that never existed is no violation.
     if (!existsSync(file) && (command.before === 'new' || command.data !== undefined)) return undefined;
-    // What a start has begun the next one finishes.
+    // The next start completes an interrupted first one.
     if (command.words[0] === 'user') {
       const again = run(command.words);
       if (again.status !== 0 && !/already exists/.test(again.stderr)) return again.stderr;

@@ -1,6 +1,6 @@
 /**
- * The processes of each-sync.ts: each works on the database in a folder as a server or a command does, and notes what it was
- * told is stored. It ends by SIGKILL.
+ * The processes of each-sync.ts: each works on the database in a folder like a server or a command, and notes which writes were
+ * acknowledged. It ends by SIGKILL.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -14,17 +14,17 @@ import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 
 /**
- * What happens after a failed sync. The process notices it, stops and is started again; or it is killed, or closes, or another
- * process writes beside it before it has noticed. A backup is made after a kill.
+ * The reaction to a failed sync. The process notices it, stops and is restarted; or it is killed, or closes, or another process
+ * writes to the database before it has noticed. A backup follows a kill.
  */
 export const reactions = ['restart', 'kill', 'close', 'beside', 'backup'] as const;
 
 export interface Work {
-  /** The first process makes the database and does all; one after it does all again, writes a little, or makes a backup. */
+  /** The first process creates the database and runs the whole work; a later one repeats it, writes a little, or makes a backup. */
   readonly part: 'first' | 'again' | 'after' | 'beside' | 'backup';
   readonly folder: string;
   readonly trace: string;
-  /** Where the number of what is stored is noted, with the length of the trace then. */
+  /** The file with the numbers of acknowledged writes, and the length of the trace at each. */
   readonly notes: string;
   readonly reaction: (typeof reactions)[number] | 'none';
 }
@@ -35,19 +35,19 @@ const self = compiled(import.meta.url);
 /** Bytes of a page: small, so that many of them are written in no time. */
 const pageBytes = 512;
 
-/** Rows that are changed over and over, each on a page of its own. */
+/** Rows that change repeatedly, each on its own page. */
 const marks = 40;
 
-/** Two of them, which what is stored under a number is noted in. */
+/** The two rows that store the number of the last write. */
 export const marksOf = (id: number): readonly number[] => [id % marks, (7 * id + 3) % marks];
 
-/** What is stored under a number. */
+/** The number of the last write. */
 export const contentOf = (id: number, pages: number): string =>
   `${id} `.repeat(pages * pageBytes).slice(0, pages * 450);
 
 async function run(input: Work): Promise<void> {
   const { folder, part } = input;
-  // The thread of the database keeps no process alive.
+  // The thread of the database does not keep the process alive.
   const alive = setInterval(() => undefined, 1000);
   const file = join(folder, 'tenantry.db');
   if (part === 'backup') {
@@ -85,7 +85,7 @@ class Worker {
     private readonly db: SqliteDatabase,
   ) {}
 
-  /** Every step that a log has: its first pages, the start of the thread, a checkpoint in it, a new beginning, one that is in part. */
+  /** Every step of a WAL: its first pages, the start of the thread, a checkpoint in it, a restart, a partial checkpoint. */
   async doAll(): Promise<void> {
     const { db, work } = this;
     db.checkpointInThread(undefined, (error) => {
@@ -114,18 +114,18 @@ class Worker {
     this.db.close();
   }
 
-  /** Stores something of so many pages, after housekeeping that nobody waits for; stops as a server does when the disk has failed. */
+  /** Stores so many pages after unrelated housekeeping; stops like a server when the disk has failed. */
   async #write(pages: number): Promise<void> {
     await this.#react();
     this.#cleanUp();
     const id = this.#store(pages);
     if (id === undefined) {
-      if (!hasSyncFailed()) throw new Error('It stops though no sync has failed');
+      if (!hasSyncFailed()) throw new Error('It stops without a failed sync');
       await this.#react();
       await this.#stop();
     }
     appendFileSync(this.work.notes, `${statSync(this.work.trace).size} ${id}\n`);
-    // The thread is heard.
+    // Lets the messages of the thread arrive.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -154,7 +154,7 @@ class Worker {
     try {
       db.writeRelaxed(() => db.run(sql`UPDATE housekeeping SET count = count + 1, text = ${'x'.repeat(1500)}`));
     } catch {
-      // It is done again by and by.
+      // Retried later.
     }
   }
 
@@ -176,7 +176,7 @@ class Worker {
     else if (reaction === 'close') await this.#stop();
     else {
       const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
-      // One that is refused has written nothing that counts.
+      // A failed start has written nothing that counts.
       spawnSync(process.execPath, [self, JSON.stringify(work)]);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Lets each sync of a piece of work fail, one after the other and some at a time, and cuts the power after it: at each sync,
- * whenever something was acknowledged, and in between. The work, in each-sync-work.ts, has every step of a log. What happens
- * after the failed sync varies, too: the process is started again, killed, closes the database, or another one writes beside it.
+ * Lets each sync of a piece of work fail, single ones and several at a time, and then cuts the power: at each sync, at each
+ * acknowledgement, and in between. The work, in each-sync-work.ts, has every step of a WAL. The reaction to the failed sync
+ * varies, too: the process is restarted, killed, closes the database, or another process writes to it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -17,9 +17,9 @@ import { lostPower, type RecordEnd, recordEnds } from './lost-power.ts';
 import type { Part } from './part.ts';
 
 export interface EachSyncFigures {
-  /** Pieces of work, in each of which other syncs failed. */
+  /** Pieces of work, each with other failing syncs. */
   readonly runs: number;
-  /** Syncs of one piece of work. */
+  /** Syncs in one piece of work. */
   readonly syncs: number;
   readonly acknowledged: number;
   readonly cuts: number;
@@ -27,22 +27,22 @@ export interface EachSyncFigures {
   readonly damaged: number;
 }
 
-/** What is chosen of all that could be done. */
+/** The selected cases. */
 export interface Choice {
   readonly reactions: readonly Work['reaction'][];
-  /** How many syncs fail one after the other. */
+  /** Number of consecutive syncs that fail. */
   readonly counts: readonly number[];
-  /** Every so many-th sync is the first that fails, from this one on. */
+  /** Every n-th sync is the first that fails, starting with this one. */
   readonly step: number;
   readonly from?: number;
-  /** How often the same moment is cut, each time torn otherwise; and at how many by chance, of all and of those at which the log is moved. */
+  /** Number of cuts at the same moment, each torn differently; and of cuts at random moments, anywhere and during checkpoints. */
   readonly tearings: number;
   readonly moments: number;
 }
 
 const program = compiled(new URL('each-sync-work.ts', import.meta.url));
 
-/** Tells what is not as it must be. */
+/** Reports a violation. */
 type Report = (text: string) => void;
 
 export function failEachSync(choice: Choice, report: Report): EachSyncFigures {
@@ -71,7 +71,7 @@ export function failEachSync(choice: Choice, report: Report): EachSyncFigures {
   }
 }
 
-/** What was stored under a number, acknowledged when the trace was so long. */
+/** The content stored under a number, and the length of the trace when it was acknowledged. */
 interface Note {
   readonly at: number;
   readonly id: number;
@@ -95,7 +95,7 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
   };
 }
 
-/** Runs a process to its end. A start that is refused, for the sync that fails is one of its own, is done again. */
+/** Runs a process to its end, again when its start fails because of the failing sync. */
 function run(disk: FaultyDisk, input: Work): void {
   for (let attempt = 1; ; attempt++) {
     const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(input)], {
@@ -103,7 +103,7 @@ function run(disk: FaultyDisk, input: Work): void {
       encoding: 'utf8',
       timeout: 60_000,
     });
-    // What cannot be made on such a disk is not there.
+    // A database that such a disk does not let create is missing.
     if (signal === 'SIGKILL' || !existsSync(input.notes)) return;
     if (attempt === 10 || !/EIO|SQLITE_IOERR/.test(stderr)) throw new Error(`The work ended by itself: ${stderr}`);
   }
@@ -145,7 +145,7 @@ function cutPower(
 
 const pick = <T>(choices: readonly T[]): T => choices[Math.floor(choices.length * Math.random())] as T;
 
-/** What a database lacks after the power came back. */
+/** Describes what a database lacks after the power cut. */
 function missing(file: string, notes: readonly Note[]): { what: string; isDamage: boolean } | undefined {
   if (notes.length === 0) return undefined;
   let db: SqliteDatabase | undefined;
@@ -157,7 +157,7 @@ function missing(file: string, notes: readonly Note[]): { what: string; isDamage
     if (check !== 'ok') return { what: check, isDamage: true };
     const rows = db.all<{ id: number; pages: number; text: string }>(sql`SELECT id, pages, text FROM item`);
     const torn = rows.find(({ id, pages, text }) => text !== contentOf(id, pages));
-    if (torn) return { what: `the content of ${torn.id} is not whole`, isDamage: true };
+    if (torn) return { what: `the content of ${torn.id} is not complete`, isDamage: true };
     const present = new Set(rows.map(({ id }) => id));
     const newest = new Map([...present].sort((a, b) => a - b).flatMap((id) => marksOf(id).map((mark) => [mark, id])));
     const other = db

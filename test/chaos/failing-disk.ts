@@ -1,6 +1,6 @@
 /**
- * Writes and syncs fail with EIO, all of them for a while or one now and then, while clients write: the server reports why and
- * exits with 1, and the next start has everything that was acknowledged. Commands on such a disk report why and exit with 1.
+ * Writes and syncs fail with EIO, all of them for a while or single ones, while clients write: the server logs the reason and
+ * exits with 1, and the next start has all acknowledged writes. Commands on such a disk report the reason and exit with 1.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,31 +9,31 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Ended, nativeCache, Program } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
+import { Observer, requireHealthy } from './observer.ts';
 import type { Given, Part } from './part.ts';
 import { serveOn, unlessGone } from './power.ts';
-import { Observer, requireHealthy } from './witness.ts';
 
 export interface EioFigures {
-  /** Times at which calls failed for a while. */
+  /** Periods of failing calls. */
   readonly windows: number;
   readonly writes: number;
-  /** Writes that were answered 5xx. */
+  /** Writes that returned 5xx. */
   readonly rejected: number;
-  /** Servers that said why they end. */
+  /** Servers that logged why they ended. */
   readonly ended: number;
-  /** Starts and commands that said why they failed, and those that came through all the same. */
+  /** Starts and commands that reported why they failed, and those that succeeded. */
   readonly failedCommands: number;
   readonly doneCommands: number;
 }
 
-/** Milliseconds for which calls fail. */
+/** Milliseconds of a period of failing calls. */
 const shortest = 50;
 const longest = 600;
 
 /** Milliseconds within which a server ends after a failed write. */
 const maxEndMs = 1500;
 
-/** Makes calls fail for a while, as often as `rounds` says. */
+/** Makes calls fail for a while, `rounds` times. */
 export async function failCalls(rounds: number, program: Given['program']): Promise<EioFigures> {
   const disk = new FaultyDisk();
   const healthy = new Program(nativeCache);
@@ -54,7 +54,7 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
     for (let round = 0; round < rounds; round++) {
       const over = new AbortController();
       const writing = Promise.all(Array.from({ length: 3 }, () => write(observer, server, over.signal)));
-      // Told when it is waited for, below.
+      // Its error is reported where it is awaited, below.
       writing.catch(() => undefined);
       await pause(200);
       set(disk, pick([1, 2, 5, 20]));
@@ -86,11 +86,11 @@ async function write(observer: Observer, { child, url }: Serving, over: AbortSig
   while (!over.aborted && child.exitCode === null) {
     const response = await unlessGone(observer.write(url));
     if (response && response.status !== 201 && response.status < 500)
-      throw new Error(`A write on a failing disk is answered ${response.status}`);
+      throw new Error(`A write on a failing disk returned ${response.status}`);
   }
 }
 
-/** Runs a command while calls fail. A new folder is started, or this one backed up and restored. */
+/** Runs a command while calls fail: the first start of a new folder, or a backup of this one with a restore. */
 async function command(
   disk: FaultyDisk,
   program: Given['program'],
@@ -115,14 +115,14 @@ async function command(
   if (child.exitCode === 0) count.doneCommands++;
   else {
     requireReason({ code: child.exitCode, stdout: '', stderr });
-    if (existsSync(file)) throw new Error('A backup that failed has its name');
+    if (existsSync(file)) throw new Error('A failed backup has its final name');
     count.failedCommands++;
   }
   rmSync(other, { recursive: true, force: true });
   rmSync(file, { force: true });
 }
 
-/** Throws unless a process has ended with 1 and a line that says why. */
+/** Throws unless a process has ended with 1 and a line with the reason. */
 function requireReason({ code, stderr }: Ended): void {
   if (code !== 1 || !/the server stops: |^tenantry: [^\n]+\n$/m.test(stderr))
     throw new Error(`A process on a failing disk ended with ${code}: ${stderr}`);

@@ -1,10 +1,10 @@
 /*
- * A disk that fails, for tests: preloaded into a process, it records what the process does to the files below FAULTS_FOLDER
- * into FAULTS_TRACE, and lets syncs and writes fail as the numbers in the file FAULTS_CONTROL say.
+ * A failing disk for tests: preloaded into a process, it records operations on the files below FAULTS_FOLDER into
+ * FAULTS_TRACE, and lets syncs and writes fail as set by the numbers in the file FAULTS_CONTROL.
  *
  * A record: operation (1 byte: W write, T truncate, S sync, U unlink, R rename, L link), outcome (1: 0 done, 1 failed), length of the
- * path (2), offset (8), length of the data (4), path, data; all little-endian. A failed sync is told once to every
- * descriptor that was open then, in every process, as Linux does it, and leaves the pages clean: no later sync writes them.
+ * path (2), offset (8), length of the data (4), path, data; all little-endian. A failed sync is reported once to every
+ * descriptor that was open then, in every process, as on Linux, and leaves the pages clean: no later sync writes them.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,15 +21,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MOST_FILES 4096
-#define MOST_FAILED 4096
+#define MAX_FILES 4096
+#define MAX_FAILED 4096
 
-enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE, FAIL_FOLDER_SYNC, FAIL_FILE_SYNC };
+enum { FAIL_SYNC, NO_SPACE, FAIL_WRITE, FAIL_FOLDER_SYNC, FAIL_FILE_SYNC };
 
-/* What all processes share: the numbers above, syncs so far, the first of them that fails and how many do, failed ones by file. */
+/* Shared by all processes: the numbers above, the count of syncs, the first that fails and how many do, failed ones by file. */
 struct shared {
   int32_t numbers[8], syncs, first, count, unused[5];
-  struct { uint64_t inode, failures; } failed[MOST_FAILED];
+  struct { uint64_t inode, failures; } failed[MAX_FAILED];
 };
 static struct shared *control;
 static int trace = -1;
@@ -39,10 +39,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /*
- * Of a descriptor its path, what it was opened on, for libuv closes without the close below, and how many failed syncs of that
- * file it has been told of.
+ * For each descriptor its path, its device and inode, because libuv closes without the close below, and the number of failed
+ * syncs of that file that were reported to it.
  */
-static struct { char *path; uint64_t told; dev_t device; ino_t inode; } files[MOST_FILES];
+static struct { char *path; uint64_t reported; dev_t device; ino_t inode; } files[MAX_FILES];
 
 #define REAL(name, ...) static typeof(name) *real; if (!real) real = dlsym(RTLD_NEXT, #name)
 
@@ -58,7 +58,7 @@ static void prepare(void) {
   if (control == MAP_FAILED) control = NULL;
 }
 
-/* Whether a call fails now: by the number never, always, or once in so many calls. */
+/* Whether a call fails now: the number means never, always, or once in so many calls. */
 static int wants(int number) {
   int32_t calls = control ? __atomic_load_n(&control->numbers[number], __ATOMIC_SEQ_CST) : 0;
   return calls == 1 || (calls > 1 && random() % calls == 0);
@@ -67,13 +67,13 @@ static int wants(int number) {
 static const char *path_of(int fd) {
   struct stat now;
   pthread_once(&once, prepare);
-  if (fd < 0 || fd >= MOST_FILES || !files[fd].path || fstat(fd, &now) != 0) return NULL;
+  if (fd < 0 || fd >= MAX_FILES || !files[fd].path || fstat(fd, &now) != 0) return NULL;
   return now.st_dev == files[fd].device && now.st_ino == files[fd].inode ? files[fd].path : NULL;
 }
 
-/* How often the sync of a file has failed, which `more` are added to. */
+/* Adds `more` to the number of failed syncs of a file, and returns it. */
 static uint64_t failures_of(ino_t inode, uint64_t more) {
-  for (int i = 0; i < MOST_FAILED; i++) {
+  for (int i = 0; i < MAX_FAILED; i++) {
     uint64_t none = 0;
     if (more) __atomic_compare_exchange_n(&control->failed[i].inode, &none, inode, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (control->failed[i].inode == 0) return 0;
@@ -97,9 +97,9 @@ static void record(char operation, char outcome, const char *path, uint64_t offs
 
 static void opened(int fd, const char *path) {
   pthread_once(&once, prepare);
-  if (fd < 0 || fd >= MOST_FILES || !folder_length || strncmp(path, folder, folder_length) != 0) return;
+  if (fd < 0 || fd >= MAX_FILES || !folder_length || strncmp(path, folder, folder_length) != 0) return;
   size_t length = strlen(path);
-  /* What lies in memory only. */
+  /* Shared memory is not on the disk. */
   if (length > 4 && strcmp(path + length - 4, "-shm") == 0) return;
   struct stat now;
   if (fstat(fd, &now) != 0) abort();
@@ -107,7 +107,7 @@ static void opened(int fd, const char *path) {
   files[fd].path = strdup(path);
   files[fd].device = now.st_dev;
   files[fd].inode = now.st_ino;
-  files[fd].told = failures_of(now.st_ino, 0);
+  files[fd].reported = failures_of(now.st_ino, 0);
   pthread_mutex_unlock(&lock);
 }
 
@@ -140,7 +140,7 @@ int close(int fd) {
 static int refuses(int fd, off_t end) {
   struct stat now;
   if (wants(FAIL_WRITE)) return errno = EIO, 1;
-  if (wants(NO_ROOM) && fstat(fd, &now) == 0 && end > now.st_size) return errno = ENOSPC, 1;
+  if (wants(NO_SPACE) && fstat(fd, &now) == 0 && end > now.st_size) return errno = ENOSPC, 1;
   return 0;
 }
 
@@ -179,7 +179,7 @@ static int synced(int fd, int (*real)(int)) {
   if (wants(FAIL_FOLDER_SYNC) && fstat(fd, &now) == 0 && S_ISDIR(now.st_mode)) return errno = EIO, -1;
   pthread_mutex_lock(&lock);
   int outcome = 0;
-  /* What is recorded here is on the disk by what the trace says; to wait for the disk of this machine adds nothing. */
+  /* The trace defines what is on the disk; waiting for the disk of this machine would add nothing. */
   size_t length = strlen(path);
   int is_database = length > 3 && strcmp(path + length - 3, ".db") == 0;
   int32_t number = __atomic_fetch_add(&control->syncs, 1, __ATOMIC_SEQ_CST);
@@ -191,8 +191,8 @@ static int synced(int fd, int (*real)(int)) {
     record('S', 0, path, 0, NULL, 0);
   }
   uint64_t failures = failures_of(files[fd].inode, 0);
-  if (files[fd].told < failures) {
-    files[fd].told = failures;
+  if (files[fd].reported < failures) {
+    files[fd].reported = failures;
     errno = EIO;
     outcome = -1;
   }

@@ -1,32 +1,32 @@
-/** The disk of a process made to fail, by a library that is loaded before all others (faults.c). */
+/** A failing disk for a process, by a library that is preloaded (faults.c). */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What can be made to fail, in the order in which the library has the numbers; `folder` is the sync of one, `file` that of a database, not of its log. */
-const faults = ['sync', 'room', 'write', 'folder', 'file'] as const;
+/** The faults, in the order of the numbers in the library; `folder` is the sync of a folder, `file` that of a database without its WAL. */
+const faults = ['sync', 'space', 'write', 'folder', 'file'] as const;
 
-/** What all processes share: its size, and where the number of syncs stands, and which of them fail. */
+/** The memory that all processes share: its size, and the offsets of the number of syncs and of the failing ones. */
 const controlBytes = 4096 * 16 + 64;
 const syncsAt = 32;
 const chosenAt = 36;
 
-/** Whether this machine can make it: Linux with a C compiler. */
+/** Whether this machine supports it: Linux with a C compiler. */
 export const canFail = process.platform === 'linux' && spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Whether one of the syncs has come that were chosen to fail, asked by a process whose disk it is. */
+/** Whether a sync has occurred that is set to fail; for processes on the disk. */
 export function hasSyncFailed(): boolean {
   const control = readFileSync(process.env.FAULTS_CONTROL ?? '');
   return control.readInt32LE(chosenAt + 4) > 0 && control.readInt32LE(syncsAt) > control.readInt32LE(chosenAt);
 }
 
-/** A folder whose disk can be made to fail, in a temporary one. */
+/** A folder on a failing disk, in a temporary folder. */
 export class FaultyDisk {
   readonly #root = mkdtempSync(join(tmpdir(), 'tenantry-faults-'));
   readonly folder = join(this.#root, 'data');
-  /** What was done to the files, in the order in which it was done. */
+  /** The trace of operations on the files, in order. */
   readonly trace = join(this.#root, 'trace');
   readonly #control = join(this.#root, 'control');
   readonly #library = join(this.#root, 'faults.so');
@@ -37,14 +37,14 @@ export class FaultyDisk {
     this.reset();
   }
 
-  /** Forgets what was done: to be called while no process works on it. */
+  /** Clears the trace, while no process works on the folder. */
   reset(): void {
     rmSync(this.folder, { recursive: true, force: true });
     writeFileSync(this.#control, Buffer.alloc(controlBytes));
     writeFileSync(this.trace, '');
   }
 
-  /** What the environment of a process must have whose disk it is. */
+  /** The environment of processes on this disk. */
   get environment(): Record<string, string> {
     return {
       LD_PRELOAD: this.#library,
@@ -54,17 +54,17 @@ export class FaultyDisk {
     };
   }
 
-  /** From now on a kind of call fails, always or once in so many calls, or does again what it should. */
+  /** Makes a kind of call fail from now on, always or once in a number of calls, or succeed again. */
   set(fault: (typeof faults)[number], fails: boolean | number): void {
     this.#write(4 * faults.indexOf(fault), [Number(fails)]);
   }
 
-  /** Of the syncs, counted from 0, so many fail, from this one on. */
+  /** Makes so many syncs fail, counted from 0, starting with this one. */
   failSyncs(first: number, count: number): void {
     this.#write(chosenAt, [first, count]);
   }
 
-  /** How many syncs there were so far. */
+  /** The number of syncs. */
   get syncs(): number {
     return readFileSync(this.#control).readInt32LE(syncsAt);
   }
@@ -75,7 +75,7 @@ export class FaultyDisk {
     closeSync(descriptor);
   }
 
-  /** Length of the trace: what was on the disk at this moment is in its part before. */
+  /** Length of the trace: the part before it was on the disk at this moment. */
   get position(): number {
     return statSync(this.trace).size;
   }

@@ -1,7 +1,7 @@
 /**
- * Another process holds the lock of the database for seconds, again and again, and a third one changes rows, while clients
- * read and write: reads go on and tell what was changed, a write is stored or answered 503 with Retry-After after ten seconds
- * at most, and nothing is lost.
+ * Another process repeatedly holds the lock of the database for seconds, and a third one changes rows, while clients read and
+ * write: reads continue and return the changes, a write is stored or returns 503 with Retry-After within ten seconds, and
+ * nothing is lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,39 +10,39 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { nativeCache, Program } from '../support/program.ts';
+import { Observer, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
-import { Observer, requireHealthy } from './witness.ts';
 
 export interface WriterFigures {
-  /** How often the other process held the lock, and how many rows were changed past the server. */
+  /** How often the other process held the lock, and the number of rows changed without the server. */
   readonly holds: number;
   readonly changes: number;
   readonly reads: number;
   readonly writes: number;
-  /** Writes that were answered 503. */
+  /** Writes that returned 503. */
   readonly rejected: number;
   readonly slowestReadMilliseconds: number;
   readonly slowestWriteMilliseconds: number;
 }
 
-/** Milliseconds that a write waits, and what an answer may take besides on a busy machine. */
+/** Milliseconds that a write waits for the lock, and the margin for a response on a busy machine. */
 const timeout = 10_000;
 const marginMs = 3000;
 
 const sqlite = JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'));
 const open = `const db = new (require(${sqlite}))(process.argv[1]); db.pragma('busy_timeout = 60000');`;
 const sleep = '(ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)';
-/** Holds the lock for each of these milliseconds, and leaves it for a while in between. */
+/** Holds the lock for each of these milliseconds, with pauses. */
 const holder = `${open} const sleep = ${sleep};
   for (const ms of process.argv[2].split(',')) {
     db.exec('BEGIN IMMEDIATE'); sleep(Number(ms)); db.exec('COMMIT'); sleep(200); console.log('held');
   }`;
-/** Gives the first customer a new native name now and then, and tells it when it is committed. */
+/** Changes the native name of the first customer repeatedly, and prints each name after its commit. */
 const changer = `${open} const change = db.prepare('UPDATE customer SET native_name = ? WHERE id = (SELECT min(id) FROM customer)');
   let i = 0;
   setInterval(() => { const name = 'changed ' + ++i; change.run(name); console.log(name); }, 50);`;
 
-/** Lets the lock be held for each of these milliseconds in turn. */
+/** Holds the lock for each of these durations, one after the other. */
 export async function writeBeside(holds: readonly number[], folder?: string): Promise<WriterFigures> {
   const program = new Program(folder ?? nativeCache);
   const others: ChildProcess[] = [];
@@ -75,7 +75,7 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
     await ended;
     await observer.requireAll(server.url);
     for (const other of others) other.kill('SIGKILL');
-    if ((await server.stop()) !== 0) throw new Error('The server does not end with 0');
+    if ((await server.stop()) !== 0) throw new Error('The server did not end with 0');
     await requireHealthy(program);
     return {
       holds: reports.holds,
@@ -92,7 +92,7 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
   }
 }
 
-/** Reads one customer until it is over; every answer tells at least what was told to be committed before it was asked for. */
+/** Reads one customer until the end; each response is at least as new as the last commit before the request. */
 async function read(
   observer: Observer,
   url: string,
@@ -107,8 +107,8 @@ async function read(
     const response = await observer.get(url);
     slowest = Math.max(slowest, Math.round(performance.now() - begun));
     const { native_name: name } = (await response.json()) as { native_name: string };
-    if (response.status !== 200) throw new Error(`A read beside another writer is answered ${response.status}`);
-    if (before !== '' && numberOf(name) < numberOf(before)) throw new Error(`A read tells ${name} after ${before}`);
+    if (response.status !== 200) throw new Error(`A read beside another writer returned ${response.status}`);
+    if (before !== '' && numberOf(name) < numberOf(before)) throw new Error(`A read returned ${name} after ${before}`);
     if (slowest > marginMs) throw new Error(`A read beside another writer took ${slowest} ms`);
     reads++;
     await pause(20);
@@ -116,7 +116,7 @@ async function read(
   return { reads, slowest };
 }
 
-/** Writes until it is over; answers the milliseconds that the slowest took. */
+/** Writes until the end; returns the milliseconds of the slowest write. */
 async function write(observer: Observer, url: string, isOver: () => boolean): Promise<number> {
   let slowest = 0;
   while (!isOver()) {
@@ -124,14 +124,14 @@ async function write(observer: Observer, url: string, isOver: () => boolean): Pr
     const { headers, status } = await observer.write(url);
     slowest = Math.max(slowest, Math.round(performance.now() - begun));
     if (status !== 201 && (status !== 503 || headers.get('retry-after') === null))
-      throw new Error(`A write beside another writer is answered ${status}`);
+      throw new Error(`A write beside another writer returned ${status}`);
     if (slowest > timeout + marginMs) throw new Error(`A write beside another writer took ${slowest} ms`);
     await pause(20);
   }
   return slowest;
 }
 
-/** The part of `npm run chaos`: two of three times for less than a write waits. */
+/** The part of `npm run chaos`: two of three locks are shorter than the timeout of a write. */
 export const writer: Part = ({ rounds }) =>
   writeBeside(
     Array.from({ length: Math.ceil(rounds / 10) }, (_, i) =>

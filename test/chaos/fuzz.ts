@@ -1,9 +1,9 @@
 /**
- * Asks a server everything that its OpenAPI document describes, with values such as it wants, with their bounds, and with
- * what nobody expects in their place, as everybody from staff to nobody. No answer may be a fault of the server, none may take
- * a second, and the server must be there in the end.
+ * Sends a server all requests that its OpenAPI document describes, with valid values, with bounds and with invalid values, as
+ * users of every role and without a token. No response may be a server fault or take more than a second, and the server must
+ * still run at the end.
  *
- * A request follows from the seed and its number alone, and is told whole when its answer is none.
+ * A request follows from the seed and its number alone. A fault is reported with the whole request.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { checkResponse } from '../support/contract.ts';
@@ -13,14 +13,14 @@ import { type FuzzRequest, RequestMaker } from './fuzz/requests.ts';
 import { ask, Senders, type Target } from './fuzz/senders.ts';
 import type { Objects } from './fuzz/values.ts';
 
-/** What the requests came to. */
+/** The results of the requests. */
 export interface FuzzFigures {
   readonly requests: number;
-  /** Answers by their status. */
+  /** Number of responses by status. */
   readonly responses: Readonly<Record<string, number>>;
-  /** Answers that were slow, and quick when asked for again. */
+  /** Responses that were slow, but fast when repeated. */
   readonly slowOnce: number;
-  /** Each a line that says what was asked by whom, and what came of it. */
+  /** Each is a line with the request, its sender, and the fault. */
   readonly faults: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface FuzzOptions {
   readonly seed: string;
   /** Number of the first request; default 0. */
   readonly first?: number;
-  /** Milliseconds that no answer may take; default 1000. */
+  /** Maximum milliseconds of a response; default 1000. */
   readonly slow?: number;
   readonly report?: (text: string) => void;
 }
@@ -44,12 +44,12 @@ interface Reply {
 
 const atOnce = 4;
 const timeLimit = 30_000;
-/** Requests after which roles are given back. */
+/** Number of requests after which roles are restored. */
 const repairEvery = 500;
-/** Bytes of a body from which on a server may close the connection rather than read it all. */
+/** Size of a body from which a server may close the connection without reading it. */
 const largeBody = 60_000;
 
-/** Sends the requests and answers what came of them. Rejects when the server goes away. */
+/** Sends the requests and returns the results. Rejects when the server ends. */
 export async function fuzz({
   first = 0,
   requests,
@@ -78,7 +78,7 @@ export async function fuzz({
   return { requests, responses: Object.fromEntries([...responses].sort()), slowOnce, faults };
 }
 
-/** Paths of what there is, by the path of its list, at most a hundred of each. */
+/** Paths of existing objects, by the path of their list, at most a hundred each. */
 export async function objectsOf(document: ApiDocument, target: Target): Promise<Objects> {
   const objects = new Map<string, string[]>();
   for (const path of document.collections) {
@@ -116,14 +116,14 @@ class Run {
     this.responses.set(kind, (this.responses.get(kind) ?? 0) + 1);
     if (!reply) return;
     if (reply.status === 401) this.senders.forget(received.sender);
-    // Too much at once is an answer: the server is busy with others of these requests.
+    // 503 for too many concurrent requests is no fault: the server is busy with others of these requests.
     if (reply.status >= 500 && !(reply.status === 503 && reply.headers['retry-after'] !== undefined))
       this.#note(received, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
     if (reply.milliseconds > this.slow) await this.#checkSlow(received, reply.milliseconds);
     this.#compare(received, reply);
   }
 
-  /** It is asked again: the machine may have been busy with something else. */
+  /** Repeats the request: the machine may have been busy. */
   async #checkSlow(received: FuzzRequest, milliseconds: number): Promise<void> {
     const again = await this.#reply(received);
     if (again && again.milliseconds > this.slow) this.#note(received, `took ${Math.round(milliseconds)} ms`);
@@ -131,7 +131,7 @@ class Run {
   }
 
   #compare({ method, target, ...received }: FuzzRequest, { body, headers, status }: Reply): void {
-    // What is compressed says the same as what is not, and oversized headers are no concern of an operation.
+    // Compressed bodies equal uncompressed ones, and oversized headers do not concern an operation.
     if (method === 'HEAD' || status >= 500 || status === 431 || headers['content-encoding'] !== undefined) return;
     const type = headers['content-type'] ?? '';
     const text = body.toString();
@@ -143,7 +143,7 @@ class Run {
     }
   }
 
-  /** Of faults of one kind the first is told. */
+  /** Of faults of one kind only the first is reported. */
   #note(received: FuzzRequest, what: string): void {
     const kind = `${received.method} ${received.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
     if (this.#known.has(kind)) return;
@@ -163,7 +163,7 @@ class Run {
       let hasResponse = false;
       const lost = (error: Error): void => {
         if (hasResponse) return;
-        if ((received.body?.length ?? 0) < largeBody) this.#note(received, `no answer: ${error.message}`);
+        if ((received.body?.length ?? 0) < largeBody) this.#note(received, `no response: ${error.message}`);
         resolve(undefined);
       };
       const sent = request({

@@ -1,17 +1,17 @@
 /**
- * Kills backups of a server that is written to, and restores. The file of a backup is whole or not there; a folder into which
- * a restore was killed has all of the data or is not served, and the same command can be given again.
+ * Kills backups of a server during writes, and restores. The file of a backup is complete or missing; a folder of a killed
+ * restore has all of the data or is not served, and the same command works again.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { nativeCache, Program } from '../support/program.ts';
+import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
-import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './witness.ts';
 
 export interface BackupFigures {
-  /** Commands that were killed before they were done; what had its name then. */
+  /** Commands killed before their end, and those whose file had its final name then. */
   readonly kills: number;
   readonly whole: number;
   readonly writes: number;
@@ -20,11 +20,11 @@ export interface BackupFigures {
 export interface RestoreFigures {
   readonly kills: number;
   readonly whole: number;
-  /** Starts of a server that were refused, for there was no database yet. */
+  /** Starts of a server that failed because there was no database yet. */
   readonly rejected: number;
 }
 
-/** Rows of 400 bytes, for what is done to take long enough to be killed. */
+/** Rows of 400 bytes, so that commands take long enough to be killed. */
 const usualRows = 30_000;
 
 /** A folder with so many rows in it, and the staff user admin. */
@@ -34,7 +34,7 @@ async function withMuch<T>(rows: number, use: (program: Program) => Promise<T>):
     const words = ['user', 'add', 'admin', '--staff', '--data', 'data'];
     requireEnded(await program.run(words), words);
     const db = new SQLite(join(program.folder, 'data/tenantry.db'));
-    // Housekeeping leaves recent ones alone.
+    // Housekeeping skips recent ones.
     db.exec(`INSERT INTO address_failure (address, at)
       WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       SELECT hex(randomblob(200)), unixepoch() * 1000000 FROM n`);
@@ -49,7 +49,7 @@ async function withMuch<T>(rows: number, use: (program: Program) => Promise<T>):
 export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFigures> =>
   withMuch(rows, async (program) => {
     let [kills, whole] = [0, 0];
-    // Beside the server it takes longer.
+    // It takes longer beside the server.
     const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
     const server = await program.serve();
     const observer = await Observer.of(program);
@@ -57,12 +57,12 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     const writing = Promise.all(
       Array.from({ length: 2 }, async () => {
         while (!isOver) {
-          if ((await observer.write(server.url)).status !== 201) throw new Error('A write beside a backup is refused');
+          if ((await observer.write(server.url)).status !== 201) throw new Error('A write beside a backup failed');
           await pause(5);
         }
       }),
     );
-    // Told when it is waited for, below.
+    // Its error is reported where it is awaited, below.
     writing.catch(() => undefined);
     const before = new Set(readdirSync(program.folder));
     for (let round = 0; round < rounds; round++) {
@@ -81,12 +81,12 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     isOver = true;
     await writing;
     await observer.requireAll(server.url);
-    if ((await server.stop()) !== 0) throw new Error('The server does not end with 0');
+    if ((await server.stop()) !== 0) throw new Error('The server did not end with 0');
     await requireHealthy(program);
     return { kills, whole, writes: observer.acknowledged.size };
   });
 
-/** Throws unless a backup holds what was acknowledged before it began. */
+/** Throws unless a backup holds the writes acknowledged before it began. */
 async function requireRestorable(
   program: Program,
   token: string,
@@ -131,7 +131,7 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
     return { kills, whole, rejected: rejection };
   });
 
-/** Throws where a server serves what a killed restore has left. */
+/** Throws when a server serves the folder of a killed restore. */
 async function requireRejected(program: Program): Promise<void> {
   const denial = await program.serve(['--data', 'restored']).then(
     () => 'it serves',

@@ -1,15 +1,15 @@
-/** Kills `demo` and `rotate-key` at random moments: all of their changes are there or none, and every secret can be opened. */
+/** Kills `demo` and `rotate-key` at random moments: all of their changes exist or none, and every secret can be decrypted. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { nativeCache, Program } from '../support/program.ts';
+import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
-import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from './witness.ts';
 
 export interface CommandFigures {
   readonly demos: number;
   readonly rotations: number;
-  /** Keys in the file in the end: a killed rotation has added one or not. */
+  /** Keys in the file at the end: a killed rotation may have added one. */
   readonly keys: number;
 }
 
@@ -45,7 +45,7 @@ async function killDemos(rounds: number): Promise<number> {
   }
 }
 
-/** What doctor says of the demonstration world. */
+/** The report of doctor about the sample data. */
 const reports = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
 
 async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
@@ -58,7 +58,7 @@ async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys
     for (let i = 0; i < hooks; i++) {
       const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });
       const { status } = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
-      if (status !== 201) throw new Error(`A hook is answered ${status}`);
+      if (status !== 201) throw new Error(`Creating a hook returned ${status}`);
     }
     await server.stop();
     const longest = 1.1 * (await durationOf(program, ['rotate-key']));
@@ -75,7 +75,7 @@ async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys
   }
 }
 
-/** The first column of the first row; undefined where there is no such table or file yet. */
+/** The first column of the first row; undefined without such a table or file. */
 function read(program: Program, query: string): unknown {
   let db: SQLite.Database | undefined;
   try {

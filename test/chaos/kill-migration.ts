@@ -1,6 +1,6 @@
 /**
- * Kills a server at random moments while it brings an old database up to date, and compares what the next start makes of it,
- * table by table, with what a start makes of it that nobody disturbs.
+ * Kills a server at random moments during the migration of an old database, and compares the result of the next start, table by
+ * table, with that of an undisturbed start.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,22 +9,22 @@ import SQLite from 'better-sqlite3';
 import { applicationId } from '../../src/kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 import { nativeCache, Program } from '../support/program.ts';
+import { killAtRandom, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
-import { killAtRandom, requireHealthy } from './witness.ts';
 
 export interface MigrationFigures {
   readonly kills: number;
-  /** Schemas in which a kill left the database. */
+  /** Schema versions in which kills left the database. */
   readonly schemas: string;
   readonly rows: number;
 }
 
-/** The schema that the old database has. */
+/** The schema version of the old database. */
 export const oldSchema = 15;
 const rows = 3000;
-/** Milliseconds from the first write to the log within which a start is killed: they are all that migrations take. */
+/** Milliseconds after the first write to the WAL within which a start is killed: the duration of all migrations. */
 const longest = 100;
-/** How often a start is killed before one is let be. */
+/** How often a start is killed before one may finish. */
 const kills = 3;
 const serve = ['serve', '--port', '0', '--log-level', 'silent'];
 
@@ -66,7 +66,7 @@ function copy(root: string, program: Program): void {
   cpSync(join(root, 'old'), join(program.folder, 'data'), { recursive: true });
 }
 
-/** A database as an earlier version left it: users, a push hook with a plain token, events without their words. */
+/** A database of an earlier version: users, a push hook with a plain token, events without their words. */
 export function makeOld(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const db = new SQLite(join(folder, 'tenantry.db'));
@@ -98,10 +98,10 @@ function opened<T>(program: Program, use: (db: SQLite.Database) => T): T {
 const schemaOf = (program: Program): number =>
   opened(program, (db) => Number(db.pragma('user_version', { simple: true })));
 
-/** Columns of secrets, of random names and of the present, which no two starts make alike. */
+/** Columns of secrets, random names and current times, which differ between starts. */
 const random = ['sealed', 'key_check', 'token', 'token_digest', 'first_at', 'clock_seen'];
 
-/** Of every table the rows, as texts. */
+/** The rows of every table, as texts. */
 const contentOf = (program: Program): Map<string, string[]> =>
   opened(program, (db) => {
     const tables = db
@@ -127,7 +127,7 @@ function compare(matches: Map<string, string[]>, right: Map<string, string[]>): 
     const [is, was] = [matches.get(table) ?? [], right.get(table) ?? []];
     const at = was.findIndex((row, i) => row !== is[i]);
     if (at >= 0 || is.length !== was.length)
-      throw new Error(`The table ${table} is other than after an undisturbed start: ${is[at]} for ${was[at]}`);
+      throw new Error(`The table ${table} differs from that of an undisturbed start: ${is[at]} for ${was[at]}`);
   }
 }
 

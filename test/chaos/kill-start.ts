@@ -1,30 +1,30 @@
 /**
- * Kills the first start of a server at random moments, again and again in one folder, and then starts of a folder that was
- * left unclean. In the end the server starts, the password in the file is the user's, and what was acknowledged is there.
+ * Kills the first start of a server at random moments, repeatedly in one folder, and then starts of a folder after an unclean
+ * shutdown. At the end the server starts, the password in the file is that of the user, and acknowledged writes exist.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Program } from '../support/program.ts';
+import { killAtRandom, Observer, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
-import { killAtRandom, Observer, requireHealthy } from './witness.ts';
 
 export interface StartFigures {
-  /** Starts that were killed in a new folder before they were done, and in one that was left unclean. */
+  /** Starts killed before their end, in a new folder and in one after an unclean shutdown. */
   readonly newFolders: number;
   readonly uncleanFolders: number;
   readonly writes: number;
 }
 
 const serve = ['serve', '--port', '0', '--log-level', 'silent'];
-/** How often a start is killed before one is let be. */
+/** How often a start is killed before one may finish. */
 const kills = 3;
 
-/** Kills so many starts of new folders, and as many of folders that were left unclean. */
+/** Kills so many starts of new folders, and as many after an unclean shutdown. */
 export async function killStarts(rounds: number): Promise<StartFigures> {
   let [newFolders, uncleanFolders, writes] = [0, 0, 0];
   let longest = 1000;
   for (let round = 0; round < rounds; round += kills) {
-    // Without a folder for the addons that is there already: they are unpacked into the data folder.
+    // Without an existing folder for the addons, so that they are unpacked into the data folder.
     const program = new Program('data/native');
     try {
       for (let i = 0; i < kills; i++) if (await killAtRandom(program, serve, longest)) newFolders++;
@@ -48,17 +48,17 @@ export async function killStarts(rounds: number): Promise<StartFigures> {
   return { newFolders, uncleanFolders, writes };
 }
 
-/** Throws unless the initial password opens the account. */
+/** Throws unless the initial password logs in. */
 async function requirePassword(url: string, folder: string): Promise<void> {
   const file = join(folder, 'initial-password');
   if (!existsSync(file)) throw new Error(`${file} is missing`);
   const body = JSON.stringify({ username: 'admin', password: readFileSync(file, 'utf8').trim() });
   const headers = { 'Content-Type': 'application/json' };
   const { status } = await fetch(`${url}/api-auth/password/`, { method: 'POST', headers, body });
-  if (status !== 200) throw new Error(`The initial password is answered ${status}`);
+  if (status !== 200) throw new Error(`The initial password returned ${status}`);
 }
 
-/** Throws when a folder has a file that no start uses. */
+/** Throws when a folder has a file that is not in use. */
 function requireTidy(folder: string): void {
   const used = ['tenantry.db', 'secret.key', 'initial-password', 'serve.lock', 'native'];
   const left = readdirSync(folder).filter((name) => !used.includes(name));

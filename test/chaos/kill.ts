@@ -1,10 +1,10 @@
 /**
- * Kills the server without warning, again and again, while clients write and a receiver of web hooks fails at random, and
- * checks that nothing was lost.
+ * Kills the server repeatedly while clients write and a webhook receiver fails at random, and checks that nothing is
+ * lost.
  *
- * After every start each write that was acknowledged is there. In the end each has its event, each hook got each event at
- * least once under one webhook-id, and the first attempts of a hook came in the order of the events. Prints the figures;
- * ends with a sentence and exit code 1 when something is not as it must be.
+ * After each start every acknowledged write exists. At the end each has its event, each hook received each event at least once
+ * under one webhook-id, and the first attempts of a hook were in the order of the events. Prints the figures; ends with an
+ * error and exit code 1 otherwise.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,15 +18,15 @@ import { createServer, type Server, settableClock } from 'tenantry';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
 
-/** What the rounds came to. */
+/** The results of the rounds. */
 export interface Figures {
   readonly rounds: number;
-  /** Writes that were acknowledged, and those that a kill left without an answer. */
+  /** Acknowledged writes, and those without a response because of a kill. */
   readonly writes: number;
   readonly unanswered: number;
   readonly events: number;
   readonly deliveries: number;
-  /** Requests that the receiver got; duplicates are those for what it had accepted before. */
+  /** Requests that the receiver got; duplicates are those for events that it had accepted before. */
   readonly requests: number;
   readonly duplicates: number;
 }
@@ -34,16 +34,16 @@ export interface Figures {
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const hooks = 3;
 const writers = 4;
-/** A round lasts for a random time between these, in milliseconds. */
+/** Bounds of the random duration of a round, in milliseconds. */
 const shortest = 50;
 const longest = 800;
-/** Share of requests that the receiver fails, and of those it answers late. */
+/** Share of requests that the receiver fails, and share of late responses. */
 const failing = 0.15;
 const slow = 0.1;
-/** Share of writes that a search follows. */
+/** Share of writes with a search after them. */
 const searching = 0.2;
 
-/** Runs the rounds with the program that these words start. Throws with a sentence when something was lost. */
+/** Runs the rounds with the program that these words start. Throws with a sentence when data is lost. */
 export async function chaos(
   rounds: number,
   program: readonly string[],
@@ -84,7 +84,7 @@ export async function chaos(
   }
 }
 
-/** What a receiver does that is not well. */
+/** The faults of a receiver. */
 export async function moody(): Promise<Behaviour> {
   if (Math.random() < slow) await pause(50 * Math.random());
   return Math.random() >= failing ? 200 : Math.random() < 0.5 ? 500 : 'reset';
@@ -93,9 +93,9 @@ export async function moody(): Promise<Behaviour> {
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What the receiver was sent. */
+/** The requests that the receiver got. */
 export class Diary {
-  /** By hook, the webhook-ids in the order in which they first came. */
+  /** By hook, the webhook-ids in the order of their first arrival. */
   readonly first = new Map<string, string[]>();
   readonly accepted = new Set<string>();
   requests = 0;
@@ -125,7 +125,7 @@ interface Running {
 
 const network = '127.0.0.0/8';
 
-/** Starts a server on a folder, with further words and variables. */
+/** Starts a server on a folder, with more arguments and variables. */
 export async function startServer(
   program: readonly string[],
   folder: string,
@@ -141,7 +141,7 @@ export async function startServer(
   });
   for await (const line of createInterface({ input: child.stdout }))
     return { url: (JSON.parse(line) as { url: string }).url, process: child };
-  throw new Error(`The server does not start: exit code ${child.exitCode}`);
+  throw new Error(`The server did not start: exit code ${child.exitCode}`);
 }
 
 export async function ask(
@@ -173,16 +173,16 @@ export async function createHooks(url: string, token: string, receiver: string):
       destination_url: `${receiver}/${i}`,
       event_types: ['customer_creation_succeeded'],
     });
-    if (status !== 201) throw new Error(`A hook was answered ${status}`);
+    if (status !== 201) throw new Error(`Creating a hook returned ${status}`);
   }
 }
 
-/** Every one of these customers is there, and every event is found by its words. */
+/** Throws unless all of these customers exist and a search finds the words of all events. */
 export async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
   for (const uuid of customers) {
     const { status } = await ask(url, token, 'GET', `/api/customers/${uuid}/`);
     if (status !== 200)
-      throw new Error(`The customer ${uuid}, which was acknowledged, is answered ${status} after a restart`);
+      throw new Error(`The customer ${uuid}, which was acknowledged, returns ${status} after a restart`);
   }
   const count = async (search: string): Promise<number> =>
     (
@@ -194,10 +194,10 @@ export async function requirePresent(url: string, token: string, customers: read
     throw new Error(`Of ${recorded} events a search finds ${matches} after a restart`);
 }
 
-/** What every event of the customers says. */
+/** The message of the event of each customer. */
 const words = 'customer+customer+has+been+created';
 
-/** Clients create customers until the server is killed, when `meanwhile` is over. Answers the number of writes that were not answered. */
+/** Creates customers until the server is killed, at the end of `meanwhile`. Returns the number of writes without a response. */
 export async function writeUntilKilled(
   { process: server, url }: Running,
   token: string,
@@ -208,9 +208,9 @@ export async function writeUntilKilled(
   const write = async (): Promise<void> => {
     while (!isKilled) {
       const { body, status } = await ask(url, token, 'POST', '/api/customers/', { name: 'Customer' });
-      if (status !== 201) throw new Error(`A write was answered ${status}: ${JSON.stringify(body)}`);
+      if (status !== 201) throw new Error(`A write returned ${status}: ${JSON.stringify(body)}`);
       written.push((body as { uuid: string }).uuid);
-      // A search enters words into the index, which may be what the server is killed at.
+      // A search indexes words, so that a kill may fall into that, too.
       if (Math.random() < searching) await ask(url, token, 'GET', `/api/events/count/?search=${words}`);
     }
   };
@@ -230,7 +230,7 @@ export async function writeUntilKilled(
   return (await Promise.all(clients)).reduce((sum, lost) => sum + lost, 0);
 }
 
-/** Lets everything be delivered on a clock that runs ahead, and compares what was recorded with what came. */
+/** Delivers everything on a clock that runs ahead, and compares recorded events with received ones. */
 export async function examine(
   folder: string,
   diary: Diary,

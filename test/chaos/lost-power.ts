@@ -1,30 +1,30 @@
-/** What a disk holds after the power failed, from the trace of what was done to it (faults.c). */
+/** The contents of a disk after a power cut, from the trace of operations on it (faults.c). */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** The disk writes a sector whole or not at all; of several it wrote any. */
+/** The disk writes a sector completely or not at all; of several it may have written any. */
 const sector = 512;
 const headBytes = 16;
 
 type Change = { readonly offset: number; readonly data: Buffer } | { readonly length: number };
 
-/** `length` bytes; behind them there is room. */
+/** `length` bytes, with spare capacity after them. */
 interface Content {
   bytes: Buffer;
   length: number;
 }
 
 interface TracedFile {
-  /** What is on the disk for certain. */
+  /** Contents that are on the disk for certain. */
   durable: Content;
-  /** What has been done since the last sync, of which anything may be on the disk. */
+  /** Operations since the last sync, each of which may be on the disk. */
   pending: Change[];
 }
 
 /**
- * Answers folders as the disk would have them after cuts of the power at these positions of a trace, one after the other. The
- * folder is made anew for each cut. All of its files are in it itself, unless it is told which folder it stands for, and
- * what that one held before.
+ * Returns folders as the disk would have them after power cuts at these positions of a trace, one after the other. The folder is
+ * created again for each cut. All of its files are directly in it, unless it stands for another folder with earlier
+ * contents.
  */
 export function* lostPower(
   trace: string,
@@ -64,7 +64,7 @@ function contentsOf({ before, folder }: { folder: string; before: string }): Map
   return files;
 }
 
-/** What was done to a file: `data` is what was written, or of a rename or link the new path. */
+/** An operation on a file: `data` is the written bytes, or the new path of a rename or link. */
 interface Done {
   readonly operation: 'W' | 'T' | 'S' | 'U' | 'R' | 'L';
   readonly hasFailed: boolean;
@@ -73,7 +73,7 @@ interface Done {
   readonly data: Buffer;
 }
 
-/** Everything that was done, in its order. */
+/** All operations, in order. */
 export function* recordsOf(trace: string): Generator<Done> {
   const bytes = readFileSync(trace);
   for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) yield recordAt(bytes, at);
@@ -81,7 +81,7 @@ export function* recordsOf(trace: string): Generator<Done> {
 
 export type RecordEnd = Pick<Done, 'operation' | 'hasFailed' | 'path' | 'offset'> & { readonly at: number };
 
-/** Where each record ends, and what it was. */
+/** Where each record ends, and its operation. */
 export function recordEnds(trace: string): RecordEnd[] {
   const bytes = readFileSync(trace);
   const ends = [];
@@ -110,21 +110,21 @@ function recordAt(bytes: Buffer, at: number): Done {
 
 function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chance: () => number): void {
   const { data, hasFailed, offset, operation, path } = recordAt(bytes, at);
-  // A folder, or a file that nobody has written to.
+  // A folder, or a file without writes.
   if (operation === 'S' && !files.has(path)) return;
   const file = files.get(path) ?? { durable: { bytes: Buffer.alloc(0), length: 0 }, pending: [] };
   files.set(path, file);
   if (operation === 'W') file.pending.push({ offset, data });
   else if (operation === 'T') file.pending.push({ length: offset });
   else if (operation === 'S') {
-    // After a failed one the kernel takes all for written; some of it is, and nothing writes the rest any more.
+    // After a failed sync the kernel considers all pages written; some are, and nothing writes the rest later.
     file.durable = hasFailed ? torn(file.durable, file.pending, chance) : applied(file.durable, file.pending);
     file.pending = [];
   } else if (operation !== 'L') files.delete(path);
   if (operation === 'R' || operation === 'L') files.set(data.toString(), file);
 }
 
-/** The content with all of the changes, which are made in it. */
+/** Applies all of the changes to the content. */
 function applied(content: Content, changes: readonly Change[]): Content {
   for (const change of changes) {
     if ('length' in change) resize(content, change.length);
@@ -136,7 +136,7 @@ function applied(content: Content, changes: readonly Change[]): Content {
   return content;
 }
 
-/** Some sectors of the changes; now and then none, or all. */
+/** Some sectors of the changes; sometimes none, or all. */
 function torn(durable: Content, changes: readonly Change[], chance: () => number): Content {
   const share = 1.5 * chance() - 0.25;
   const some = changes.flatMap((change): Change[] => {
@@ -149,7 +149,7 @@ function torn(durable: Content, changes: readonly Change[], chance: () => number
   return applied({ bytes: Buffer.from(durable.bytes), length: durable.length }, some);
 }
 
-/** A file that was made longer holds zeros there. */
+/** A file that was extended has zeros there. */
 function resize(content: Content, length: number): void {
   if (length > content.bytes.length)
     content.bytes = Buffer.concat([content.bytes, Buffer.alloc(2 * length - content.bytes.length)]);

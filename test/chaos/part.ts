@@ -1,22 +1,22 @@
-/** What every part of `npm run chaos` is given, and what it answers. */
+/** The options and the results of the parts of `npm run chaos`. */
 export interface Given {
   /** Words that start the program. */
   readonly program: readonly string[];
-  /** How often a process is killed, or a fault is made. */
+  /** Number of kills, or of faults. */
   readonly rounds: number;
-  /** How often the power goes. */
+  /** Number of power cuts. */
   readonly cuts: number;
-  /** Rounds in which the clock jumps. */
+  /** Rounds with clock jumps. */
   readonly jumps: number;
-  /** Minutes for which a database is copied while it is written to. */
+  /** Minutes of writes to a replicated database. */
   readonly minutes: number;
-  /** So many requests are made from the OpenAPI document. */
+  /** Number of requests generated from the OpenAPI document. */
   readonly requests: number;
-  /** Of what is random in them. */
+  /** The seed of random requests. */
   readonly seed: string;
-  /** Says how far it is. */
+  /** Reports progress. */
   readonly report: (text: string) => void;
 }
 
-/** Does something to the program, and answers figures. Throws with a sentence when something is not as it must be. */
+/** Runs against the program and returns figures. Throws with a sentence when a check fails. */
 export type Part = (input: Given) => Promise<object>;

@@ -1,6 +1,6 @@
 /**
- * Cuts the power of servers whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
- * are made afterwards, in the record of what was written and synced: at any moment, with any sectors of what was not synced.
+ * Cuts the power of servers on a disk with failing syncs, and checks that no acknowledged write is lost. The cuts are simulated
+ * afterwards from the trace of writes and syncs: at any moment, with any of the sectors that were not synced.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,32 +15,32 @@ import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
 import type { Part } from './part.ts';
 
-/** What the cuts came to. */
+/** The results of the cuts. */
 export interface PowerFigures {
   readonly cuts: number;
-  /** Servers that ran, one after the other: each is killed or told to end, or ends by itself after a failed sync. */
+  /** Servers that ran one after the other: each is killed, is stopped, or ends by itself after a failed sync. */
   readonly servers: number;
   readonly ended: number;
-  /** Writes that were acknowledged, and those that were not, with starts that failed. */
+  /** Acknowledged writes, and failed ones, including failed starts. */
   readonly writes: number;
   readonly rejected: number;
-  /** Times at which syncs failed for a while. */
+  /** Periods of failing syncs. */
   readonly windows: number;
-  /** Cuts after which acknowledged writes are missing, and after which the database is damaged. */
+  /** Cuts after which acknowledged writes are missing, and cuts that damaged the database. */
   readonly losses: number;
   readonly damaged: number;
 }
 
 const writers = 4;
-/** Milliseconds for which syncs fail, which ends a server, and between two such times; both at most. */
+/** Maximum milliseconds of a period of failing syncs, which ends a server, and of the time between two. */
 const failing = 60;
 const working = 1500;
-/** Milliseconds for which a server is there, at most: its first steps fall into times at which syncs fail, too. */
+/** Maximum milliseconds of a server's life: some of its first steps fall into failing syncs, too. */
 const longest = 5000;
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Lets servers work for so many milliseconds, one after the other, with the program that these words start, and cuts their power so often. */
+/** Runs servers for so many milliseconds, one after the other, with the program that these words start, and simulates so many power cuts. */
 export async function losePower(
   cuts: number,
   milliseconds: number,
@@ -58,7 +58,7 @@ export async function losePower(
     while (performance.now() < end) {
       server ??= await serveOn(disk, program).catch(() => undefined);
       if (server?.token === undefined) {
-        // A start that fails, or the login after it, is done again.
+        // Retries a start that fails, or the login after it.
         count.rejected++;
         await killed(server);
       } else {
@@ -91,13 +91,13 @@ export async function losePower(
 
 type Serving = Awaited<ReturnType<typeof serveOn>>;
 
-/** What was acknowledged when the trace was so long. */
+/** The acknowledged writes at a length of the trace. */
 interface Written {
   readonly uuid: string;
   readonly at: number;
 }
 
-/** Writes until then, or until the server ends, and ends it. Returns how many writes were not acknowledged. */
+/** Writes until then, or until the server ends, and stops it. Returns the number of writes without acknowledgement. */
 async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
   const { child, token, url } = server;
   let rejection = 0;
@@ -108,7 +108,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
       if (!reply) rejection++;
       else if (reply.status === 201) written.push({ uuid: reply.body.uuid as string, at });
       else if (reply.status >= 500) rejection++;
-      else throw new Error(`A write was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+      else throw new Error(`A write returned ${reply.status}: ${JSON.stringify(reply.body)}`);
     }
   };
   try {
@@ -119,7 +119,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
   return rejection;
 }
 
-/** Resolves to undefined where the server has ended and does not answer. */
+/** Resolves to undefined where the server has ended and does not respond. */
 export async function unlessGone<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await response;
@@ -148,7 +148,7 @@ export const loseNothing: Part = async ({ cuts, program }) => {
   return figures;
 };
 
-/** Starts a server whose data folder is on that disk. */
+/** Starts a server with its data folder on that disk. */
 export async function serveOn(
   disk: FaultyDisk,
   program: readonly string[],
@@ -163,17 +163,17 @@ export async function serveOn(
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
-  if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
+  if (typeof line !== 'string') throw new Error(`The server did not start: ${errors}`);
   const { url } = JSON.parse(line);
   return { child, token: await logIn(url, folder), url, errors: () => errors };
 }
 
-/** Answers how many times syncs failed. */
+/** Returns the number of periods of failing syncs. */
 async function failNowAndThen(disk: FaultyDisk, end: number): Promise<number> {
   let windows = 0;
   while (performance.now() < end) {
     await pause(working * Math.random());
-    // The sync of the file fails by itself where the thread has moved the log meanwhile.
+    // The sync of the file fails by itself after the thread has moved the WAL meanwhile.
     const fault = windows % 2 === 0 ? 'sync' : 'file';
     disk.set(fault, true);
     await pause(failing * Math.random());
@@ -203,11 +203,11 @@ async function logIn(url: string, folder: string): Promise<string> {
   return body.token as string;
 }
 
-/** The customers in a database after the power came back; undefined when it is damaged. */
+/** The customers in a database after the power cut; undefined when it is damaged. */
 export function survivors(file: string): ReadonlySet<string> | undefined {
   let db: SQLite.Database | undefined;
   try {
-    // What a start would refuse.
+    // A start would reject this.
     rejectHeadless(`${file}-wal`);
     db = new SQLite(file, { fileMustExist: true });
     db.pragma('synchronous = OFF');

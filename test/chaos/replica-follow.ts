@@ -1,33 +1,33 @@
 /**
- * A follower of a replica of Litestream, through which clients write and read what they have written; then the primary and
- * Litestream are killed, the copy is promoted, and the old primary comes back.
+ * A follower of a Litestream replica, through which clients write and read their writes; then the primary and Litestream are
+ * killed, the copy is promoted, and the old primary starts again.
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { endBy, litestreamProgram } from '../support/replication.ts';
+import { requireEnded, requireHealthy } from './observer.ts';
 import { withWorks, writers } from './replica.ts';
-import { requireEnded, requireHealthy } from './witness.ts';
 
-/** What tells servers apart. */
+/** The header with the epoch of a server. */
 const serverOf = (response: Response): string | undefined => response.headers.get('X-Request-Id')?.split('-')[0];
 
-/** Seconds in which clients write through the follower. */
+/** Seconds of writes through the follower. */
 const lasts = 15;
-/** Seconds that what is missing may be older than the kill: Litestream's two, and a copy that the kill cut short. */
+/** Maximum age in seconds of missing writes before the kill: Litestream's two, and a copy that the kill interrupted. */
 const maxMissing = 2;
 
 export interface FollowFigures {
-  /** Writes through the follower, each of which was read there after it. */
+  /** Writes through the follower, each of which was read there afterwards. */
   readonly writes: number;
-  /** Of these reads, those that the follower answered itself, and their median time in milliseconds. */
+  /** The number of these reads from the follower's own copy, and their median time in milliseconds. */
   readonly readHere: number;
   readonly median: number;
-  /** Writes that the promoted copy lacks, and how many milliseconds before the kill the first of them was acknowledged. */
+  /** Writes that the promoted copy lacks, and the milliseconds between the first of them and the kill. */
   readonly missing: number;
   readonly milliseconds: number;
 }
 
-/** Rejects with a sentence when a write was not read, is missing that should not be, or the old primary takes one more. */
+/** Rejects with a sentence when a write was not readable or is missing, or when the old primary accepts another. */
 export const followAndPromote = (): Promise<FollowFigures> =>
   withWorks('file', async ({ acknowledged, objects, program, replicating, server, observer }) => {
     const source = `file://${objects}`;
@@ -43,7 +43,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
       while (performance.now() < until) {
         const written = await observer.write(follower.url);
         const { url, uuid } = (await written.json()) as { url: string; uuid: string };
-        if (written.status !== 201) throw new Error(`A write through the follower was answered ${written.status}`);
+        if (written.status !== 201) throw new Error(`A write through the follower returned ${written.status}`);
         acknowledged.set(uuid, performance.now());
         const begun = performance.now();
         const read = await fetch(url, {
@@ -53,7 +53,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
           },
         });
         await read.text();
-        if (read.status !== 200) throw new Error(`What was written is answered ${read.status} at the follower`);
+        if (read.status !== 200) throw new Error(`Reading the write at the follower returned ${read.status}`);
         if (serverOf(read) !== here) continue;
         readHere++;
         times.push(performance.now() - begun);
@@ -72,11 +72,11 @@ export const followAndPromote = (): Promise<FollowFigures> =>
     const milliseconds = Math.round(killed - Math.min(killed, ...gone));
     if (milliseconds > maxMissing * 1000)
       throw new Error(
-        `Of the promoted copy ${gone.length} writes are missing, from ${milliseconds} ms before the kill on`,
+        `The promoted copy lacks ${gone.length} writes, the first from ${milliseconds} ms before the kill`,
       );
     const back = await program.serve(['--peers', promoted.url]);
     const late = await observer.write(back.url);
-    if (late.status !== 503) throw new Error(`The old primary answers a write with ${late.status}`);
+    if (late.status !== 503) throw new Error(`The old primary responds to a write with ${late.status}`);
     times.sort((a, b) => a - b);
     const median = Math.round(times[Math.floor(times.length / 2)] ?? 0);
     return { writes: acknowledged.size, readHere, median, missing: gone.length, milliseconds };

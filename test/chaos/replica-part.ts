@@ -12,7 +12,7 @@ export async function replica({ minutes, rounds, report }: Given): Promise<Recor
     for (let round = 0; round < Math.max(1, rounds / 50); round++) {
       const matches = await drill(target, drillLasts);
       report(
-        `${target}: of ${matches.writes} acknowledged writes ${matches.missing} of the last ${matches.milliseconds} ms are missing`,
+        `${target}: ${matches.missing} of ${matches.writes} acknowledged writes are missing, all from the last ${matches.milliseconds} ms`,
       );
       writes += matches.writes;
       if (matches.milliseconds >= worst.milliseconds) worst = matches;
@@ -22,7 +22,9 @@ export async function replica({ minutes, rounds, report }: Given): Promise<Recor
     figures[`${target}: milliseconds before the kill of the first of them`] = worst.milliseconds;
   }
   const { median, milliseconds, missing, readHere, writes } = await followAndPromote();
-  report(`follower: ${writes} writes, ${readHere} read there; ${missing} of the last ${milliseconds} ms are missing`);
+  report(
+    `follower: ${writes} writes, ${readHere} read there; ${missing} are missing, all from the last ${milliseconds} ms`,
+  );
   figures['follower: writes, each of them read'] = writes;
   figures['follower: reads that did not go to the primary'] = readHere;
   figures['follower: median milliseconds of these'] = median;
@@ -32,7 +34,7 @@ export async function replica({ minutes, rounds, report }: Given): Promise<Recor
   return {
     ...figures,
     [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
-    'of them refused': long.rejected,
+    'of them rejected': long.rejected,
     'new beginnings of Litestream': long.beginnings,
     'bytes of the log at its longest': long.maxLogBytes,
   };

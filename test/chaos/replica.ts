@@ -1,9 +1,9 @@
 /**
- * Copies a database continuously with Litestream, by the configuration that the program prints, while clients write.
+ * Replicates a database continuously with Litestream, with the configuration that the program prints, while clients write.
  *
- * In the drill the server and Litestream are killed without warning in the middle of it, and the copy is restored elsewhere:
- * it is whole, and what is missing was acknowledged in the last two seconds. In the long run nobody is killed: then nothing
- * is missing, and Litestream never had to begin anew because somebody else moved the log.
+ * In the drill the server and Litestream are killed during writes, and the copy is restored elsewhere: it is intact, and missing
+ * writes were acknowledged in the last two seconds. In the long run no process is killed: nothing is missing, and Litestream
+ * never starts a new generation because another process checkpointed the WAL.
  */
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,30 +18,30 @@ import {
   replicate,
   serveS3,
 } from '../support/replication.ts';
-import { Observer, requireEnded, requireHealthy } from './witness.ts';
+import { Observer, requireEnded, requireHealthy } from './observer.ts';
 
 export const writers = 16;
 /** Seconds of a drill. */
 export const drillLasts = 15;
-/** Seconds before the kill in which what is missing may have been acknowledged. */
+/** Seconds before the kill in which missing writes may have been acknowledged. */
 const maxMissing = 2;
 
 type Target = 'file' | 's3';
 
-/** Everything that is at work. */
+/** The running processes. */
 interface Works {
   readonly program: Program;
   readonly server: Serving;
   readonly replicating: Replicating;
   readonly config: string;
-  /** Where the copies of the file target are. */
+  /** The folder of copies with the file target. */
   readonly objects: string;
   readonly observer: Observer;
-  /** When customers were acknowledged, in milliseconds, by uuid. */
+  /** Milliseconds at which customers were acknowledged, by uuid. */
   readonly acknowledged: Map<string, number>;
 }
 
-/** Has a server and Litestream at work, and ends both. */
+/** Runs a server and Litestream during `work`, and stops both. */
 export async function withWorks<T>(
   target: Target,
   use: (works: Works) => Promise<T>,
@@ -78,7 +78,7 @@ export async function withWorks<T>(
   }
 }
 
-/** The configuration as it is printed, with another place for the file, or with the part for S3 in force. */
+/** The printed configuration, with another folder for the file target, or with the part for S3 uncommented. */
 function configured(printed: string, store: string | undefined, objects: string): string {
   if (store === undefined) return printed.replace('/var/backups/tenantry-replica', objects);
   return printed
@@ -88,7 +88,7 @@ function configured(printed: string, store: string | undefined, objects: string)
     .replace('bucket: tenantry', `bucket: ${bucket}`);
 }
 
-/** Clients write until `until` has resolved, and then no more. */
+/** Clients write until `until` has resolved. */
 async function write({ acknowledged, server, observer }: Works, until: Promise<unknown>): Promise<void> {
   let isOver = false;
   const clients = Array.from({ length: writers }, async () => {
@@ -108,7 +108,7 @@ async function write({ acknowledged, server, observer }: Works, until: Promise<u
   await writing;
 }
 
-/** Restores the copy into another folder, which must be whole; answers the customers that are missing there. */
+/** Restores the copy into another folder, which must be intact; returns the customers that are missing there. */
 async function missing({ acknowledged, config, program }: Works): Promise<string[]> {
   const remote = join(program.folder, 'elsewhere');
   mkdirSync(remote);
@@ -123,12 +123,12 @@ async function missing({ acknowledged, config, program }: Works): Promise<string
   return [...acknowledged.keys()].filter((uuid) => !present.has(uuid));
 }
 
-/** How often Litestream began anew, beyond its first beginning. */
+/** How often Litestream started another generation. */
 const beginnings = ({ replicating }: Works): number => replicating.said().split('sync: new generation').length - 2;
 
 export interface DrillFigures {
   readonly writes: number;
-  /** Writes that were acknowledged and are missing, and how many milliseconds before the kill the first of them was. */
+  /** Missing writes, and the milliseconds between the acknowledgement of the first of them and the kill. */
   readonly missing: number;
   readonly milliseconds: number;
 }
@@ -158,13 +158,13 @@ export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
 export interface LongFigures {
   readonly writes: number;
   readonly rejected: number;
-  /** How often Litestream had to begin with a new whole copy. */
+  /** How often Litestream had to start with a new complete copy. */
   readonly beginnings: number;
-  /** Bytes of the write-ahead log at its longest. */
+  /** Maximum size of the WAL in bytes. */
   readonly maxLogBytes: number;
 }
 
-/** Lets clients write for so many seconds with nobody killed. Rejects when anything is missing in the copy. */
+/** Runs clients for so many seconds without a kill. Rejects when the copy lacks writes. */
 export const replicateLong = (target: Target, seconds: number, words?: string[]): Promise<LongFigures> =>
   withWorks(
     target,
@@ -176,7 +176,7 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       }, 200);
       await write(works, pause(seconds * 1000));
       clearInterval(look);
-      // So long as Litestream says that anything may be missing.
+      // As long as Litestream reports that writes may be missing.
       await pause(2 * maxMissing * 1000);
       await server.stop();
       await endBy(replicating.process, 'SIGINT');

@@ -1,12 +1,12 @@
 /**
- * Everything that machines do to a server, for long.
+ * Long tests of everything that machines do to a server.
  *
- *   npm run chaos                      every part below, about an hour and a quarter
- *   npm run chaos -- --rounds 10       of each part a tenth
- *   npm run chaos -- --only power      one part; may be given several times
+ *   npm run chaos                      all parts below, about an hour and a quarter
+ *   npm run chaos -- --rounds 10       a tenth of each part
+ *   npm run chaos -- --only power      one part; may be repeated
  *   npm run chaos -- --only fuzz --requests 100000 --seed x
  *
- * Prints the figures; ends with a sentence and exit code 1 when something is not as it must be.
+ * Prints the figures; ends with a sentence and exit code 1 when a check fails.
  */
 import { parseArgs } from 'node:util';
 import { builtProgram } from '../support/program.ts';
@@ -26,7 +26,7 @@ import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
 import { replica } from './replica-part.ts';
 
-/** A line a part. */
+/** One line per part. */
 const parts: Readonly<Record<string, Part>> = {
   kill: ({ program, rounds, report }) => chaos(rounds, program, report),
   start,
@@ -50,7 +50,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '100' },
     cuts: { type: 'string', default: '300' },
     requests: { type: 'string', default: '20000' },
-    /** Of what is random in the requests; default: the time. */
+    /** The seed of random requests; default: the time. */
     seed: { type: 'string', default: String(Date.now()) },
     jumps: { type: 'string', default: '20' },
     minutes: { type: 'string', default: '10' },

@@ -12,52 +12,52 @@ import { killMigrations } from './kill-migration.ts';
 import { killStarts } from './kill-start.ts';
 
 const test = suite('chaos, shortly');
-/** Fewer than in the long forms. */
+/** Less than in the long forms. */
 const rows = 8000;
 
-test('a start that is killed is made good by the next, in a new folder and in an unclean one', async () => {
+test('completes a killed start with the next one, in a new folder and after an unclean shutdown', async () => {
   const { newFolders, uncleanFolders, writes } = await killStarts(3);
   assert.equal([newFolders, uncleanFolders], [3, 3]);
   assert.ok(writes > 0);
 });
 
-test('a migration that is killed is finished by the next start, as if nothing had been', async () => {
+test('completes a killed migration with the next start, with the same result', async () => {
   const { kills, rows } = await killMigrations(3);
   assert.equal([kills, rows > 6000], [3, true]);
 });
 
-test('a backup that is killed leaves no half file and no harm', async () => {
+test('leaves no partial file and no damage after a killed backup', async () => {
   const { kills, whole, writes } = await killBackups(3, rows);
   assert.ok(kills + whole >= 3 && writes > 0, JSON.stringify({ kills, whole, writes }));
 });
 
-test('a folder in which a restore is killed holds all or is not served', async () => {
+test('serves the folder of a killed restore with all of the data or not at all', async () => {
   const { kills, rejected: rejection, whole } = await killRestores(3, rows);
   assert.is(whole + rejection, 3);
   assert.ok(kills > 0);
 });
 
-test('demo and rotate-key that are killed have done all or nothing', async () => {
+test('leaves all changes of a killed demo or rotate-key, or none', async () => {
   const { keys } = await killCommands(1);
-  // That of the start, one of the first rotation, one of the last, and one of that between if it was killed late.
+  // The key of the start, one of the first rotation, one of the last, and perhaps one of a rotation that was killed late.
   assert.ok(keys === 3 || keys === 4, String(keys));
 });
 
-test('beside other writers reads go on and tell the changes, writes are stored or 503, and nothing is lost', async () => {
+test('returns changes of other writers, stores writes or responds 503, and loses nothing beside them', async () => {
   const { changes, holds, reads, writes } = await writeBeside([1500, 300]);
   assert.is(holds, 2);
   assert.ok(changes > 0 && reads > 5 && writes > 0, JSON.stringify({ changes, reads, writes }));
 });
 
 (canFail ? test : test.skip)(
-  'on a disk that fails for moments the server exits, commands report why, and nothing is lost',
+  'exits the server and fails commands with the reason on a failing disk, and loses nothing',
   async () => {
     const { ended, windows, writes } = await failCalls(3, [builtProgram]);
     assert.equal([ended > 0, windows, writes > 0], [true, 3, true]);
   },
 );
 
-test('changed bytes are refused, told, or do no harm', async () => {
+test('rejects or reports changed bytes, or works without harm', async () => {
   const { changes } = await changeBytes(5);
   assert.is(changes, 5);
 });

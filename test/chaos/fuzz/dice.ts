@@ -1,9 +1,9 @@
-/** Random choices that are the same for the same seed (mulberry32). */
+/** Random choices that are equal for equal seeds (mulberry32). */
 export class Dice {
   #state: number;
 
   constructor(seed: string) {
-    // FNV-1a, so that seeds that follow each other are far apart.
+    // FNV-1a, so that similar seeds lead to different numbers.
     let hash = 0x811c9dc5;
     for (const character of seed) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
     this.#state = hash >>> 0;
@@ -18,15 +18,15 @@ export class Dice {
     return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Whether something of this probability happens. */
+  /** Returns true with this probability. */
   happens = (probability: number): boolean => this.next() < probability;
 
-  /** From `least` to `most`, both included. */
+  /** From `least` to `most`, both inclusive. */
   whole = (least: number, most: number): number => least + Math.floor(this.next() * (most - least + 1));
 
-  /** One of the items, of which there must be some. */
+  /** One of the items, of which there must be at least one. */
   pick<T>(items: readonly T[]): T {
-    if (items.length === 0) throw new Error('there is nothing to choose from');
+    if (items.length === 0) throw new Error('no items to choose from');
     return items[Math.floor(this.next() * items.length)] as T;
   }
 

@@ -1,6 +1,6 @@
-/** What a fuzzer reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that a fuzzer uses. */
 
-/** A schema, as far as values are made from it. */
+/** A schema, as far as values are generated from it. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -35,9 +35,9 @@ export interface Operation {
   readonly path: string;
   readonly method: string;
   readonly parameters: readonly Parameter[];
-  /** Schemas of its body by content type; undefined: it takes none. */
+  /** Schemas of its body by content type; undefined if it has none. */
   readonly body: Readonly<Record<string, Schema>> | undefined;
-  /** Names of the members of what it answers, of a list of its objects. */
+  /** Names of the members of its response, or of the objects in a list. */
   readonly statuses: readonly string[];
 }
 
@@ -53,13 +53,13 @@ interface RawOperation extends PathItem {
   readonly responses?: Readonly<Record<string, Described & { readonly content?: Content }>>;
 }
 
-/** A year of a world with accounts takes as long as all that comes due in it: no answer is slow for that. */
+/** Exempt from the time limit: advancing sample data by a year executes all work of that year. */
 const timePasses = '/api/simulator/advance/';
 
-/** An OpenAPI 3.1 document, with references resolved as they are met. */
+/** An OpenAPI 3.1 document, whose references are resolved on use. */
 export class ApiDocument {
   readonly operations: readonly Operation[];
-  /** Paths of lists, whose objects have paths right below. */
+  /** Paths of lists, whose objects have paths one level below. */
   readonly collections: readonly string[];
 
   constructor(
@@ -76,7 +76,7 @@ export class ApiDocument {
       .filter(({ method, path }) => path !== timePasses && (methods === undefined || methods.includes(method)));
   }
 
-  /** What a reference leads to; anything else as it is. */
+  /** The target of a reference; anything else unchanged. */
   resolved<T extends object>(node: T & Described): T {
     if (node.$ref === undefined) return node;
     let matches: unknown = this.document;

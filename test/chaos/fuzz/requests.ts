@@ -1,25 +1,25 @@
-/** Requests for a fuzzer, each made from the seed and its number alone. */
+/** Requests for a fuzzer, generated from the seed and their number alone. */
 import { Dice } from './dice.ts';
 import type { ApiDocument, Operation, Parameter, Schema } from './document.ts';
 import { jsonText, type Objects, RawJson, usualWords, Values } from './values.ts';
 
 export interface FuzzRequest {
   readonly number: number;
-  /** Index of whoever sends it. */
+  /** Index of the sender. */
   readonly sender: number;
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
 }
 
-/** What is no text in UTF-16 has no percent-encoding. */
+/** An unpaired surrogate has no percent-encoding. */
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** Makes requests from a document, for so many senders. Those that remove what `kept` names are left out. */
+/** Generates requests from a document, for so many senders. Omits requests that remove objects of `protectedUrls`. */
 export class RequestMaker {
   constructor(
     private readonly document: ApiDocument,
@@ -30,15 +30,15 @@ export class RequestMaker {
     private readonly words = usualWords,
   ) {}
 
-  /** The request of this number; the same each time. */
+  /** Returns the request of this number, always the same. */
   make(number: number): FuzzRequest {
     const dice = new Dice(`${this.seed}:${number}`);
     const { operations } = this.document;
-    // Each operation in its turn, so that none is left out however few requests there are.
+    // Each operation in order, so that even few requests include all.
     const operation = operations[number % operations.length] as Operation;
     return new Making(dice, this.document, this.objects, operation, this.stored, this.words).request(
       number,
-      // Staff, who come first, get furthest.
+      // Staff come first and have the most rights.
       dice.happens(0.45) ? 0 : dice.whole(0, this.senders - 1),
     );
   }
@@ -63,7 +63,7 @@ class Making {
     const path = this.#path();
     const wanted = dice.happens(0.03) ? dice.pick(methods) : operation.method;
     const isStored = this.stored.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
-    // Otherwise little would be left to ask for.
+    // Otherwise few objects would remain.
     const isSpared = (wanted === 'DELETE' || path.endsWith('/unlink/')) && dice.happens(0.8);
     const method = isSpared ? 'OPTIONS' : isStored && wanted !== 'HEAD' ? 'GET' : wanted;
     const takesBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method);
@@ -87,7 +87,7 @@ class Making {
     return this.#filled(operation.path);
   }
 
-  /** The path with something for every name in braces. */
+  /** The path with a value for each name in braces. */
   #filled = (path: string): string =>
     path.replace(/\{\w+\}/g, () => encodeURIComponent(this.#values.uuid()).replace(/^\.{1,2}$/, '%2e') || 'x');
 
@@ -110,7 +110,7 @@ class Making {
     });
   }
 
-  /** A member of the answer, where the parameter takes their names. */
+  /** A member of the response, where the parameter takes their names. */
   #chosenMember(name: string): string | undefined {
     const { statuses: responded } = this.operation;
     const isChoice = /^fields?$/.test(name) && responded.length > 0 && !this.#values.isOdd();
@@ -198,7 +198,7 @@ class Making {
     ]);
   }
 
-  /** Members as names and texts, items of lists under the name of the list. */
+  /** Members as names and texts; items of lists have the name of the list. */
   #members(value: unknown): [name: string, text: string][] {
     if (typeof value !== 'object' || value === null || value instanceof RawJson) return [['x', jsonText(value)]];
     return Object.entries(value).flatMap(([name, member]) =>

@@ -1,4 +1,4 @@
-/** Rounds of fuzzing, each against a process of its own with a new demonstration world. */
+/** Rounds of fuzzing, each against a new process with sample data. */
 
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { compiled } from '../../support/compiled.ts';
 import { type FuzzFigures, fuzz } from '../fuzz.ts';
 import type { Target } from './senders.ts';
 
-/** Requests after which a world has lost too much to be asked for. */
+/** Requests after which too many objects of the sample data are gone. */
 const roundLength = 10_000;
 
 interface Rounds {
@@ -21,7 +21,7 @@ interface Rounds {
   readonly report: (text: string) => void;
 }
 
-/** Sends the requests. Throws with the faults when there were any. */
+/** Sends the requests. Throws with the faults if any. */
 export async function fuzzRounds({ bundle, requests, seed, report }: Rounds): Promise<Record<string, number | string>> {
   const responses: Record<string, number> = {};
   const faults: string[] = [];
@@ -40,7 +40,7 @@ export async function fuzzRounds({ bundle, requests, seed, report }: Rounds): Pr
   return { seed, requests, ...responses, 'slow once': slowOnce, faults: 0 };
 }
 
-/** Does something to a process with a new demonstration world. Throws when it ends before it is told to, or not well. */
+/** Runs `work` against a process with new sample data. Throws when the process ends early or with an error. */
 async function inSetup(bundle: string, work: (target: Target) => Promise<FuzzFigures>): Promise<FuzzFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-fuzz-'));
   try {
@@ -48,7 +48,7 @@ async function inSetup(bundle: string, work: (target: Target) => Promise<FuzzFig
     const child = fork(compiled(new URL('served.ts', import.meta.url)), [bundle, folder], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    // What no request is told of, such as a job that fails, the log tells.
+    // Faults that no response reports, such as a failed job, are in the log.
     const logged: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       if (stream) createInterface({ input: stream }).on('line', (line) => logged.push(line));

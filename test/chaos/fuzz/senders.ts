@@ -1,7 +1,7 @@
-/** Who sends a fuzzer's requests: staff, global support, people with each role, somebody without any, and nobody. */
+/** The senders of a fuzzer's requests: staff, global support, people with each role, a user without a role, and none. */
 import { request } from 'node:http';
 
-/** A server to be tried, and a token of staff who is not part of it. */
+/** The tested server, and a staff token that no sender uses. */
 export interface Target {
   readonly url: string;
   readonly token: string;
@@ -17,7 +17,7 @@ interface Asked {
 
 const password = 'correct horse 1';
 
-/** Asks the server as somebody who wants something of it. */
+/** Sends a request that must succeed. */
 export function ask({ url, token }: Target, method: string, path: string, body?: object): Promise<Asked> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -40,9 +40,9 @@ export function ask({ url, token }: Target, method: string, path: string, body?:
 
 const names = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'nobody'] as const;
 
-/** The users who send, and what they log in with again when they have lost their tokens or roles. */
+/** The sending users, and how they log in again after they have lost their tokens or roles. */
 export class Senders {
-  /** As many as there are, the last one without a token. */
+  /** The number of senders; the last has no token. */
   readonly count = names.length + 1;
   readonly #tokens = new Map<number, string>();
   readonly #users = new Map<string, Json>();
@@ -51,7 +51,7 @@ export class Senders {
 
   private constructor(private readonly target: Target) {}
 
-  /** Creates the users, with roles in the customer and project that have most. */
+  /** Creates the users, with roles in the customer and project with the most objects. */
   static async create(target: Target): Promise<Senders> {
     const senders = new Senders(target);
     for (const name of names) {
@@ -88,7 +88,7 @@ export class Senders {
     return senders;
   }
 
-  /** Makes some of what a demonstration world does not have. */
+  /** Creates objects that the sample data lacks. */
   async furnish(): Promise<void> {
     const { target } = this;
     const post = (path: string, body: object): Promise<Asked> => ask(target, 'POST', path, body);
@@ -112,18 +112,18 @@ export class Senders {
     }
   }
 
-  /** Paths of those whom nobody is to change. */
+  /** Paths of users that requests must not change. */
   async protectedUrls(): Promise<Set<string>> {
     const { body } = await ask(this.target, 'GET', '/api/users/?current');
     return new Set([...this.#users.values(), ...body].map(({ url }) => new URL(url).pathname));
   }
 
-  /** Gives the roles back that somebody has taken. */
+  /** Restores roles that requests have revoked. */
   async repair(): Promise<void> {
     for (const { body, path } of this.#roles) await ask(this.target, 'POST', path, body);
   }
 
-  /** A token of this sender; undefined of the one who has none. */
+  /** A token of this sender; undefined for the sender without one. */
   async token(sender: number): Promise<string | undefined> {
     const name = names[sender];
     if (name === undefined) return undefined;
@@ -138,7 +138,7 @@ export class Senders {
     return body.token;
   }
 
-  /** Forgets a token that is taken no more. */
+  /** Removes a token that is no longer valid. */
   forget = (sender: number): void => void this.#tokens.delete(sender);
 
   name = (sender: number): string => names[sender] ?? 'without a token';

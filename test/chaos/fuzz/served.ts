@@ -1,4 +1,4 @@
-/** A process with the built program on a folder, for a fuzzer: its clients are behind a proxy, and no name has an address. */
+/** A process with the built program on a folder, for a fuzzer: its clients are behind a proxy, and no host name resolves. */
 
 import { pathToFileURL } from 'node:url';
 import type { createServer } from 'tenantry';
@@ -6,7 +6,7 @@ import type { createServer } from 'tenantry';
 const [bundle = '', data = ''] = process.argv.slice(2);
 const program: { readonly createServer: typeof createServer } = await import(pathToFileURL(bundle).href);
 
-/** Of the demonstration world. */
+/** The password of the sample data. */
 const staff = 'helena.kask';
 
 const server = await program.createServer({

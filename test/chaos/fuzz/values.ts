@@ -1,13 +1,13 @@
-/** Values for a fuzzer: such as a schema allows, its bounds, and what nobody expects in their place. */
+/** Values for a fuzzer: valid ones by a schema, its bounds, and invalid ones. */
 import type { Dice } from './dice.ts';
 import type { ApiDocument, Schema } from './document.ts';
 
-/** A piece of JSON that JSON.stringify would not write. */
+/** A piece of JSON that JSON.stringify cannot write. */
 export class RawJson {
   constructor(readonly text: string) {}
 }
 
-/** JSON of a value, raw pieces as they are; of objects every own member, in order. */
+/** JSON of a value, with raw pieces unchanged; of objects all own members, in order. */
 export function jsonText(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
@@ -18,7 +18,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Paths of the objects that are there when the requests are made, by the path of their list. */
+/** Paths of the existing objects, by the path of their list. */
 export type Objects = ReadonlyMap<string, readonly string[]>;
 
 const oddTexts = [
@@ -85,12 +85,12 @@ const oddTexts = [
 
 const rawNumbers = ['1e400', '-1e400', '-0', '1.5', '9007199254740993', '18446744073709551616', '1e-400', '0.1e1'];
 const wholeNumbers = [0, -1, 1, 2, 255, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 53, -(2 ** 63)];
-/** Words that texts are made of. */
+/** Words of generated texts. */
 export const usualWords: readonly string[] = ['alpha', 'beta', 'Gamma', 'delta-4', 'web', 'Pilv', 'ok', 'Õ'];
 
-/** Makes values for one request. */
+/** Generates values for one request. */
 export class Values {
-  /** How likely what a schema does not allow is in its place: half of the requests are careful ones. */
+  /** The probability of an invalid value: half of the requests are mostly valid. */
   readonly #oddity: number;
 
   constructor(
@@ -102,10 +102,10 @@ export class Values {
     this.#oddity = dice.happens(0.5) ? 0 : 0.15;
   }
 
-  /** Whether the next value is to be one that is not allowed. */
+  /** Whether the next value is invalid. */
   isOdd = (): boolean => this.dice.happens(this.#oddity);
 
-  /** A value that a schema allows, as far as it says; half of those that may be left out are. */
+  /** A value that is valid by a schema, with half of the optional members. */
   valid(input: Schema, depth = 0): unknown {
     const { dice } = this;
     const schema = this.document.resolved(input);
@@ -132,7 +132,7 @@ export class Values {
     }
   }
 
-  /** A value that may be anything. */
+  /** Any value. */
   odd(depth = 0): unknown {
     const { dice } = this;
     switch (dice.whole(0, 11)) {
@@ -165,7 +165,7 @@ export class Values {
     }
   }
 
-  /** The path of an object that is there, of the kind that an example is of where it names one. */
+  /** The path of an existing object, of the same kind as the example if that names one. */
   link(example?: string): string {
     const { dice, objects } = this;
     const kind = example === undefined ? undefined : /\/api\/[\w-]+\//.exec(example)?.[0];
@@ -177,7 +177,7 @@ export class Values {
     return `${collection}${this.uuid()}/`;
   }
 
-  /** A uuid that is there, or might be. */
+  /** The uuid of an existing object, or a random one. */
   uuid(): string {
     const { dice, objects } = this;
     const known = objects.get(dice.pick([...objects.keys()])) ?? [];

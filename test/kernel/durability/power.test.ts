@@ -115,7 +115,7 @@ onFaultyDisk(
       const hook = { destination_url: receiver.url, event_types: ['customer_creation_succeeded'] };
       assert.is((await post(url, token, '/api/hooks-web/', hook)).status, 201);
       assert.is((await write()).status, 201);
-      disk.set('room', true);
+      disk.set('space', true);
       let [stored, rejection] = [1, 0];
       // There may be room in the log at first.
       for (let i = 0; i < 200 && rejection < 20; i++) {
@@ -131,7 +131,7 @@ onFaultyDisk(
       await pause(2500);
       const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
       assert.is(new Set(ids).size, ids.length, 'what cannot be written down is not sent again');
-      disk.set('room', false);
+      disk.set('space', false);
       assert.is((await write()).status, 201);
       for (let i = 0; i < 50 && receiver.requests.length < stored + 1; i++) await pause(100);
       assert.is(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size, stored + 1);

@@ -1,14 +1,14 @@
-/** What the parts share: clients that remember what was acknowledged and look for it again, and a program that is killed. */
+/** Helpers of the parts: clients that record acknowledged writes and check them later, and a program that is killed. */
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Ended, Program, Serving } from '../support/program.ts';
 
-/** Customers on a page, the most there are. */
+/** Maximum page size. */
 const page = 200;
 
-/** Milliseconds that a command takes when nobody disturbs it. Throws when it fails. */
+/** Milliseconds of an undisturbed run of a command. Throws when it fails. */
 export async function durationOf(program: Program, words: readonly string[]): Promise<number> {
   const begun = performance.now();
   requireEnded(await program.run(words), words);
@@ -21,8 +21,8 @@ export function requireEnded({ code, stderr }: Ended, words: readonly string[]):
 }
 
 /**
- * Kills a command at a random moment, so many milliseconds at most after its start or after it made or changed this file.
- * Answers whether it was still running.
+ * Kills a command at a random moment, at most so many milliseconds after its start or after its first change of this file.
+ * Returns whether it was still running.
  */
 export async function killAtRandom(
   program: Program,
@@ -42,7 +42,7 @@ export async function killAtRandom(
   return signal === 'SIGKILL';
 }
 
-/** Resolves when a file is made or changed, in a folder that is there. */
+/** Resolves when a file is created or changed, in a folder that exists. */
 function changed(file: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     watch(dirname(file), { signal }, (_event, name) => {
@@ -51,17 +51,17 @@ function changed(file: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Throws unless doctor finds nothing wrong, or nothing but what is given. */
+/** Throws unless doctor reports no problem, or only the expected ones. */
 export async function requireHealthy(program: Program, folder = 'data', right = 'no problems\n'): Promise<void> {
   const { code, stderr, stdout } = await program.run(['doctor', '--data', folder]);
   if (code !== 0 || stdout !== right) throw new Error(`doctor ended with ${code}: ${stdout}${stderr}`);
 }
 
-/** A staff user that creates customers and knows which of them were acknowledged. */
+/** A staff user that creates customers and records which of them were acknowledged. */
 export class Observer {
-  /** Names of the customers that were acknowledged, by uuid. */
+  /** Names of acknowledged customers, by uuid. */
   readonly acknowledged: Map<string, string>;
-  /** Answers other than 201, by status. */
+  /** Number of responses other than 201, by status. */
   readonly rejected = new Map<number, number>();
 
   constructor(
@@ -71,7 +71,7 @@ export class Observer {
     this.acknowledged = new Map(acknowledged);
   }
 
-  /** One for the user admin, which the folder must have. */
+  /** An observer with the user admin, who must exist in the folder. */
   static async of(program: Program, folder = 'data'): Promise<Observer> {
     const words = ['token', 'admin', '--data', folder];
     const ended = await program.run(words);
@@ -83,7 +83,7 @@ export class Observer {
     return fetch(url, { headers: { Authorization: `Token ${this.token}` } });
   }
 
-  /** Creates a customer; remembers it where that is acknowledged. */
+  /** Creates a customer; records it when it is acknowledged. */
   async write(url: string): Promise<Response> {
     const name = `Customer ${Math.random()}`;
     const response = await fetch(`${url}/api/customers/`, {
@@ -98,8 +98,8 @@ export class Observer {
   }
 
   /**
-   * Several clients write until the server is killed, which is at a random moment: at most so many milliseconds after the first
-   * write was acknowledged, however long that takes.
+   * Several clients write until the server is killed, at a random moment: at most so many milliseconds after the first
+   * acknowledged write, however long that takes.
    */
   async writeUntilKilled(server: Serving, longest: number): Promise<void> {
     let isKilled = false;
@@ -120,7 +120,7 @@ export class Observer {
     await writing;
   }
 
-  /** Throws unless every customer that was acknowledged is answered, with its name. */
+  /** Throws unless every acknowledged customer is returned, with its name. */
   async requireAll(url: string): Promise<void> {
     const present = await this.customers(url);
     for (const [uuid, name] of this.acknowledged)
@@ -136,7 +136,7 @@ export class Observer {
         `${url}/api/customers/?field=uuid&field=name&o=name&page_size=${page}&page=${number}`,
       );
       if (response.status === 404 && number > 1) return all;
-      if (response.status !== 200) throw new Error(`The list of customers is answered ${response.status}`);
+      if (response.status !== 200) throw new Error(`The list of customers returned ${response.status}`);
       const rows = (await response.json()) as { uuid: string; name: string }[];
       for (const { name, uuid } of rows) all.set(uuid, name);
       if (rows.length < page) return all;
