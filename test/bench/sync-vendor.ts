@@ -8,7 +8,7 @@ const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({
 
 async function amazon(): Promise<[StandIn, object]> {
   const vendor = await Amazon.start();
-  const { world: account } = vendor;
+  const { contents: account } = vendor;
   const region = 'eu-central-1';
   for (let n = 0; n < machines; n++) account.launch(region, `machine-${n}`);
   for (let n = 0; n < otherVolumes; n++)
@@ -23,7 +23,7 @@ async function amazon(): Promise<[StandIn, object]> {
 
 async function openstack(): Promise<[StandIn, object]> {
   const vendor = await OpenStack.start();
-  const { world: account } = vendor;
+  const { contents: account } = vendor;
   const tenants = numbered(projects, (n) =>
     account.put('identity/projects', { name: `project-${n}`, domain_id: 'default' }),
   );

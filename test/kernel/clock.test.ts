@@ -12,7 +12,7 @@ clocks('instants are whole microseconds since 1970', () => {
   assert.ok(Number.isSafeInteger(now) && before <= now && now <= after);
 });
 
-clocks('a settable clock stands still until it is told to move', () => {
+clocks('a settable clock stands still until it is reported to move', () => {
   const clock = settableClock('2018-01-05T04:47:04Z');
   const start = clock.now();
   assert.is(start, Date.UTC(2018, 0, 5, 4, 47, 4) * 1000);
@@ -26,7 +26,7 @@ clocks('a settable clock stands still until it is told to move', () => {
   assert.is(clock.now(), 7);
 });
 
-clocks('what is no instant is refused', () => {
+clocks('what is no instant is rejected', () => {
   for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     assert.throws(() => settableClock(value), /^not an instant: /);
 });

@@ -4,7 +4,7 @@ import { urlOf } from '../../src/kernel/url.ts';
 
 const urls = suite('URLs');
 
-urls('a text is read as a URL, with a base where it has none of its own; anything else is none', () => {
+urls('a text is read as a URL, with a base where it has none separately; anything else is none', () => {
   assert.is(urlOf('https://a.example/b')?.href, 'https://a.example/b');
   assert.is(urlOf('/b', 'https://a.example')?.href, 'https://a.example/b');
   assert.equal([urlOf('/b'), urlOf('https://'), urlOf('')], [undefined, undefined, undefined]);

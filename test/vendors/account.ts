@@ -39,7 +39,7 @@ export async function people({
   return { fixture, customer, project, alice: fixture.as('alice'), user };
 }
 
-/** Starts a server and a stand-in; the account is connected and synchronised unless told otherwise. */
+/** Starts a server and a stand-in; the account is connected and synchronised by default. */
 export async function opened<V extends StandIn, A extends VendorAccount<V>>(
   options: AccountOptions,
   start: (now: () => number, identity?: Identity) => Promise<V>,
@@ -126,7 +126,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return states;
   }
 
-  /** Synchronises the account by letting the period of half an hour pass; answers state and error. */
+  /** Synchronises the account by letting the period of half an hour pass; returns state and error. */
   async sync(seconds = 3): Promise<readonly [string, string]> {
     this.fixture.clock.advance(30 * 60);
     await this.pass(seconds);
@@ -150,7 +150,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return this.create('keys', { name, public_key: publicKeys.ed25519 });
   }
 
-  /** Creates something as Alice; answers it as it is then, in state Creation Scheduled. */
+  /** Creates something as Alice; returns it as it is then, in state Creation Scheduled. */
   async create(path: string, fields: Record<string, unknown>): Promise<Json> {
     const response = await this.alice.post(`/api/${path}/`, fields);
     assert.is(response.status, 201, JSON.stringify(response.body));
@@ -167,7 +167,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return created;
   }
 
-  /** Does something with a resource, which must be accepted; answers what it is when that is done. */
+  /** Does something with a resource, which must be accepted; returns what it is when that is done. */
   async act({ url }: Json, action: string, body?: unknown): Promise<Json> {
     const response = await this.alice.post(`${url}${action}/`, body);
     assert.is(response.status, 202, JSON.stringify(response.body));
@@ -175,7 +175,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return this.read(url);
   }
 
-  /** Deletes a resource as Alice, or as somebody else; answers the states that it passes through. */
+  /** Deletes a resource as Alice, or as another user; returns the states that it passes through. */
   async remove({ url }: Json, by: Client = this.alice): Promise<string[]> {
     assert.is((await by.delete(url)).status, 202);
     return this.passage(url);

@@ -1,4 +1,4 @@
-/** A server in a process of its own, to be killed: `fast-server.ts <data folder> <what its clock shows at first, in milliseconds>` */
+/** A server in a separate process, to be killed: `fast-server.ts <data folder> <what its clock shows at first, in milliseconds>` */
 import { createServer } from 'tenantry';
 import { fastClock, startShowing } from './fast-clock.ts';
 

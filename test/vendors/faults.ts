@@ -1,5 +1,5 @@
 /**
- * What a driver must survive, from one table for all vendors: a vendor says in its own words what it refuses, and how a
+ * What a driver must survive, from one table for all vendors: a vendor says in its own words what it rejects, and how a
  * machine is ordered there; the faults and what must come of them are the same.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ interface Fault {
   readonly mishap: (vendor: FaultyVendor) => Mishap;
   readonly times?: number;
   readonly text: string;
-  /** Status of a refusal of which the text tells. */
+  /** Status of a rejection of which the text shows. */
   readonly status?: number;
 }
 
@@ -39,8 +39,8 @@ const rejection = (status: number): Fault => ({
   status,
 });
 
-/** What is told of a refusal by a vendor. */
-const reportsBy = ({ told: reports }: FaultyVendor, text: string, status: number | undefined): string =>
+/** What is reported of a rejection by a vendor. */
+const reportsBy = ({ reported: reports }: FaultyVendor, text: string, status: number | undefined): string =>
   reports && status !== undefined ? reports(status, text) : text;
 
 const rejections: readonly Fault[] = [401, 403, 404, 409].map(rejection);
@@ -82,7 +82,7 @@ export function faults(vendor: FaultyVendor): void {
   machineFaults(test, vendor, account);
   connectionFaults(test, vendor, account);
   const secrets = new Set<string>();
-  test('nothing that was told or stored holds a secret', async () => {
+  test('nothing that was reported or stored holds a secret', async () => {
     for (const secret of account().faulty.secrets) secrets.add(secret);
     await assertSecrecy(account());
   });
@@ -147,7 +147,7 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
   }
 
-  test('credentials that are refused make no service, and the refusal is told without them', async () => {
+  test('credentials that are rejected make no service, and the rejection is reported without them', async () => {
     const account = held();
     const { faulty, fixture } = account;
     const body = account.body({ name: 'Second' });
@@ -186,7 +186,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   const { hasTokens = false } = vendor;
   if (hasTokens)
-    test('401 to an order is no refusal when there is a new token', async () => {
+    test('401 to an order is no rejection when there is a new token', async () => {
       const { requests, machine, created } = await ordered(vendor.denial(401, 'Refused with 401'));
       assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
@@ -205,7 +205,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   }
 
   for (const status of [429, 503])
-    test(`an order that is answered with ${status} and Retry-After is sent again then`, async () => {
+    test(`an order that gets a response with ${status} and Retry-After is sent again then`, async () => {
       const { requests, machine, created, seconds } = await ordered(
         vendor.denial(status, 'Later', { 'Retry-After': '20' }),
         2,
@@ -241,7 +241,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
   }
 
-  test('an order that never gets an answer fails after four', async () => {
+  test('an order that never gets a response fails after four', async () => {
     const { requests, machine, created } = await ordered('reset', 4);
     assert.equal([machine.state, machine.error_message, requests, created], ['Erred', silent, 4, []]);
   });
@@ -260,7 +260,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   const { unknownState } = vendor;
   if (unknownState)
-    test('a state that nobody knows is shown, at a pull and at a synchronisation', async () => {
+    test('a state that no one knows is shown, at a pull and at a synchronisation', async () => {
       const { machine } = await ordered({ delay: 0 });
       const { alice, faulty, fixture, passage, sync } = bound(held());
       faulty.disguise?.(machine.backend_id, 'hibernating');
@@ -277,7 +277,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 }
 
 function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
-  test('a certificate that nobody trusts is refused, and trusted when the settings have it', async () => {
+  test('a certificate that no one trusts is rejected, and trusted when the settings have it', async () => {
     const secure = await vendor.open({ identity: certificate, isConnected: false });
     try {
       const { staff } = secure.fixture;
@@ -296,14 +296,14 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     }
   });
 
-  test('a vendor that does not answer in time does not respond', async () => {
+  test('a vendor that does not response in time does not respond', async () => {
     const { faulty, fixture, service } = held();
     const { app } = fixture.server;
     const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
     const settings = driverSettings(app, id);
     const http = new VendorHttp({ resolve: app.resolve, allows: () => true, log: app.log, limits: { response: 100 } });
     const driver = settings && app.catalogue.type(settings.type).driver?.(settings, http);
-    faulty.mishap(vendor.routes.ping, 'silence');
+    faulty.mishap(vendor.routes.ping, 'no response');
     const error: unknown = await driver?.ping().then(
       () => undefined,
       (reason: unknown) => reason,

@@ -4,19 +4,19 @@ import type { Mishap, VendorRequest, VendorResponse } from './server.ts';
 
 /* What the table of faults must know of a vendor. */
 
-/** An account at a stand-in, connected unless told otherwise. */
+/** An account at a stand-in, connected by default. */
 export interface FaultyAccount {
   readonly fixture: Fixture;
   readonly alice: Client;
   readonly service: Json;
   /** Lets time pass, second by second. */
   pass(seconds: number): Promise<void>;
-  /** Synchronises by letting the period pass, and so many seconds more; answers state and error. */
+  /** Synchronises by letting the period pass, and so many seconds more; returns state and error. */
   sync(seconds?: number): Promise<readonly [string, string]>;
   settings(): Promise<Json>;
   /** The body of a service on the account. */
   body(fields?: Record<string, unknown>): Record<string, unknown>;
-  /** Orders a machine; answers it in state Creation Scheduled. */
+  /** Orders a machine; returns it in state Creation Scheduled. */
   order(name: string): Promise<Json>;
   /** The states a resource passes through until it rests. */
   passage(url: string): Promise<string[]>;
@@ -32,9 +32,9 @@ export interface FaultyAccount {
     machines(): readonly string[];
     /** A machine goes without a word. */
     vanish(id: string): void;
-    /** A machine is in a state that nobody knows; absent where there are no states. */
+    /** A machine is in a state that no one knows; absent where there are no states. */
     disguise?(id: string, state: string): void;
-    /** The credentials are not valid any more; answers fields of settings with new ones. */
+    /** The credentials are not valid any more; returns fields of settings with new ones. */
     replaceCredentials(): Record<string, unknown>;
   };
 }
@@ -46,16 +46,16 @@ export interface FaultyVendor {
   readonly open: (options?: AccountOptions) => Promise<FaultyAccount>;
   /** What calls are called: the one that tries credentials, and the one that makes a machine. */
   readonly routes: { readonly ping: string; readonly create: string };
-  /** A refusal of this status in the vendor's form. */
+  /** A rejection of this status in the vendor's form. */
   readonly denial: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorResponse;
   /** Whether calls carry tokens that end: after a 401 there is a new one, and the call is made again. */
   readonly hasTokens?: boolean;
   /** What it says of unknown credentials. */
   readonly unauthorized: string;
-  /** What is told of a refusal, where there is more than its text. */
-  readonly told?: (status: number, text: string) => string;
-  /** What is told of whatever is refused when credentials are tried, where it is not the vendor's words. */
+  /** What is reported of a rejection, where there is more than its text. */
+  readonly reported?: (status: number, text: string) => string;
+  /** What is reported of whatever is rejected when credentials are tried, where it is not the vendor's words. */
   readonly pingRejection?: string;
-  /** State and runtime state of a machine in a state that nobody knows; absent where there are no states. */
+  /** State and runtime state of a machine in a state that no one knows; absent where there are no states. */
   readonly unknownState?: (state: string) => readonly [state: string, runtimeState: string];
 }

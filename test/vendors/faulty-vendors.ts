@@ -33,7 +33,7 @@ export const faultyVendors = {
     prefix: 'aws',
     open: (options) => AmazonAccount.open(options),
     routes: { ping: 'DescribeKeyPairs', create: 'RunInstances' },
-    // EC2 tells refusals by their codes: what is not there with status 400, and limits with 503.
+    // EC2 shows rejections by their codes: what is not there with status 400, and limits with 503.
     denial: (status, text, headers) =>
       Amazon.rejection(status === 404 ? 400 : status === 429 ? 503 : status, amazonCodes[status] ?? '', text, headers),
     unauthorized: 'AWS was not able to validate the provided access credentials',
@@ -86,7 +86,7 @@ export const faultyVendors = {
     open: (options) => OracleAccount.open(options),
     routes: { ping: 'GET /em/cloud/service_family_type/dbaas', create: 'POST /em/cloud/dbaas/dbplatformtemplate/:id' },
     denial: Oracle.rejection,
-    told: oracleMessage,
+    reported: oracleMessage,
     unauthorized: oracleMessage(401, '{"message":"Authorization Required"}'),
     unknownState: (state) => ['OK', state],
   },

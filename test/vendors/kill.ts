@@ -3,7 +3,7 @@ import type { Json } from '../support/fixture.ts';
 import { KillableServer, until } from './killable-server.ts';
 import type { StandIn } from './stand-in.ts';
 
-/** A suite in which the program is killed as a process of its own, at a stand-in that outlives it. */
+/** A suite in which the program is killed as a separate process, at a stand-in that outlives it. */
 export class KillTest<V extends StandIn> {
   readonly test: Test;
   readonly server = new KillableServer();
@@ -27,7 +27,7 @@ export class KillTest<V extends StandIn> {
     return this.#vendor;
   }
 
-  /** A request of staff; answers the body. */
+  /** A request of staff; returns the body. */
   ask = (method: string, path: string, body?: unknown): Promise<Json> => this.server.ask(method, path, body);
 
   /** All objects of lists such as `aws-volumes`, each in the order of names. */
@@ -45,12 +45,12 @@ export class KillTest<V extends StandIn> {
   spoil(routes: readonly string[], times = 1): void {
     this.forget();
     for (const route of routes) {
-      this.vendor.server.mishap(route, 'silence', times);
+      this.vendor.server.mishap(route, 'no response', times);
       this.vendor.server.mishap(route, 'swallowed', times);
     }
   }
 
-  /** Counts calls anew from here. */
+  /** Counts calls again from here. */
   forget(): void {
     this.vendor.server.take();
     this.#calls = [];

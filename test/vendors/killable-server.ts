@@ -19,7 +19,7 @@ interface Served {
   readonly start: number;
 }
 
-/** The program as a process of its own on a fast clock, with a folder that survives it. */
+/** The program as a separate process on a fast clock, with a folder that survives it. */
 export class KillableServer {
   readonly #data = mkdtempSync(join(tmpdir(), 'tenantry-kill-'));
   /** Where its clock began; while it does not run, the instant at which it stopped. */
@@ -55,7 +55,7 @@ export class KillableServer {
     rmSync(this.#data, { recursive: true });
   }
 
-  /** A request of staff, in JSON or a form; answers the body. */
+  /** A request of staff, in JSON or a form; returns the body. */
   async ask(method: string, path: string, body?: unknown): Promise<Json> {
     assert.ok(this.#server);
     const { token, url } = this.#server;
@@ -72,7 +72,7 @@ export class KillableServer {
     return response.status === 204 ? undefined : response.json();
   }
 
-  /** Creates a customer with a project, and so many services of a type on the same account; answers their links. */
+  /** Creates a customer with a project, and so many services of a type on the same account; returns their links. */
   async connect(prefix: string, count: number, credentials: object): Promise<Json[]> {
     await this.ask('PATCH', (await this.ask('GET', '/api/users/?current'))[0].url, { agree_with_policy: true });
     const customer = await this.ask('POST', '/api/customers/', { name: 'Alice' });
@@ -88,7 +88,7 @@ export class KillableServer {
   }
 
   /** How many events of a type there are. */
-  told = async (type: string): Promise<number> =>
+  reported = async (type: string): Promise<number> =>
     (await this.ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
 }
 

@@ -20,7 +20,7 @@ export interface RestResponse {
   readonly json?: unknown;
 }
 
-/** A refusal in the vendor's form. */
+/** A rejection in the vendor's form. */
 export class RestRejection extends Error {
   constructor(
     readonly status: number,

@@ -8,7 +8,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/* What all stand-ins of vendors share: a server that is told what shall go wrong, and remembers what it was asked. */
+/* What all stand-ins of vendors share: a server that is reported what shall go wrong, and remembers what it was asked. */
 
 /** A request as it came in. */
 export interface VendorRequest {
@@ -28,15 +28,15 @@ export interface VendorResponse {
 }
 
 /**
- * What goes wrong with a request: it is refused with an answer; it is done, and the answer is cut to its half, breaks off on
+ * What goes wrong with a request: it is rejected with a response; it is done, and the response is cut to its half, breaks off on
  * the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and the
- * connection is reset or nothing is answered.
+ * connection is reset or nothing gets a response.
  */
 export type Mishap =
   | VendorResponse
   | 'half'
   | 'broken off'
-  | 'silence'
+  | 'no response'
   | 'lost'
   | { readonly delay: number }
   | 'reset'
@@ -59,8 +59,8 @@ export interface Identity {
 
 export class VendorServer {
   /** The most requests that were being answered at the same time. */
-  mostAtOnce = 0;
-  /** Milliseconds until an answer is sent. */
+  maxConcurrent = 0;
+  /** Milliseconds until a response is sent. */
   pace = 0;
   readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
   #seen: (VendorRequest & { readonly route: string })[] = [];
@@ -105,7 +105,7 @@ export class VendorServer {
   }
 
   private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#running);
+    this.maxConcurrent = Math.max(this.maxConcurrent, ++this.#running);
     outgoing.on('close', () => this.#running--);
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
@@ -119,7 +119,7 @@ export class VendorServer {
     if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
     const isRejected = typeof mishap === 'object' && 'status' in mishap;
     const response = isRejected ? mishap : this.protocol.reply(request);
-    if (mishap === 'silence') return;
+    if (mishap === 'no response') return;
     if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
     const delay = typeof mishap === 'object' && 'delay' in mishap ? mishap.delay : this.pace;
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));

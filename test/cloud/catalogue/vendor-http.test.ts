@@ -74,7 +74,7 @@ test('a call sends JSON and reads JSON', async () => {
   );
 });
 
-test('an empty answer is no document, and one that is no JSON is unexpected', async () => {
+test('an empty response is no document, and one that is no JSON is unexpected', async () => {
   receiver.behaviour = 204;
   assert.is(((await get(receiver.url)) as { body: unknown }).body, undefined);
   receiver.behaviour = { status: 200, body: '{"droplets":[' };
@@ -106,7 +106,7 @@ test('statuses are classes of errors, with the text of the vendor', async () => 
   }
 });
 
-test('a refusal without a text is told by its status', async () => {
+test('a rejection without a text is reported by its status', async () => {
   receiver.behaviour = { status: 422, body: '<html></html>' };
   assert.equal(await failure(get(receiver.url)), ['invalid', 'Backend answered with status 422']);
 });
@@ -119,7 +119,7 @@ test('secrets in the text of the vendor are replaced by stars', async () => {
   ]);
 });
 
-test('a limited call tells how long to wait: Retry-After in seconds or as a date, else the reset of the limit', async () => {
+test('a limited call shows how long to wait: Retry-After in seconds or as a date, else the reset of the limit', async () => {
   const date = 'Fri, 05 Jan 2018 04:47:00 GMT';
   const waits = async (headers: Record<string, string>): Promise<number | undefined> => {
     receiver.behaviour = { status: 429, headers: { Date: date, ...headers } };
@@ -141,13 +141,13 @@ test('redirects are not followed', async () => {
   assert.equal(secure.take(), []);
 });
 
-test('an answer that is longer than the limit is unexpected', async () => {
+test('a response that is longer than the limit is unexpected', async () => {
   receiver.behaviour = { status: 200, body: `"${'x'.repeat(2000)}"` };
   assert.equal(await failure(get(receiver.url, client({ limits: { bytes: 2000 } }))), malformed);
   assert.is(((await get(receiver.url, client({ limits: { bytes: 2002 } }))) as { status: number }).status, 200);
 });
 
-test('a connection that is refused, reset or breaks off in the answer means that the backend does not respond', async () => {
+test('a connection that is rejected, reset or breaks off in the response means that the backend does not respond', async () => {
   receiver.behaviour = 'reset';
   assert.equal(await failure(get(receiver.url)), unavailable);
   receiver.behaviour = { status: 200, headers: { 'Content-Length': '100', Connection: 'close' }, body: '{}' };
@@ -155,7 +155,7 @@ test('a connection that is refused, reset or breaks off in the answer means that
   assert.equal(await failure(get('http://127.0.0.1:1/')), unavailable);
 });
 
-test('a backend that does not answer, or not finish connecting, in time does not respond', async () => {
+test('a backend that does not respond, or not finish connecting, in time does not respond', async () => {
   receiver.behaviour = 'no-response';
   assert.equal(await failure(get(receiver.url, client({ limits: { response: 50 } }))), unavailable);
   const mute = createServer().listen(0, '127.0.0.1');
@@ -182,11 +182,11 @@ test('a client makes one call at a time', async () => {
   vendor.mishap('GET /regions', { delay: 10 }, 3);
   const http = client();
   await Promise.all([1, 2, 3].map(() => get(`${vendor.url}/regions`, http).catch(() => undefined)));
-  assert.equal([vendor.take().length, vendor.server.mostAtOnce], [3, 1]);
+  assert.equal([vendor.take().length, vendor.server.maxConcurrent], [3, 1]);
   await vendor.close();
 });
 
-test('addresses of the machine and its network are refused, by number and by name', async () => {
+test('addresses of the machine and its network are rejected, by number and by name', async () => {
   const rule = vendorAddressRule([], false);
   const rejection = ['invalid', 'Destination address is not allowed by provider_allowed_networks'];
   for (const url of [

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parsedXml } from '../../../src/cloud/catalogue/xml.ts';
 
-const test = suite('answers in XML');
+const test = suite('responses in XML');
 
 const read = (text: string): Promise<unknown> => parsedXml(Buffer.from(text), 'item');
 
@@ -54,7 +54,7 @@ test('a name of an object member is only a name', async () => {
   assert.is(JSON.stringify(response), '{"a":{"__proto__":{"x":"1"}}}');
 });
 
-test('a long answer holds nobody up', async () => {
+test('a long answer holds no one up', async () => {
   const item = `<item>${'<name>a value of some length</name>'.repeat(20)}</item>`;
   const text = `<a><set>${item.repeat(5000)}</set></a>`;
   await read(text);

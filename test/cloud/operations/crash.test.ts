@@ -137,7 +137,7 @@ test('none is lost, none is done twice', async () => {
   await kill();
   assert.is(rows('SELECT count(*) AS n FROM job')[0].n, 50, 'all fifty are still to be done');
 
-  // Once more, when some are done and others are not.
+  // Again, when some are done and others are not.
   await start();
   await until('the first end', async () => rows('SELECT count(*) AS n FROM job')[0].n < 50);
   await kill();

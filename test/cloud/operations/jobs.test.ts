@@ -38,7 +38,7 @@ const many = async (n: number): Promise<Json[]> => {
   return created;
 };
 
-/** Replaces what the provider does when it is asked for an operation; answers how it was called. */
+/** Replaces what the provider does when it is asked for an operation; returns how it was called. */
 function provider(
   operation: keyof typeof methods,
   behave: (call: DriverCall, requests: number) => Promise<Step> | Step,
@@ -205,7 +205,7 @@ for (const [type, text] of [
   ['conflict', 'Busy'],
   ['not_found', 'No such image'],
 ] as const) {
-  test(`an operation the provider refuses as ${type} fails with its text at once`, async () => {
+  test(`an operation the provider rejects as ${type} fails with its text at once`, async () => {
     const droplet = await cloud.begin();
     const calls = provider('create', () => {
       throw new ProviderError(type, text);
@@ -216,7 +216,7 @@ for (const [type, text] of [
   });
 }
 
-test('an answer that nobody understands is an unexpected one', async () => {
+test('a response that no one understands is an unexpected one', async () => {
   const droplet = await cloud.begin();
   provider('create', () => {
     throw new ProviderError('malformed', 'Unexpected token < in JSON');
@@ -287,7 +287,7 @@ test('to delete what the provider does not have is a success', async () => {
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 
-test('to pull what the provider does not have tells that it is gone', async () => {
+test('to pull what the provider does not have shows that it is gone', async () => {
   const droplet = await cloud.make();
   provider('pull', () => {
     throw new ProviderError('not_found', 'No such droplet');
@@ -298,7 +298,7 @@ test('to pull what the provider does not have tells that it is gone', async () =
   assert.equal([state, runtime_state, error_message], ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('a job is leased while it is asked about, and claimed by nobody else', async () => {
+test('a job is leased while it is asked about, and claimed by no one else', async () => {
   fixture.clock.hold();
   // On a moving clock the timer has run later than the instant that is held.
   fixture.clock.advance(1);
@@ -320,7 +320,7 @@ test('a job is leased while it is asked about, and claimed by nobody else', asyn
   assert.is(job(), undefined);
 });
 
-test('a job whose process ended is taken over, and the driver is told that a call may have been made', async () => {
+test('a job whose process ended is taken over, and the driver learns that a call may have been made', async () => {
   fixture.clock.hold();
   // On a moving clock the timer has run later than the instant that is held.
   fixture.clock.advance(1);
@@ -353,7 +353,7 @@ test('a job whose process ended is taken over, and the driver is told that a cal
   assert.is((await present(droplet)).state, 'OK');
 });
 
-test('a fault of a driver errs nobody: the job is tried again a minute later', async () => {
+test('a fault of a driver errs no one: the job is tried again a minute later', async () => {
   const droplet = await cloud.begin();
   provider('create', (_, requests) => {
     if (requests === 1) throw new TypeError('a bug');
@@ -366,7 +366,7 @@ test('a fault of a driver errs nobody: the job is tried again a minute later', a
   assert.is((await present(droplet)).state, 'OK');
 });
 
-test('what comes back about a resource that was unlinked meanwhile is dropped', async () => {
+test('a result about a resource that was unlinked meanwhile is dropped', async () => {
   const droplet = await cloud.begin();
   let release: (step: Step) => void = () => undefined;
   provider('create', () => new Promise<Step>((resolve) => (release = resolve)));

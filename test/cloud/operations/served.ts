@@ -1,5 +1,5 @@
 /**
- * A server in a process of its own, to be killed: `served.ts <data folder>`. Prints where it listens and a token of staff,
+ * A server in a separate process, to be killed: `served.ts <data folder>`. Prints where it listens and a token of staff,
  * and looks after due work ten times a second.
  */
 

@@ -60,7 +60,7 @@ test('filters: part of the name, the exact name, the settings that use it', asyn
   assert.equal((await fixture.staff.get(`${sizes}?o=transfer`)).body, { o: ['"transfer" is not a valid choice.'] });
 });
 
-test('global properties are readable by everybody, and kept once for the simulator', async () => {
+test('global properties are readable by every user, and stored once for the simulator', async () => {
   await simulatedService(fixture, 'digitalocean', people, { name: 'Second' });
   assert.is((await names(sizes)).length, 5);
   const lengths = await asEachPersona(people, async (client) => (await names(sizes, client)).length);
@@ -80,7 +80,7 @@ test('those of settings are readable by who sees the settings or a service on th
   assert.is((await names('/api/jira-project-templates/', people.clients.stranger)).length, 5, 'templates are global');
 });
 
-test('a real backend has a set of its own; a property of another set does not exist', async () => {
+test('a real backend has a separate set; a property of another set does not exist', async () => {
   const { app } = fixture.server;
   const uuid = newUuid(app);
   const settings = (

@@ -43,7 +43,7 @@ test('it is the driver of settings without a backend_url and of simulator://, of
   }
 });
 
-test('there is one world per settings: ids and addresses start anew in each', async () => {
+test('each provider account has separate simulated objects: ids and addresses start again in each', async () => {
   const [one, two] = [await ocean({ name: 'One' }), await ocean({ name: 'Two' })];
   const created = [await one.make({ name: 'a' }), await two.make({ name: 'b' }), await one.make({ name: 'c' })];
   assert.equal(
@@ -60,7 +60,7 @@ test('there is one world per settings: ids and addresses start anew in each', as
   );
 });
 
-test('the world survives unlinking, and goes with the settings', async () => {
+test('the simulated objects survives unlinking, and goes with the settings', async () => {
   const cloud = await ocean();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}unlink/`);
@@ -329,7 +329,7 @@ test('ping and sync fail on demand, and make the settings Erred', async () => {
   assert.is((await present(cloud.settings)).state, 'In Sync');
 });
 
-test('vanish is drawn at each background pull: the object is gone from the world; * does not mean it', async () => {
+test('vanish is drawn at each background pull: the object is gone from the simulated objects; * does not mean it', async () => {
   const cloud = await ocean({ simulator_failures: '*=0' });
   const droplet = await cloud.make();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'vanish=0' });

@@ -1,4 +1,4 @@
-/** Vendors that do not answer: how long they are waited for (providers.md 2 "ping", "Time"), at all of them at once. */
+/** Vendors that do not respond: how long they are waited for (providers.md 2 "ping", "Time"), at all of them at once. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
@@ -25,7 +25,7 @@ async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Pro
   const account = await open();
   const { faulty, fixture, service } = account;
   faulty.take();
-  faulty.mishap(routes.ping, 'silence', 2);
+  faulty.mishap(routes.ping, 'no response', 2);
   const trial = timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
   await requests(account, routes.ping);
   const { app } = fixture.server;

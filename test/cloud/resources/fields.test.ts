@@ -147,7 +147,7 @@ test('a kind without runtime state does not show one', async () => {
   await fixture.staff.post(`${office.service.url}unlink/`);
 });
 
-test('name, link and what the kind needs are required; a blank name has a message of its own', async () => {
+test('name, link and what the kind needs are required; a blank name has its own message', async () => {
   const required = ['This field is required.'];
   const empty = await fixture.staff.post(list, {});
   assert.equal(

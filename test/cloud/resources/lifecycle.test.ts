@@ -95,7 +95,7 @@ test('nothing is created while the settings are Erred', async () => {
   await work(fixture);
 });
 
-test('start, stop and restart need OK and their runtime state, answer 202, and pass through Updating', async () => {
+test('start, stop and restart need OK and their runtime state, respond 202, and pass through Updating', async () => {
   const droplet = await cloud.make();
   fixture.events();
   assert.equal(await act(droplet, 'start'), rejection('Valid runtime states for operation: offline.'));
@@ -266,7 +266,7 @@ test('what has no backend_id is deleted without a call of the provider', async (
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 
-test('PUT and PATCH of what the provider need not learn leave the state OK, with one event that tells the changes', async () => {
+test('PUT and PATCH of what the provider need not learn leave the state OK, with one event that shows the changes', async () => {
   const droplet = await cloud.make();
   fixture.events();
   const { admin } = people.clients;
@@ -360,7 +360,7 @@ test('unlink removes the row here only, in any state, with its job', async () =>
   );
 });
 
-test('actions answer 404 to who does not see the resource, 405 to other methods', async () => {
+test('actions respond 404 to who does not see the resource, 405 to other methods', async () => {
   const droplet = await cloud.make();
   for (const name of ['start', 'stop', 'restart', 'resize', 'pull', 'unlink']) {
     assert.is((await people.clients.stranger.post(`${droplet.url}${name}/`)).status, 404);

@@ -241,7 +241,7 @@ test('actual_sla and monitoring__<item> find the number', async () => {
   }
 });
 
-test('a malformed period is refused wherever a period counts', async () => {
+test('a malformed period is rejected wherever a period counts', async () => {
   for (const path of [summary, droplets, '/api/resources/count/', created.ant.url]) {
     for (const period of ['2018-13', '18-01', 'now', '2018-1']) {
       const { body, status } = await fixture.staff.get(`${path}?period=${period}`);

@@ -156,7 +156,7 @@ test('the row of exactly the chosen period serves sla; the default is the presen
   );
 });
 
-test('when the month ends, what was told of it is told no more', async () => {
+test('when the month ends, what was reported of it is reported no more', async () => {
   const sees = async (path: string): Promise<unknown> => {
     const { body, headers } = await fixture.staff.get(path);
     return [(Array.isArray(body) ? body[0] : body).sla?.period, headers.get('etag')];

@@ -23,7 +23,7 @@ const reasons = async (client = people.clients.admin): Promise<Json> =>
     Object.entries(await actionsOf(droplet.url, client)).map(([name, action]) => [name, (action as Json).reason]),
   );
 
-test('a list tells the fields of creation and every action of the kind', async () => {
+test('a list shows the fields of creation and every action of the kind', async () => {
   const { body } = await people.clients.stranger.options(list);
   assert.equal(Object.keys(body), ['actions']);
   const { POST, ...actions } = body.actions;
@@ -93,7 +93,7 @@ test('a link is chosen from the list of its collection: keys of the caller, prop
   await work(fixture);
 });
 
-test('a resource tells every action with its address, whether the caller may take it now, and if not why', async () => {
+test('a resource shows every action with its address, whether the caller may take it now, and if not why', async () => {
   const actions = await actionsOf(droplet.url);
   assert.equal(Object.keys(actions), ['destroy', 'pull', 'resize', 'restart', 'start', 'stop', 'unlink', 'update']);
   const { url } = droplet;
@@ -124,7 +124,7 @@ test('a resource tells every action with its address, whether the caller may tak
   }
 });
 
-test('the reason is the very text of the refusal, in every state', async () => {
+test('the reason is the very text of the rejection, in every state', async () => {
   const { admin } = people.clients;
   const bodies: Json = { update: { name: 'web' }, resize: { size: cloud.catalogue.large, disk: false } };
   const states = [

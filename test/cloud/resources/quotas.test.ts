@@ -74,7 +74,7 @@ test('a JIRA project counts as an app of project and customer', async () => {
   assert.equal(await counted(), { ...none, project: [1, 0, 1] });
 });
 
-test('a creation is refused by every quota it would exceed, in the order of their names, and nothing is written', async () => {
+test('a creation is rejected by every quota it would exceed, in the order of their names, and nothing is written', async () => {
   for (const [object, name, value] of [
     [place.customer, 'nc_vm_count', 0],
     [place.project, 'nc_resource_count', 0],
@@ -141,7 +141,7 @@ test('unlinking in the middle of a resize takes back what was counted for it', a
   assert.equal(await counted(), none);
 });
 
-test('what a background pull finds is counted, and never refused', async () => {
+test('what a background pull finds is counted, and never rejected', async () => {
   const droplet = await cloud.make();
   await limit(cloud.link, 'vcpu', 1);
   const { db } = fixture.server.app;

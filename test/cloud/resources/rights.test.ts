@@ -28,7 +28,7 @@ const changing = (status: number) => ({
   stranger: 404,
 });
 
-test('a resource is seen by whoever sees its project; the others get [] and 404', async () => {
+test('a resource is seen by users who see its project; the others get [] and 404', async () => {
   assert.equal(await statuses((client) => client.get(droplet.url)), seeing);
   assert.equal(await statuses((client) => client.options(droplet.url)), seeing);
   for (const path of ['/api/resources/', '/api/digitalocean-droplets/']) {
@@ -62,7 +62,7 @@ test('staff, owners, managers and administrators create; support roles are 403, 
   for (const url of created) await fixture.staff.post(`${url}unlink/`);
 });
 
-test('fields are judged before the right to create', async () => {
+test('fields are checked before the right to create', async () => {
   assert.equal(
     await statuses((client) => client.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }))),
     sameExcept(400),
@@ -74,7 +74,7 @@ test('the same update', async () => {
   assert.equal(await statuses((client) => client.patch(droplet.url, {})), changing(200));
 });
 
-test('the same act and pull; the right is judged before the body and the state', async () => {
+test('the same act and pull; the right is checked before the body and the state', async () => {
   for (const [name, status] of [
     ['start', 409],
     ['resize', 400],
@@ -112,7 +112,7 @@ test('the same delete and unlink', async () => {
         await work(fixture);
         return response;
       }),
-      // Unlinking is left to owners: what is no longer counted here goes on to run there.
+      // Unlinking is left to owners: what is no longer counted here continues to run there.
       tail === '' ? changing(status) : { ...changing(status), manager: 403, admin: 403 },
       method,
     );
@@ -139,7 +139,7 @@ test('a JIRA project is deleted by staff alone, and changed by those who change 
   assert.is((await fixture.staff.delete(project.url)).status, 202);
 });
 
-test('service-metadata and properties are read by everybody; without a token everything is 401', async () => {
+test('service-metadata and properties are read by every user; without a token everything is 401', async () => {
   for (const path of [
     '/api/service-metadata/',
     '/api/service-certifications/',

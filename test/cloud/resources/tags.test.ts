@@ -25,7 +25,7 @@ test('tags are written as a list or as text holding one, read sorted, without du
   assert.equal(await write([]), [200, []]);
 });
 
-test('what is no list of texts is refused', async () => {
+test('what is no list of texts is rejected', async () => {
   const type = (name: string): unknown[] => [400, { tags: [`Expected a list of items but got type "${name}".`] }];
   assert.equal(await write({ a: 1 }), type('dict'));
   assert.equal(await write(5), type('int'));

@@ -30,7 +30,7 @@ async function make(fields: Readonly<Record<string, unknown>> = {}): Promise<Jso
 const state = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.state;
 const jobs = (): number => fixture.server.app.db.scalar(sql`SELECT count(*) FROM job`);
 
-test('a changed credential, address or option makes settings Sync Scheduled in the answer already, and they are synchronised', async () => {
+test('a changed credential, address or option makes settings Sync Scheduled in the response already, and they are synchronised', async () => {
   const settings = await make({ username: 'u', password: 'p', token: 't', domain: 'd', tenant_name: 'n' });
   for (const change of [
     { username: 'other' },
@@ -119,7 +119,7 @@ test('changes while one is under way are followed by one more, whatever became o
   }
 });
 
-test('pull schedules a synchronisation from In Sync and Erred, and answers 409 otherwise', async () => {
+test('pull schedules a synchronisation from In Sync and Erred, and responds 409 otherwise', async () => {
   const settings = await make();
   const pull = async (): Promise<unknown[]> => {
     const { body, status } = await fixture.staff.post(`${settings.url}pull/`);
@@ -139,7 +139,7 @@ test('pull schedules a synchronisation from In Sync and Erred, and answers 409 o
   assert.equal(fixture.events(), [], 'settings emit no events');
 });
 
-test('whoever may change settings may pull them', async () => {
+test('users who may change settings may pull them', async () => {
   const own = await make();
   const shared = await make({ customer: null, shared: true });
   const status = (url: string) =>

@@ -1,4 +1,4 @@
-/** What was deleted is gone for imports, too (services.md 4.2). */
+/** An object that was deleted is gone for imports, too (services.md 4.2). */
 import { providerKit } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
@@ -73,7 +73,7 @@ test('nor after a synchronisation that listed it before it was deleted', async (
   assert.equal(await importable(), []);
 });
 
-test('what is unlinked can be imported again', async () => {
+test('an unlinked object can be imported again', async () => {
   assert.is((await fixture.staff.post(`${droplet.url}unlink/`)).status, 204);
   assert.equal(await importable(), [droplet.backend_id]);
   assert.is((await importIt())[0], 200);

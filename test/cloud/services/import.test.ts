@@ -110,7 +110,7 @@ test('an imported object is a resource in state OK, counted, with an event', asy
   assert.equal([again.status, again.body], [400, { backend_id: ['This resource is already linked.'] }]);
 });
 
-test('an import is refused by the quotas it adds to', async () => {
+test('an import is rejected by the quotas it adds to', async () => {
   const quota = cloud.link.quotas.find(({ name }: Json) => name === 'vcpu');
   await fixture.staff.patch(quota.url, { limit: 1 });
   const rejection = await take({ backend_id: '1000002', project: people.project.url });
@@ -145,7 +145,7 @@ test('managed_resources are the visible resources that the last synchronisation 
   await fixture.staff.post(`${young.url}unlink/`);
 });
 
-test('what was unlinked here is found again by the next synchronisation', async () => {
+test('an object that was unlinked here is found again by the next synchronisation', async () => {
   await synchronise();
   assert.equal((await importable()).map(({ name }) => name).sort(), [
     'unmanaged-droplet-2',

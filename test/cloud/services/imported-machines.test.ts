@@ -35,7 +35,7 @@ test('one that runs has been started, as far as is known here, when it was impor
   assert.is(await startTime(), now);
 });
 
-test('where the provider tells when it was started, that counts', async () => {
+test('where the provider shows when it was started, that counts', async () => {
   await report('start_time', String(Date.UTC(2017, 5, 1) * 1000));
   assert.is(await startTime(), '2017-06-01T00:00:00Z');
 });

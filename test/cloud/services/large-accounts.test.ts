@@ -60,7 +60,7 @@ async function startWithProvider(): Promise<{ fixture: Fixture; transactions: nu
   return { fixture, transactions, close };
 }
 
-/** Adds an account with everything that there is; answers its service. */
+/** Adds an account with everything that there is; returns its service. */
 async function addAccount(fixture: Fixture, name: string): Promise<Json> {
   const created = await fixture.staff.post('/api/lighthouse/', {
     name,
@@ -87,7 +87,7 @@ test('what a synchronisation found is stored in steps, so that others are served
   }
 });
 
-test('steps of several accounts come in turns, so that others are served between them, too', async () => {
+test('steps of several accounts come alternately, so that others are served between them, too', async () => {
   const { close, fixture, transactions } = await startWithProvider();
   /** How many long transactions each turn of the event loop had. */
   const turns: number[] = [];

@@ -105,7 +105,7 @@ test('a service that becomes available for all is linked to every project; when 
   assert.equal(await linked(), ['Private of Alice: Rocket', 'Private of Alice: Sledge']);
 });
 
-test('what is linked by itself is counted, and no quota refuses it', async () => {
+test('a linked object by itself is counted, and no quota rejects it', async () => {
   const limit = async (name: string): Promise<void> => {
     const quota = people.customer.quotas.find((one: Json) => one.name === name);
     assert.is((await fixture.staff.patch(quota.url, { limit: 0 })).status, 200);
@@ -173,7 +173,7 @@ test('a customer that is deleted takes its services, links and private settings 
   );
 });
 
-test('a link is valid while the settings hold every certification that the project demands', async () => {
+test('a link is valid while the settings hold every certification that the project requires', async () => {
   const certify = async (name: string): Promise<Json> =>
     (await fixture.staff.post('/api/service-certifications/', { name })).body;
   const [iso, pci, soc] = [await certify('ISO'), await certify('PCI'), await certify('SOC')];
@@ -211,7 +211,7 @@ test('a link is valid while the settings hold every certification that the proje
   assert.equal(await validity(), ['OK', '', true], 'nobody demands a certification that is gone');
 });
 
-test('a project tells its services in the order of the names, each with its settings and link', async () => {
+test('a project shows its services in the order of the names, each with its settings and link', async () => {
   const cloud = await simulatedService(fixture, 'digitalocean', people, { name: 'zebra' });
   await shared('Antelope', 'JIRA');
   await work(fixture);

@@ -22,7 +22,7 @@ const rejection = async (fields: Readonly<Record<string, unknown>>, client = fix
   return [status, body];
 };
 
-test('a link tells project, service and the quotas of its machines', async () => {
+test('a link shows project, service and the quotas of its machines', async () => {
   const { link, service } = cloud;
   const quota = (name: string): Json => ({
     ...link.quotas.find((one: Json) => one.name === name),
@@ -168,7 +168,7 @@ test('PUT and PATCH are not served; DELETE is for staff and owners, and not whil
   assert.is((await owner.delete(created.url)).status, 204);
 });
 
-test('a link is seen by whoever sees the project', async () => {
+test('a link is seen by users who see the project', async () => {
   const statuses = await asEachPersona(people, async (client) => (await client.get(cloud.link.url)).status);
   assert.equal(statuses, {
     staff: 200,
@@ -210,7 +210,7 @@ test('links are listed in the order of their creation, and filtered by service, 
   });
 });
 
-test('OPTIONS of the list tells what creation takes', async () => {
+test('OPTIONS of the list shows what creation takes', async () => {
   const { actions } = (await people.clients.owner.options(path)).body;
   const select = (path: string, label: string): Json => ({
     type: 'select',

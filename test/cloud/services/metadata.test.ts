@@ -36,7 +36,7 @@ const registry: Readonly<Record<string, readonly [prefix: string, resources: str
   Oracle: ['oracle', 'Database=oracle-databases', 'Template=oracle-templates Zone=oracle-zones'],
 };
 
-test('everybody reads the types with their endpoints, keys ascending, in one object', async () => {
+test('every user reads the types with their endpoints, keys ascending, in one object', async () => {
   const { body } = await people.clients.stranger.get('/api/service-metadata/');
   assert.equal(Object.keys(body), Object.keys(registry));
   const url = (path: string): string => `${fixture.url}/api/${path}/`;
@@ -133,7 +133,7 @@ test('OPTIONS of a list of services describes the fields of creation, with the o
   });
 });
 
-test('OPTIONS of a service tells every action, names ascending, and why one may not be taken', async () => {
+test('OPTIONS of a service shows every action, names ascending, and why one may not be taken', async () => {
   const { url } = cloud.service;
   const { actions } = (await people.clients.owner.options(url)).body;
   assert.equal(Object.keys(actions), ['destroy', 'link', 'unlink', 'update']);

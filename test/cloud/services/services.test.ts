@@ -248,7 +248,7 @@ test('credentials are tried inside the request, after the right, and nothing is 
   assert.is((await fixture.staff.get('/api/service-settings/')).body.length, before);
 });
 
-test('a provider that does not answer within ten seconds does not respond', async () => {
+test('a provider that does not respond within ten seconds does not respond', async () => {
   const real = globalThis.setTimeout;
   // A hundred times as fast.
   globalThis.setTimeout = ((work: () => void, delay = 0, ...rest: []) =>

@@ -6,7 +6,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and writes service settings (services.md 2.4)');
 let people: Personas;
-/** Settings by whom they are: of the own customer, of another, shared, shared though with a customer, and nobody's. */
+/** Settings by whom they are: of the own customer, of another, shared, shared though with a customer, and no one's. */
 let settings: Readonly<Record<'own' | 'foreign' | 'shared' | 'sharedOwn' | 'nobodys', Json>>;
 
 const body = (name: string, fields: Readonly<Record<string, unknown>>): Json => ({
@@ -36,7 +36,7 @@ const all = ['foreign', 'nobodys', 'own', 'shared', 'sharedOwn'];
 const ofCustomer = ['own', 'shared', 'sharedOwn'];
 const common = ['shared', 'sharedOwn'];
 
-test('staff and global support see all, owner and support of a customer its own and shared ones, everybody else the shared ones', async () => {
+test('staff and global support see all, owner and support of a customer its own and shared ones, all others the shared ones', async () => {
   const listed = await asEachPersona(people, async (client) =>
     (await client.get('/api/service-settings/')).body.map(({ name }: Json) => name).sort(),
   );
@@ -55,7 +55,7 @@ test('staff and global support see all, owner and support of a customer its own 
       Object.entries(listed).map(([part, names]) => [part, names.includes(name) ? 200 : 404]),
     );
     assert.equal(await statuses((client) => client.get(url)), expected, name);
-    // Nobody's customer is connected to the shared ones yet: what they are used for is nobody's but staff's.
+    // No one's customer is connected to the shared ones yet: what they are used for is no one's but staff's.
     const readers = Object.fromEntries(
       Object.entries(expected).map(([part, status]) => [
         part,
@@ -67,7 +67,7 @@ test('staff and global support see all, owner and support of a customer its own 
   }
 });
 
-test('credentials stand in details: for staff of all settings, for owners of their private ones, for nobody else', async () => {
+test('credentials stand in details: for staff of all settings, for owners of their private ones, for no one else', async () => {
   const readers = async (name: keyof typeof settings): Promise<string[]> =>
     Object.entries(await asEachPersona(people, async (client) => (await client.get(settings[name].url)).body))
       .filter(([, displayed]) => 'token' in displayed)
@@ -132,7 +132,7 @@ test('DELETE is for those who may write', async () => {
   assert.is((await people.clients.owner.delete(mine.url)).status, 204);
 });
 
-test('POST: staff for anybody, owners for their customer; a visible customer that is not owned is 403, an invisible one 400', async () => {
+test('POST: staff for any user, owners for their customer; a visible customer that is not owned is 403, an invisible one 400', async () => {
   const created: string[] = [];
   const create =
     (customer: string) =>
@@ -147,7 +147,7 @@ test('POST: staff for anybody, owners for their customer; a visible customer tha
   for (const url of created) await fixture.staff.delete(url);
 });
 
-test('with only_staff_manages_services nobody but staff writes settings, services or links, and learns so before the body', async () => {
+test('with only_staff_manages_services no one but staff writes settings, services or links, and learns so before the body', async () => {
   const strict = await Fixture.start({ only_staff_manages_services: true });
   try {
     const company = await createPersonas(strict);

@@ -38,7 +38,7 @@ function upload(
   return form;
 }
 
-test('settings read in the order of the table; credentials and options follow in detail answers', async () => {
+test('settings read in the order of the table; credentials and options follow in detail responses', async () => {
   const created = await fixture.staff.post(path, {
     name: ' Ocean ',
     type: 'DigitalOcean',
@@ -122,7 +122,7 @@ test('options of other types are ignored, and those of no option are not there',
   await fixture.staff.delete(creation.url);
 });
 
-test('name and type are required; an unknown type is no service type; a blank name has a message of its own', async () => {
+test('name and type are required; an unknown type is no service type; a blank name has its own message', async () => {
   const response = await fixture.staff.post(path, {});
   assert.equal([response.status, response.body], [400, { name: required, type: required }]);
   assert.equal(await rejection({ type: 'Azure' }), [400, { type: ['Invalid service type.'] }]);
@@ -499,7 +499,7 @@ test('stats of machines sum limits and usages of the links; types without them h
   for (const { url } of [cloud.settings, jira, stack]) await fixture.staff.delete(url);
 });
 
-test('update_certifications replaces the set and answers the detail form, without an event', async () => {
+test('update_certifications replaces the set and returns the detail form, without an event', async () => {
   const creation = await make({ customer: people.customer.url });
   const certify = async (name: string): Promise<Json> =>
     (await fixture.staff.post('/api/service-certifications/', { name })).body;

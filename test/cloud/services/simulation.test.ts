@@ -11,7 +11,7 @@ import { createPersonas, type Personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { Account } from '../../vendors/digitalocean/account.ts';
 
-const test = suite('what is simulated, and what is when it may not be (services.md 2.2, 2.3)');
+const test = suite('a simulated account, and what is when it may not be (services.md 2.2, 2.3)');
 const path = '/api/service-settings/';
 let fixture: Fixture;
 let people: Personas;
@@ -65,7 +65,7 @@ test('what a provider runs is not simulated', async () => {
   }
 });
 
-test('nobody writes it', async () => {
+test('no one writes it', async () => {
   await open();
   const created = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', is_simulated: false });
   assert.equal([created.status, created.body.is_simulated], [201, true]);
@@ -140,7 +140,7 @@ test('without the simulator there is nothing else to be meant', async () => {
   }
 });
 
-test('what was simulated when the simulator is switched off is Erred at once, and is not called', async () => {
+test('an object that was simulated when the simulator is switched off is Erred at once, and is not called', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-simulation-'));
   try {
     const disk = { ephemeral: false, data } as const;

@@ -67,7 +67,7 @@ test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync
   assert.equal(await state(settings), ['In Sync']);
 });
 
-test('everybody who sees them is told when they were synchronised last, and when they will be', async () => {
+test('users who sees them is reported when they were synchronised last, and when they will be', async () => {
   fixture.clock.hold();
   const settings = await make();
   const times = async (): Promise<Json> => (await fixture.staff.get(`${settings.url}sync/`)).body;
@@ -96,7 +96,7 @@ test('a failure makes them Erred with its text and raises service_unavailable on
   assert.equal(await alerts(), []);
 });
 
-test('a failure while syncing errs settings that were In Sync, and others go on', async () => {
+test('a failure while syncing errs settings that were In Sync, and others continue', async () => {
   const [bad, good] = [await make({ customer: customer.url }), await make({ name: 'Sea' })];
   await work(fixture);
   await setOptions(fixture, bad, { simulator_failures: 'sync' });

@@ -75,7 +75,7 @@ accesses('what comes and goes is counted, with what follows by triggers and fore
   assert.equal(changes('DELETE FROM log'), ['log']);
 });
 
-accesses('what may change a row in place of a new one is not counted', () => {
+accesses('what may change a row instead of a new one is not counted', () => {
   const { changes, sign } = of("INSERT INTO word VALUES ('a', 1) ON CONFLICT DO UPDATE SET count = count + 1");
   assert.equal([changes, sign], [['word'], undefined]);
   assert.is(of('INSERT OR REPLACE INTO shelf (id) VALUES (1)').sign, undefined);

@@ -4,7 +4,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { sendOverWire } from '../../support/wire.ts';
 
-const { test, fixture } = suiteWithServer('the texts of objects that are kept', {
+const { test, fixture } = suiteWithServer('the texts of objects that are stored', {
   // A comparison makes what is counted here.
   selfChecks: { caches: false },
 });
@@ -28,7 +28,7 @@ async function creation(work: () => Promise<unknown>): Promise<number> {
 }
 
 let address = 0;
-/** An address that nobody has asked before. */
+/** An address that no one has asked before. */
 const fresh = (path: string): string => `${path}?fresh=${++address}`;
 
 test('an object is made once for those who see everything, whatever its address, and once for each other viewer', async () => {
@@ -77,7 +77,7 @@ test('a customer that is gone is not answered by the text of the next one, which
   assert.is((await fixture.staff.get(fresh(gone.url))).status, 404);
 });
 
-test('whatever it tells of makes it anew: projects, roles, quotas, names of members and of its customer', async () => {
+test('whatever it shows of makes it again: projects, roles, quotas, names of members and of its customer', async () => {
   const customer = await fixture.customer('Tells');
   const project = await fixture.project('Told', customer);
   const user = await fixture.user('teller');
@@ -97,7 +97,7 @@ test('whatever it tells of makes it anew: projects, roles, quotas, names of memb
   assert.is((await ask(customer.url)).quotas[0].limit, 77);
 });
 
-test('who loses sight of it is not told of it again', async () => {
+test('who loses sight of it is not reported of it again', async () => {
   const customer = await fixture.customer('Lost from sight');
   const project = await fixture.project('Lost as well', customer);
   const user = await fixture.user('kept.manager');
@@ -112,7 +112,7 @@ test('who loses sight of it is not told of it again', async () => {
   assert.equal(await statuses(), [404, 404]);
 });
 
-test('what was made while a request failed is not kept', async () => {
+test('an object that was made while a request failed is not stored', async () => {
   const customer = await fixture.customer('Rolled back');
   const { db } = fixture.server.app;
   const count = async () => (await fixture.staff.get(fresh('/api/customers/'))).headers.get('x-result-count');
@@ -129,7 +129,7 @@ test('what was made while a request failed is not kept', async () => {
   assert.is((await fixture.staff.get(fresh(customer.url))).body.name, 'Rolled back');
 });
 
-test('clients who call the server by ever new names are answered, and fill no memory', async () => {
+test('clients who call the server by ever new names get responses, and fill no memory', async () => {
   const customer = await fixture.customer('Called by many names');
   const path = new URL(customer.url).pathname;
   const token = `Authorization: Token ${fixture.staff.token}`;
@@ -140,7 +140,7 @@ test('clients who call the server by ever new names are answered, and fill no me
   }
 });
 
-test('no statement replaces rows that texts are told by: that would remove rows without a word', () => {
+test('no statement replaces rows that texts are reported by: that would remove rows without a word', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const replaced = sources.flatMap((file) =>
     [...readFileSync(`src/${file}`, 'utf8').matchAll(/(?:OR\s+REPLACE|REPLACE)\s+INTO\s+(\w+)/g)].map(

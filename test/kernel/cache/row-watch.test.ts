@@ -5,7 +5,7 @@ import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 
 const watches = suite('Rows that are watched');
 
-/** Books with pages, and the ids of the books that were told of. */
+/** Books with pages, and the ids of the books that were reported of. */
 function shelf() {
   const db = SqliteDatabase.open(':memory:');
   db.script(`
@@ -23,7 +23,7 @@ function shelf() {
   const book = (title: string): number => db.run(sql`INSERT INTO book (title) VALUES (${title})`).id;
   const page = (of: number, kind = 'text'): number =>
     db.run(sql`INSERT INTO page (kind, book_id, text) VALUES (${kind}, ${of}, '')`).id;
-  /** The books that this tells of. */
+  /** The books that this shows of. */
   const messages = (work: () => unknown): number[] => {
     reports.length = 0;
     db.write(work);
@@ -32,7 +32,7 @@ function shelf() {
   return { db, watch, book, page, tells: messages };
 }
 
-watches('an object is told of from when it is included, by every row of its own', () => {
+watches('an object is reported of from when it is included, by every row separately', () => {
   const { book, db, page, tells: messages, watch } = shelf();
   let [first, second, leaf] = [0, 0, 0];
   assert.equal(
@@ -86,7 +86,7 @@ watches('an object is told of from when it is included, by every row of its own'
   db.close();
 });
 
-watches('one that was included by work that failed is included anew', () => {
+watches('one that was included by work that failed is included again', () => {
   const { book, db, page, tells: messages, watch } = shelf();
   let id = 0;
   db.write(() => {

@@ -9,7 +9,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test, fixture } = suiteWithServer('What is remembered until it changes');
+const { test, fixture } = suiteWithServer('What is cached until it changes');
 
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-memo-'));
 
@@ -33,7 +33,7 @@ test('a value is there until something changes that it was made from, and not af
   assert.is(memory.get('a'), undefined);
 });
 
-test('of values that outgrow the bound those go that were not asked for, and one that is too heavy is not kept', () => {
+test('of values that outgrow the bound those go that were not asked for, and one that is too heavy is not stored', () => {
   const memory = new VersionedCache<string>(new Versions(), 20);
   memory.set('a', 'first', [], 6);
   memory.set('b', 'too heavy', [], 11);
@@ -63,7 +63,7 @@ test('what another process commits is noticed a quarter of a millisecond later',
   theirs.close();
 });
 
-test('a change that changes nothing leaves everything remembered', () => {
+test('a change that changes nothing leaves everything cached', () => {
   const db = SqliteDatabase.open(':memory:');
   db.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
   const before = db.versions.changes;
@@ -72,7 +72,7 @@ test('a change that changes nothing leaves everything remembered', () => {
   db.close();
 });
 
-test('a document told twice is the same, and told anew after a change, with another ETag', async () => {
+test('a document reported twice is the same, and reported again after a change, with another ETag', async () => {
   const customer = await fixture.customer('Before');
   const first = await fixture.staff.get(customer.url);
   assert.equal((await fixture.staff.get(customer.url)).body, first.body);
@@ -82,7 +82,7 @@ test('a document told twice is the same, and told anew after a change, with anot
   assert.is.not(after.headers.get('etag'), first.headers.get('etag'));
 });
 
-test('one caller is never told what another one was', async () => {
+test('one caller is never reported what another one was', async () => {
   const customer = await fixture.customer('Shared');
   await fixture.project('Seen by the owner', customer);
   const manager = await fixture.user('memo.manager');
@@ -97,7 +97,7 @@ test('one caller is never told what another one was', async () => {
   assert.is((await fixture.as('memo.stranger').get(customer.url)).status, 404);
 });
 
-test('a role that ends takes what its holder was told with it', async () => {
+test('a role that ends takes what its holder was reported with it', async () => {
   const customer = await fixture.customer('Lost');
   const owner = await fixture.user('memo.owner');
   await fixture.grant(customer, owner, 'owner', new Date(fixture.clock.now() / 1000 + 60_000).toISOString());
@@ -107,7 +107,7 @@ test('a role that ends takes what its holder was told with it', async () => {
   assert.is((await client.get(customer.url)).status, 404);
 });
 
-test('a token that expires is refused though it was just known', async () => {
+test('a token that expires is rejected though it was just known', async () => {
   await fixture.user('memo.brief', { token_lifetime: 60 });
   const client = fixture.as('memo.brief');
   assert.is((await client.get('/api/customers/')).status, 200);

@@ -18,7 +18,7 @@ import { ConfigError, environmentName, optionName, type SettingName } from '../.
 const config = suite('settings');
 
 const read = (name: SettingName, text: string): unknown => loadConfig({ options: { [name]: text } })[name];
-/** The sentence that refuses a value given on the command line. */
+/** The sentence that rejects a value given on the command line. */
 function rejection(name: SettingName, text: string): string {
   try {
     read(name, text);
@@ -91,7 +91,7 @@ config(
 );
 
 config(
-  'a text that a program gives is read as on the command line, and so are wrong values and unknown names refused',
+  'a text that a program gives is read as on the command line, and so are wrong values and unknown names rejected',
   () => {
     const { allowed_origins, job_delay, owners_can_manage_owners, port } = loadConfig({
       // As a program in JavaScript may.
@@ -188,7 +188,7 @@ config('an empty variable counts as not set, and other variables are not looked 
   assert.equal(loadConfig({ env: { TENANTRY_PORT: '', PORT: '9', TENANTRY_NOTHING: 'x' } }), loadConfig());
 });
 
-config('a value that cannot be read is refused in a sentence that names the setting as it was given', () => {
+config('a value that cannot be read is rejected in a sentence that names the setting as it was given', () => {
   assert.throws(
     () => loadConfig({ env: { TENANTRY_PORT: 'http' } }),
     (error: Error) => error.message === 'TENANTRY_PORT must be a whole number from 0 to 65535',
@@ -369,7 +369,7 @@ config('no setting is printed with the credentials in its URLs', () => {
   );
 });
 
-config('nor is one that is refused', () => {
+config('nor is one that is rejected', () => {
   const url = 'https://user:pass@example.com/';
   for (const name of [
     'smtp_url',
@@ -419,7 +419,7 @@ config('a file gives what neither the command line nor the environment gives', (
   assert.match(sourceOf('host', sources) ?? '', /^host in .*tenantry\.conf:3$/);
 });
 
-config('what is wrong with a file is told with its line', () => {
+config('what is wrong with a file is reported with its line', () => {
   const denial = (...lines: string[]): string => {
     try {
       loadConfig({ file: fromFile(...lines) });

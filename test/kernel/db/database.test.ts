@@ -40,7 +40,7 @@ database('the file is in WAL mode with full synchronisation and foreign keys', (
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-database('nobody changes anything outside write', () => {
+database('no one changes anything outside write', () => {
   assert.throws(() => add('x'), /A change outside Database.write/);
   assert.throws(() => db.run(sql`DELETE FROM item`), /A change outside Database.write/);
   assert.throws(() => db.update('item', 1, { name: 'x' }), /A change outside Database.write/);
@@ -150,7 +150,7 @@ const addAndFail = (name: string) => () => {
 };
 
 database(
-  'work that can be run again and fails after a change takes back all of its batch, who are told so',
+  'work that can be run again and fails after a change takes back all of its batch, who are reported so',
   async () => {
     repeatable(() => add('before'));
     const reports = settled();
@@ -229,7 +229,7 @@ database('work inside work rolls back alone as well', async () => {
   assert.equal(committed(), ['outer', 'caught']);
 });
 
-database('commit does not wait for the end of the turn, and is refused inside write', () => {
+database('commit does not wait for the end of the turn, and is rejected inside write', () => {
   db.write(() => add('now'));
   db.commit();
   assert.equal(committed(), ['now']);
@@ -246,7 +246,7 @@ database('closing commits what is pending and leaves nothing in the log', () => 
   db.close();
 });
 
-database('when the disk is full nobody of the turn is told of success, and what was committed stays', async () => {
+database('when the disk is full no one of the turn is reported of success, and what was committed stays', async () => {
   db.write(() => add('kept'));
   await settled();
   db.pragma('max_page_count = 4');
@@ -263,7 +263,7 @@ database('when the disk is full nobody of the turn is told of success, and what 
   assert.is(committed().length, heard[0] === undefined ? 3 : 2);
 });
 
-database('when the commit fails everybody of the turn hears it, and the next turn starts anew', async () => {
+database('when the commit fails every user of the turn hears it, and the next turn starts again', async () => {
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
   db.write(() => db.insert('child', { item: 99 }));
   const heard: unknown[] = [];
@@ -277,7 +277,7 @@ database('when the commit fails everybody of the turn hears it, and the next tur
   assert.equal(committed(), ['next']);
 });
 
-database('a count is remembered until something is written, also by others', async () => {
+database('a count is cached until something is written, also by others', async () => {
   const count = () => db.count(sql`SELECT count(*) FROM item`);
   assert.is(count(), 0);
   db.write(() => add('one'));
@@ -297,7 +297,7 @@ database('a count is remembered until something is written, also by others', asy
 });
 
 database(
-  'unsynced work is committed by itself and at once, and whoever writes before or after it waits for the disk as ever',
+  'unsynced work is committed by itself and at once, and the user who writes before or after it waits for the disk as ever',
   async () => {
     const modes: unknown[] = [];
     const mode = () => modes.push(db.pragma('synchronous'));
@@ -333,7 +333,7 @@ database('of unsynced work that fails nothing is left, and the next write waits 
 });
 
 database(
-  'what is undone and what others write is a setback to whoever remembers rows, a failure that changed nothing is none',
+  'what is undone and what others write is a setback to the user who remembers rows, a failure that changed nothing is none',
   async () => {
     const setbacks = (): number => {
       const before = last;
@@ -411,7 +411,7 @@ database(
   },
 );
 
-database('nobody commits in the middle of whole work, nor writes past it', async () => {
+database('no one commits in the middle of whole work, nor writes past it', async () => {
   await db
     .whole(async () => {
       db.write(() => add('one'));
@@ -426,7 +426,7 @@ database('nobody commits in the middle of whole work, nor writes past it', async
   assert.equal([db.writeRelaxed(() => add('three')), committed()], [1, ['three']]);
 });
 
-database('nobody else on the machine reads the file, nor the log beside it', async () => {
+database('no one else on the machine reads the file, nor the log beside it', async () => {
   db.write(() => add('one'));
   await settled();
   const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);

@@ -85,7 +85,7 @@ migrations('those that have landed are never edited, since there are databases t
   );
 });
 
-migrations('a database tells in which form each was applied, and one that had another form is refused', () => {
+migrations('a database shows in which form each was applied, and one that had another form is rejected', () => {
   migrate(db);
   assert.equal(
     db.all(sql`SELECT number, name, sha256 FROM migration ORDER BY number`),
@@ -100,7 +100,7 @@ migrations('a database tells in which form each was applied, and one that had an
   );
 });
 
-migrations('a database with a schema below zero is refused, which is no version', () => {
+migrations('a database with a schema below zero is rejected, which is no version', () => {
   migrate(db);
   db.script('PRAGMA user_version = -1');
   assert.throws(
@@ -125,18 +125,18 @@ migrations('every foreign key has an index', () => {
   }
 });
 
-migrations('a database of another program is refused', () => {
+migrations('a database of another program is rejected', () => {
   db.script('PRAGMA application_id = 1');
   assert.throws(() => migrate(db), /^The database belongs to another program$/);
   assert.equal(db.values(sql`SELECT name FROM sqlite_schema`), []);
 });
 
-migrations('so is one with a schema of its own and no mark', () => {
+migrations('so is one with a separate schema and no mark', () => {
   db.script('PRAGMA user_version = 3');
   assert.throws(() => migrate(db), /^The database belongs to another program$/);
 });
 
-migrations('a database of a newer version is refused', () => {
+migrations('a database of a newer version is rejected', () => {
   migrate(db);
   db.script('PRAGMA user_version = 9999');
   assert.throws(
@@ -151,7 +151,7 @@ migrations('a migration that fails leaves the version before it', () => {
   assert.is(db.pragma('user_version'), 0);
 });
 
-migrations('a disk that fails during a migration, so that SQLite ends the transaction, is what is told', () => {
+migrations('a disk that fails during a migration, so that SQLite ends the transaction, is what is reported', () => {
   const { script } = db;
   db.script = (text) => {
     script.call(db, text);

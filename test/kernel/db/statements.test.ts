@@ -4,14 +4,14 @@ import * as assert from 'uvu/assert';
 import { caseFold, contains, sql } from '../../../src/kernel/db/sql.ts';
 import { Statements } from '../../../src/kernel/db/statements.ts';
 
-const test = suite('statements that are kept');
+const test = suite('statements that are stored');
 
 function openHandle(): SQLite.Database {
   const handle = new SQLite(':memory:');
   return handle.function('fold', (text) => caseFold(String(text)));
 }
 
-test('bind nothing that SQLite looks at when it plans, and would plan anew for each value', () => {
+test('bind nothing that SQLite looks at when it plans, and would plan again for each value', () => {
   const handle = openHandle();
   const prepared: string[] = [];
   const { prepare } = handle;

@@ -46,7 +46,7 @@ const log = (): { log: number; checkpointed: number } =>
     checkpointed: number;
   };
 
-checkpoints('after enough pages the thread moves the log, which then begins anew', async () => {
+checkpoints('after enough pages the thread moves the log, which then begins again', async () => {
   db.checkpointInThread(undefined, fail);
   add(1000);
   await db.checkpointed();
@@ -60,7 +60,7 @@ checkpoints('after enough pages the thread moves the log, which then begins anew
   assert.ok(log().log < 10);
 });
 
-checkpoints('a log that is left to another program is moved by nobody, until there is far too much of it', async () => {
+checkpoints('a log that is left to another program is moved by no one, until there is far too much of it', async () => {
   db.leaveLog();
   db.checkpointInThread(undefined, fail);
   for (let i = 0; i < 10; i++) add(2000);
@@ -90,7 +90,7 @@ function addLong(items: number): void {
   db.commit();
 }
 
-/** Begins to read what is there now; answers how to end. */
+/** Begins to read what is there now; returns how to end. */
 function read(): () => void {
   const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
   outside.exec('BEGIN');
@@ -99,7 +99,7 @@ function read(): () => void {
 }
 
 checkpoints(
-  'what a long reader has kept in the log the thread moves when it ends, not the writer, and the room is given back',
+  'what a long reader has stored in the log the thread moves when it ends, not the writer, and the room is given back',
   async () => {
     db.checkpointInThread(undefined, fail);
     const end = read();
@@ -123,7 +123,7 @@ checkpoints(
 );
 
 checkpoints(
-  'of a log that becomes very long though nobody reads, the writer moves what the thread leaves',
+  'of a log that becomes very long though no one reads, the writer moves what the thread leaves',
   async () => {
     db.checkpointInThread(undefined, fail);
     addLong(50);
@@ -150,7 +150,7 @@ checkpoints('when a commit fails the log is moved, however short: on a full disk
   assert.is(log().checkpointed, log().log);
 });
 
-checkpoints('what the thread does is no setback: nothing that is remembered is forgotten', async () => {
+checkpoints('what the thread does is no setback: nothing that is cached is forgotten', async () => {
   db.checkpointInThread(undefined, fail);
   add(2000);
   const { rollbackCount } = db;

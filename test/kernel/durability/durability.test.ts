@@ -1,4 +1,4 @@
-/** What a client may rely on when it has its answer, and what happens when the disk is full. */
+/** What a client may rely on when it has its response, and what happens when the disk is full. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,14 +29,14 @@ durability.after.each(async () => {
 
 const committed = () => outside.prepare('SELECT name FROM customer ORDER BY name').pluck().all() as string[];
 
-durability('an answer is sent after its change is committed', async () => {
+durability('a response is sent after its change is committed', async () => {
   for (const name of ['a', 'b', 'c']) {
     assert.is((await fixture.staff.post('/api/customers/', { name })).status, 201);
     assert.ok(committed().includes(name));
   }
 });
 
-durability('when the commit fails, nobody who heard of the change is told anything but 500', async () => {
+durability('when the commit fails, no one who heard of the change is reported anything but 500', async () => {
   const { db } = fixture.server.app;
   db.script('CREATE TABLE child (customer INTEGER REFERENCES customer DEFERRABLE INITIALLY DEFERRED) STRICT');
   const { insert } = db;
@@ -75,7 +75,7 @@ durability('a failing request rolls back alone among simultaneous ones', async (
 });
 
 durability(
-  'on a full disk a write is 507, nothing of it remains, reading goes on, and writing again when there is room',
+  'on a full disk a write is 507, nothing of it remains, reading continues, and writing again when there is room',
   async () => {
     const { db, log } = fixture.server.app;
     const logged: unknown[] = [];

@@ -23,7 +23,7 @@ import { compiled } from '../../support/compiled.ts';
 import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 
 const syncs = suite('failed syncs');
-// Without a C compiler the runner tells that it was skipped.
+// Without a C compiler the runner shows that it was skipped.
 const onFaultyDisk = canFail ? syncs : syncs.skip;
 
 onFaultyDisk(
@@ -208,7 +208,7 @@ syncs('a database that has failed commits nothing that was begun before, reports
   rmSync(folder, { recursive: true });
 });
 
-syncs('a log that is written again stays locked: who opens the database then does not begin its index anew', () => {
+syncs('a log that is written again stays locked: who opens the database then does not begin its index again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-found-'));
   const file = join(folder, 'test.db');
   const remote = (text: string): void => {

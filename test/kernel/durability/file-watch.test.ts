@@ -1,4 +1,4 @@
-/** What a server does when somebody spoils the file that it has open. `npm test` built the program before. */
+/** What a server does when a user spoils the file that it has open. `npm test` built the program before. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';

@@ -13,7 +13,7 @@ import { Receiver } from '../../support/receiver.ts';
 
 const test = suite('disk and power');
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-// Without a C compiler the runner tells that it was skipped.
+// Without a C compiler the runner shows that it was skipped.
 const onFaultyDisk = canFail ? test : test.skip;
 
 onFaultyDisk(
@@ -99,7 +99,7 @@ onFaultyDisk(
 );
 
 onFaultyDisk(
-  'on a full disk writes are 507, every read is answered, hooks get nothing twice, and all goes on with room',
+  'on a full disk writes are 507, every read gets a response, hooks get nothing twice, and all continues with room',
   async () => {
     const disk = new FaultyDisk();
     const receiver = await Receiver.start();
@@ -194,7 +194,7 @@ onFaultyDisk('what a first start makes has its name on the disk before anything 
   disk.remove();
 });
 
-onFaultyDisk('where the disk goes on failing, the process says why and ends with 1, and does not start', async () => {
+onFaultyDisk('where the disk continues failing, the process says why and ends with 1, and does not start', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   try {
@@ -211,7 +211,7 @@ onFaultyDisk('where the disk goes on failing, the process says why and ends with
   }
 });
 
-onFaultyDisk('a server that cannot save what is left when it is told to end says so and ends with 1', async () => {
+onFaultyDisk('a server that cannot save what is left when it is reported to end says so and ends with 1', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   // The use of a token is saved by and by, at the latest now.

@@ -1,4 +1,4 @@
-/** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is refused or told. */
+/** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is rejected or reported. */
 import fs, {
   copyFileSync,
   cpSync,
@@ -37,7 +37,7 @@ function change(at: number): void {
   writeFileSync(wal, bytes);
 }
 
-test('one whose head is damaged is refused, and stays as it is', async () => {
+test('one whose head is damaged is rejected, and stays as it is', async () => {
   rejectHeadless(wal);
   change(20);
   const before = readFileSync(wal);
@@ -47,7 +47,7 @@ test('one whose head is damaged is refused, and stays as it is', async () => {
   assert.ok(readFileSync(wal).equals(before));
 });
 
-test('one that breaks off in the middle is told by a server and by doctor', async () => {
+test('one that breaks off in the middle is reported by a server and by doctor', async () => {
   assert.is(breakOf(wal), undefined);
   const pageBytes = readFileSync(wal).readUInt32BE(8) + 24;
   change(32 + 3 * pageBytes + 500);

@@ -1,11 +1,11 @@
-/** What may be kept of answers, where, and how often they are compressed (core.md 1.7). */
+/** What may be stored of responses, where, and how often they are compressed (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../../support/suite.ts';
 import { sendOverWire } from '../../support/wire.ts';
 
 const { test: caches, fixture } = suiteWithServer('caches');
 
-caches('a document and its compressed forms are the same text, whether just made or remembered', async () => {
+caches('a document and its compressed forms are the same text, whether just made or cached', async () => {
   for (let i = 0; i < 30; i++) await fixture.customer(`Ministry ${i}`);
   for (const path of ['/api/customers/?page_size=30', '/docs/'])
     for (const encoding of ['br', 'gzip', 'br', 'gzip']) {

@@ -59,7 +59,7 @@ fields('members that are shown to some alone may be all that is asked for', asyn
   assert.equal(new Set(hidden.map((user: Json) => JSON.stringify(user))), new Set(['{}']));
 });
 
-fields('every member that an object has can be asked for alone, by everybody', async () => {
+fields('every member that an object has can be asked for alone, by every user', async () => {
   const { staff } = fixture;
   for (const [name, url] of Object.entries<string>((await staff.get('/api/')).body)) {
     const { body: all } = await staff.get(url);

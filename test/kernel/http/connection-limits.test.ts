@@ -13,7 +13,7 @@ import { Wire } from '../../support/wire.ts';
 const test = suite('limits of connections');
 
 test('connections beyond max_connections are closed at once, and let in again when others have gone', async () => {
-  // Nobody else has a connection to it, as the clients of a fixture have.
+  // No one else has a connection to it, as the clients of a fixture have.
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', max_connections: 3 });
   const ask = async (wire: Wire): Promise<number> =>
     (await wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response()).status;
@@ -46,7 +46,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Connects from these addresses to a server that lets two of each in; answers the sockets. */
+/** Connects from these addresses to a server that lets two of each in; returns the sockets. */
 function connect(addresses: readonly string[]): { sockets: readonly FakeSocket[]; more: (address: string) => boolean } {
   const server = createHttpServer();
   new Connections({ all: 100, each: 2 }, parseNetworks(['10.9.0.0/16'])).watch(server);

@@ -17,7 +17,7 @@ const malformed = { detail: 'Malformed HTTP request.' };
 const login = () => withBody('POST /api-auth/password/ HTTP/1.1', '{"username":"x","password":"y"}');
 const count = async () => (await fixture.staff.get('/api/customers/')).headers.get('x-result-count');
 
-connections('pipelined requests are answered in their order, also when an earlier one takes longer', async () => {
+connections('pipelined requests get responses in their order, also when an earlier one takes longer', async () => {
   const wire = await Wire.to(fixture.url);
   wire.lines(
     ...login(),
@@ -35,7 +35,7 @@ connections('pipelined requests are answered in their order, also when an earlie
   wire.close();
 });
 
-connections('garbage behind requests is told 400 after their answers, then the connection ends', async () => {
+connections('garbage behind requests gets 400 after their responses, then the connection ends', async () => {
   for (const requests of [login(), withBody('POST /api/customers/ HTTP/1.1', '{"name":"Before"}')]) {
     const wire = await Wire.to(fixture.url);
     wire.lines(...requests).bytes('\0\0\0\r\n\r\n');
@@ -74,7 +74,7 @@ connections('a client that announces a body above the limit gets the final answe
   wire.close();
 });
 
-connections('answers tell how long an idle connection is kept, by the setting keep_alive_timeout', async () => {
+connections('returns tell how long an idle connection is stored, by the setting keep_alive_timeout', async () => {
   const stored = await Fixture.start({ keep_alive_timeout: '620s' });
   for (const [server, timeout] of [
     [fixture, 60],
@@ -127,7 +127,7 @@ connections('what is not HTTP, or ambiguous, is 400', async () => {
   }
 });
 
-connections('a client that waits for 100 Continue gets it and then its answer', async () => {
+connections('a client that waits for 100 Continue gets it and then its response', async () => {
   const wire = await Wire.to(fixture.url);
   wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Expect: 100-continue', 'Content-Length: 17', '');
   assert.is((await wire.response()).status, 100);
@@ -155,7 +155,7 @@ connections('of repeated headers the first Authorization and Content-Type count'
   assert.is(reply.status, 200);
 });
 
-connections('a client that goes away while it sends, or before its answer, disturbs nobody', async () => {
+connections('a client that goes away while it sends, or before its response, disturbs no one', async () => {
   const before = await count();
   for (const lines of [
     ['POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '', '{"name":'],

@@ -26,7 +26,7 @@ const exposed = {
   vary: 'Origin',
 };
 
-cors('a listed origin may read answers and their headers, without credentials', async () => {
+cors('a listed origin may read returns and their headers, without credentials', async () => {
   for (const [path, status] of [
     ['/api/version/', 200],
     ['/api/customers/', 401],
@@ -100,25 +100,31 @@ cors('OPTIONS from a listed origin without Access-Control-Request-Method is an o
   assert.equal([response.status, response.body.name, corsHeaders(response)], [200, 'Version', exposed]);
 });
 
-cors('for other origins no CORS header is sent, and their preflight is answered without authentication', async () => {
-  for (const other of [
-    'https://evil.example.com',
-    'https://app.example.com.evil.com',
-    'http://app.example.com',
-    'https://app.example.com:444',
-    'null',
-    `${origin}/`,
-  ]) {
-    const plain = await ask(fixture, 'GET', '/api/version/', { Origin: other });
-    assert.equal([plain.status, corsHeaders(plain)], [200, {}], other);
-    for (const path of ['/api/customers/', '/api/nothing/']) {
-      const preflight = await ask(fixture, 'OPTIONS', path, { Origin: other, 'Access-Control-Request-Method': 'GET' });
-      assert.equal([preflight.status, preflight.body, corsHeaders(preflight)], [204, undefined, {}], other);
+cors(
+  'for other origins no CORS header is sent, and their preflight gets a response without authentication',
+  async () => {
+    for (const other of [
+      'https://evil.example.com',
+      'https://app.example.com.evil.com',
+      'http://app.example.com',
+      'https://app.example.com:444',
+      'null',
+      `${origin}/`,
+    ]) {
+      const plain = await ask(fixture, 'GET', '/api/version/', { Origin: other });
+      assert.equal([plain.status, corsHeaders(plain)], [200, {}], other);
+      for (const path of ['/api/customers/', '/api/nothing/']) {
+        const preflight = await ask(fixture, 'OPTIONS', path, {
+          Origin: other,
+          'Access-Control-Request-Method': 'GET',
+        });
+        assert.equal([preflight.status, preflight.body, corsHeaders(preflight)], [204, undefined, {}], other);
+      }
     }
-  }
-  const ordinary = await ask(fixture, 'OPTIONS', '/api/customers/', { 'Access-Control-Request-Method': 'GET' });
-  assert.is(ordinary.status, 401, 'without an origin it is no preflight');
-});
+    const ordinary = await ask(fixture, 'OPTIONS', '/api/customers/', { 'Access-Control-Request-Method': 'GET' });
+    assert.is(ordinary.status, 401, 'without an origin it is no preflight');
+  },
+);
 
 cors('a server in memory to which the setting gives nothing allows pages of this machine on any port', async () => {
   for (const local of ['http://localhost:5173', 'https://localhost', 'http://127.0.0.1:3000', 'http://[::1]:8000']) {

@@ -1,11 +1,11 @@
-/** Compressed answers. */
+/** Compressed returns. */
 import { get } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../../support/suite.ts';
 import { Wire } from '../../support/wire.ts';
 
-const { test: encodings, fixture } = suiteWithServer('compressed answers');
+const { test: encodings, fixture } = suiteWithServer('compressed returns');
 
 encodings.before(async () => {
   await fixture.customer('Ministry', { contact_details: 'x'.repeat(500) });
@@ -56,7 +56,7 @@ encodings('larger bodies come with gzip or brotli, whichever the client accepts,
   }
 });
 
-encodings('each encoding has an ETag of its own, and 304 repeats that of the encoding the client accepts', async () => {
+encodings('each encoding has an ETag separately, and 304 repeats that of the encoding the client accepts', async () => {
   const { etag: plain = '' } = await ask('/api/customers/', 'identity');
   for (const [accepted, etag] of [
     ['identity', plain],
@@ -68,7 +68,7 @@ encodings('each encoding has an ETag of its own, and 304 repeats that of the enc
   }
 });
 
-encodings('a client that accepts neither gets the body as it is, and caches are told that it depends', async () => {
+encodings('a client that accepts neither gets the body as it is, and caches are reported that it depends', async () => {
   for (const accepted of ['', 'deflate', 'gzip;q=0, br;q=0.000', 'identity', 'zstd']) {
     const plain = await ask('/api/customers/', accepted);
     assert.equal([accepted, plain.encoding, plain.vary], [accepted, undefined, 'Accept-Encoding']);
@@ -80,7 +80,7 @@ encodings('small bodies are never compressed', async () => {
   assert.equal([small.encoding, small.vary], [undefined, undefined]);
 });
 
-encodings('HEAD tells the length of the compressed body', async () => {
+encodings('HEAD shows the length of the compressed body', async () => {
   const wire = await Wire.to(fixture.url);
   const head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Accept-Encoding: gzip', ''];
   const whole = await wire.lines('GET /api/customers/ HTTP/1.1', ...head).response();

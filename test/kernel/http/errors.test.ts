@@ -9,7 +9,7 @@ const reports = ({ status, body }: ApiResponse<Json>) => [status, body];
 const post = (body: string | Uint8Array, type = 'application/json') =>
   fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
 
-errors('201 answers the whole object and its Location, 200 the whole object, 204 nothing', async () => {
+errors('201 returns the whole object and its Location, 200 the whole object, 204 nothing', async () => {
   const created = await fixture.staff.post('/api/customers/', { name: 'Ministry' });
   assert.is(created.status, 201);
   assert.is(created.headers.get('location'), created.body.url);

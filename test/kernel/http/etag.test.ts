@@ -30,7 +30,7 @@ etags('lists, details and the customer image carry an ETag on GET and HEAD', asy
   }
 });
 
-etags('a matching If-None-Match is answered 304 without a body, with the headers of the answer', async () => {
+etags('a matching If-None-Match gets 304 without a body, with the headers of the response', async () => {
   for (const path of ['/api/customers/', customer.url, `${customer.url}image/`]) {
     const tag = await tagOf(path);
     for (const method of ['GET', 'HEAD']) {
@@ -67,7 +67,7 @@ etags('suffixes that compressing proxies append to a tag are ignored', async () 
     assert.is((await requests(`${url}?field=name`, header)).status, 200, header);
 });
 
-etags('the ETag changes with the object, and with what the answer tells of others', async () => {
+etags('the ETag changes with the object, and with what the response shows of others', async () => {
   const before = await tagOf(customer.url);
   await fixture.project('Bridge', customer);
   const between = await tagOf(customer.url);
@@ -85,7 +85,7 @@ etags('the ETag of a page changes with the number of objects behind it', async (
   assert.is(await tagOf('/api/customers/?page_size=1&o=name'), tag);
 });
 
-etags('two callers share an ETag only when their answers are equal', async () => {
+etags('two callers share an ETag only when their responses are equal', async () => {
   const [manager, admin] = [await fixture.user('manager'), await fixture.user('admin2')];
   const [road, rail] = [await fixture.project('Road', customer), await fixture.project('Rail', customer)];
   await fixture.grant(road, manager, 'manager');
@@ -97,7 +97,7 @@ etags('two callers share an ETag only when their answers are equal', async () =>
   assert.is(await tagOf(customer.url, fixture.as('manager')), tags[1]);
 });
 
-etags('errors and answers to writes carry none, and If-None-Match does nothing there', async () => {
+etags('errors and returns to writes carry none, and If-None-Match does nothing there', async () => {
   const changed = await fixture.staff.send('PATCH', customer.url, '{}', {
     'Content-Type': 'application/json',
     'If-None-Match': '*',

@@ -165,7 +165,7 @@ filters('with no known name in them the whole representation comes', async () =>
 });
 
 filters(
-  'all that is wrong with the parameters is told at once; about several of them together only when each is right',
+  'all that is wrong with the parameters is reported at once; about several of them together only when each is right',
   async () => {
     const wrong = {
       'users/?customer_uuid=x&is_active=x&o=x': {
@@ -206,7 +206,7 @@ filters(
   },
 );
 
-filters('field= chooses on every list, and does nothing to the answers of writes', async () => {
+filters('field= chooses on every list, and does nothing to the responses of writes', async () => {
   assert.equal(Object.keys((await list('field=username&current', 'users')).body[0]), ['username']);
   const changed = await fixture.staff.patch(`${alpha.url}?field=name`, {});
   assert.ok('uuid' in changed.body);

@@ -12,7 +12,7 @@ headers.before(async () => {
   await fixture.user('nobody');
 });
 
-/** One answer of every status. */
+/** One response of every status. */
 async function responses(): Promise<Record<string, ApiResponse<Json>>> {
   const { staff, anonymous } = fixture;
   const creation = await staff.post('/api/customers/', { name: 'Made' });
@@ -32,7 +32,7 @@ async function responses(): Promise<Record<string, ApiResponse<Json>>> {
   };
 }
 
-headers('Allow is on every answer of an existing path, errors included', async () => {
+headers('Allow is on every response of an existing path, errors included', async () => {
   const list = 'GET, POST, HEAD, OPTIONS';
   const detail = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
   const expected = {
@@ -104,7 +104,7 @@ headers('Cache-Control is private, no-cache with an ETag, else no-store', async 
   assert.is((await fixture.staff.send('HEAD', customer.url)).headers.get('cache-control'), 'private, no-cache');
 });
 
-headers('X-Content-Type-Options: nosniff and a request id of its own are on every answer', async () => {
+headers('X-Content-Type-Options: nosniff and a request id separately are on every answer', async () => {
   const all = Object.values(await responses());
   for (const response of all) assert.is(response.headers.get('x-content-type-options'), 'nosniff');
   const ids = all.map((response) => response.headers.get('x-request-id'));
@@ -112,7 +112,7 @@ headers('X-Content-Type-Options: nosniff and a request id of its own are on ever
   assert.not.ok(ids.includes(null));
 });
 
-headers('also on the answers to what is no request', async () => {
+headers('also on the responses to what is no request', async () => {
   const rejection = [
     await sendOverWire(fixture.url, 'HELLO', ''),
     await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),

@@ -40,20 +40,17 @@ matching('a tag that a compressing proxy has appended its coding to is the same 
   }
 });
 
-matching(
-  'who may not do it, or asks for what is invalid, is told that first, and a state in the way last',
-  async () => {
-    const customer = await fixture.customer('Busy');
-    await fixture.project('Bridge', customer);
-    await fixture.grant(customer, await fixture.user('reader'), 'support');
-    const stale = { 'If-Match': '"stale"' };
-    assert.is((await fixture.as('reader').send('PATCH', customer.url, { name: 'x' }, stale)).status, 403);
-    assert.is((await send('PATCH', customer.url, { name: '' }, stale)).status, 400);
-    assert.is((await send('PATCH', customer.url.replace(/[0-9a-f]{32}/, '0'.repeat(32)), {}, stale)).status, 404);
-    assert.equal(reports(await send('DELETE', customer.url, undefined, stale)), changed);
-    assert.is((await send('DELETE', customer.url, undefined, { 'If-Match': await etagOf(customer.url) })).status, 409);
-  },
-);
+matching('who may not do it, or asks for what is invalid, learns that first, and a state in the way last', async () => {
+  const customer = await fixture.customer('Busy');
+  await fixture.project('Bridge', customer);
+  await fixture.grant(customer, await fixture.user('reader'), 'support');
+  const stale = { 'If-Match': '"stale"' };
+  assert.is((await fixture.as('reader').send('PATCH', customer.url, { name: 'x' }, stale)).status, 403);
+  assert.is((await send('PATCH', customer.url, { name: '' }, stale)).status, 400);
+  assert.is((await send('PATCH', customer.url.replace(/[0-9a-f]{32}/, '0'.repeat(32)), {}, stale)).status, 404);
+  assert.equal(reports(await send('DELETE', customer.url, undefined, stale)), changed);
+  assert.is((await send('DELETE', customer.url, undefined, { 'If-Match': await etagOf(customer.url) })).status, 409);
+});
 
 matching('an action is compared with its object, and what has no ETag is matched by a star alone', async () => {
   const customer = await fixture.customer('Acting');

@@ -1,4 +1,4 @@
-/** Names that an operation does not have: told, or refused where that is set (core.md 1.5). */
+/** Names that an operation does not have: reported, or rejected where that is set (core.md 1.5). */
 import * as assert from 'uvu/assert';
 import { type ApiResponse, Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -13,7 +13,7 @@ ignored.after(() => strict.close());
 const header = ({ headers }: ApiResponse<Json>) => headers.get('x-ignored');
 const reports = ({ body, status }: ApiResponse<Json>) => [status, body];
 
-ignored('parameters and members that an operation does not have are told in X-Ignored', async () => {
+ignored('parameters and members that an operation does not have are reported in X-Ignored', async () => {
   const { staff } = fixture;
   const created = await staff.post('/api/customers/?dry=1', {
     name: 'x',
@@ -44,7 +44,7 @@ ignored('parameters and members that an operation does not have are told in X-Ig
   assert.equal([user.status, header(user)], [201, 'body password']);
 });
 
-ignored('each name is cut, and twenty are told', async () => {
+ignored('each name is cut, and twenty are reported', async () => {
   const names = Array.from({ length: 25 }, (_, i) => `n${i}`);
   const many = await fixture.staff.get(`/api/version/?${names.map((name) => `${name}=1`).join('&')}`);
   assert.is(header(many), `query ${names.slice(0, 20).join(', ')}`);

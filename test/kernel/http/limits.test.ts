@@ -113,7 +113,7 @@ limits('a client has 10 s for its headers and 30 s for its request', async () =>
   assert.is(server.requestTimeout, 30_000);
 });
 
-limits('a client that takes longer is told 408 and disconnected', async () => {
+limits('a client that takes longer gets 408 and disconnected', async () => {
   const wire = await Wire.to(fixture.url);
   const { server, socket } = await connectionOf(async () => {
     wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');

@@ -84,7 +84,7 @@ forms('values are UTF-8, unless they name another charset', async () => {
   assert.is(await problem(part("name*=utf-8''%E9") + end), 'invalid UTF-8');
 });
 
-forms('what is no form is refused with a reason', async () => {
+forms('what is no form is rejected with a reason', async () => {
   for (const [body, reason] of [
     ['', 'unexpected end of the form'],
     ['no part at all', 'unexpected end of the form'],

@@ -1,4 +1,4 @@
-/** services.md 9: what OPTIONS says of the actions on an object is what the requests for them are really answered, whoever asks. */
+/** services.md 9: what OPTIONS says of the actions on an object is what the requests for them are really answered, the user who asks. */
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { type Column, restore, type Situation, situation } from '../../app/right
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { ApiResponse, Client, Json } from '../../support/fixture.ts';
 
-const test = suite('actions that OPTIONS tells of');
+const test = suite('actions that OPTIONS shows of');
 const forbidden = 'You do not have permission to perform this action.';
 const types = [
   'string',
@@ -56,7 +56,7 @@ const lists = described.filter(({ path }) => !path.includes(':key'));
 const details = described.filter(({ path }) => path.includes(':key'));
 const kindOf = (path: string) => catalogue.kinds.find(({ kind }) => path === `/api/${kind.path}/:key/`)?.kind;
 
-/** A new object of the own project; everybody sees the one certification. */
+/** A new object of the own project; every user sees the one certification. */
 function newObject(path: string): string {
   return isProvided(path) ? newKeyOf(place, path, 'own') : (place.keys['service-certifications']?.any as string);
 }
@@ -98,7 +98,7 @@ function checkField(name: string, field: Json, who: string): void {
   assert.is.not(name, 'tags', who);
 }
 
-/** Whether what was told of an action is how it was answered. */
+/** Whether what was reported of an action is how it was answered. */
 function compare({ enabled, reason, method }: Json, response: ApiResponse<Json>, isForm: boolean, who: string): void {
   const said = `${who} (${method}): told ${reason}, answered ${response.status} ${JSON.stringify(response.body)}`;
   assert.is(enabled, reason === null, said);
@@ -110,7 +110,7 @@ function compare({ enabled, reason, method }: Json, response: ApiResponse<Json>,
     assert.equal([response.status, response.body], [409, { detail: reason }], said);
 }
 
-/** Takes every action that is told of, each on an object that nothing was done with. */
+/** Takes every action that is reported of, each on an object that nothing was done with. */
 async function check(
   path: string,
   column: Column,
@@ -185,7 +185,7 @@ async function check(
 }
 
 for (const { path } of details) {
-  test(`${path}: what OPTIONS says of every action is how it is answered`, async () => {
+  test(`${path}: what OPTIONS says of every action is how it gets a response`, async () => {
     for (const column of callers) await check(path, column);
     const url = path.replace(':key', newObject(path));
     if (isProvided(path))
@@ -212,7 +212,7 @@ for (const path of ['/api/openstack/:key/', '/api/openstack-tenants/:key/']) {
 }
 
 for (const { operations, path } of lists) {
-  test(`${path}: OPTIONS describes a creation to whoever could ever create`, async () => {
+  test(`${path}: OPTIONS describes a creation to the user who could ever create`, async () => {
     for (const column of [...callers, 'UN'] as const) {
       const { body, headers, status } = await place.clients[column].options(path);
       assert.equal([status, Object.keys(body), headers.get('cache-control')], [200, ['actions'], 'no-store'], column);

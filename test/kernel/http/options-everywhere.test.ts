@@ -1,4 +1,4 @@
-/** core.md 1.10: OPTIONS of every path, asked by everybody, and compared with what the requests it tells of are really answered. */
+/** core.md 1.10: OPTIONS of every path, asked by every user, and compared with what the requests it shows of are really answered. */
 
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -45,7 +45,7 @@ const facts = [
 ];
 
 let place: Situation;
-/** Whether somebody has logged out, or got a role. */
+/** Whether a user has logged out, or got a role. */
 let isSpoiled = false;
 
 async function open(options: ServerOptions = {}): Promise<void> {
@@ -100,14 +100,14 @@ function callersOf(path: string, object: string): readonly Column[] {
 const describable = ({ operations, path }: Endpoint): 'POST' | 'PUT' | undefined =>
   readOnly.includes(path) ? undefined : operations.POST ? 'POST' : operations.PUT && 'PUT';
 
-/** Whether the answer to a valid request says that the caller may; who does not see what the body names may not create there. */
+/** Whether the response to a valid request says that the caller may; who does not see what the body names may not create there. */
 const isConsent = (status: number, path: string): boolean =>
   ![401, 403, 404, 405].includes(status) &&
   (status !== 400 || !/^\/api\/[a-z-]+\/$/.test(path) || path in measurements);
 /** Their bodies are never valid: they need a resource. */
 const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
 
-/** The status that OPTIONS must have: that of GET, but what is seen is told of even where reading is denied. */
+/** The status that OPTIONS must have: that of GET, but what is seen is reported of even where reading is denied. */
 function statusOf(
   reading: number | undefined,
   writing: number | undefined,
@@ -175,7 +175,7 @@ async function checkRequired(method: string, url: string, fields: Json, who: str
   );
 }
 
-/** Asks for OPTIONS as everybody, and then for what it tells of. */
+/** Asks for OPTIONS as every user, and then for what it shows of. */
 async function check(endpoint: Endpoint, object: string): Promise<void> {
   const { operations, path } = endpoint;
   const method = describable(endpoint);
@@ -213,7 +213,7 @@ async function check(endpoint: Endpoint, object: string): Promise<void> {
 }
 
 for (const endpoint of endpoints) {
-  test(`${endpoint.path} tells what it is, and what the caller may do`, async () => {
+  test(`${endpoint.path} shows what it is, and what the caller may do`, async () => {
     for (const object of objectsOf(endpoint)) await check(endpoint, object);
   });
 }
@@ -225,7 +225,7 @@ test('lists and objects are named by their kind', () => {
   }
 });
 
-test('an unknown path has no OPTIONS, and tells so only to who has a token', async () => {
+test('an unknown path has no OPTIONS, and shows so only to who has a token', async () => {
   for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/']) {
     const response = await place.clients.UN.options(path);
     assert.equal(
@@ -237,7 +237,7 @@ test('an unknown path has no OPTIONS, and tells so only to who has a token', asy
   assert.is((await place.clients.AN.options('/nothing/')).status, 404);
 });
 
-test('with both settings owners are told what they may do besides', async () => {
+test('with both settings owners are reported what they may do besides', async () => {
   await open({ owners_can_manage_customers: true, owners_can_manage_owners: true });
   for (const endpoint of endpoints.filter(({ path }) =>
     /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path),

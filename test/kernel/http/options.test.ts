@@ -24,7 +24,7 @@ options.before(async () => {
   key = (await clients.alice.post('/api/keys/', { public_key: line })).body;
 });
 
-options('the answer has name, description, renders, parses and actions', async () => {
+options('the response has name, description, renders, parses and actions', async () => {
   const { status, body, headers } = await fixture.staff.options('/api/customers/');
   assert.is(status, 200);
   assert.equal(Object.keys(body), ['name', 'description', 'renders', 'parses', 'actions']);
@@ -78,7 +78,7 @@ options('actions are shown on customers, projects, keys and permissions to every
   assert.equal(await actions(clients.alice, key.url), []);
 });
 
-options('actions are shown on read-only paths to nobody', async () => {
+options('actions are shown on read-only paths to no one', async () => {
   for (const path of [
     '/api/',
     '/api/version/',

@@ -119,7 +119,7 @@ order('the state of the object comes last', async () => {
   ]);
 });
 
-order('a refused request changes nothing and records no event', async () => {
+order('a rejected request changes nothing and records no event', async () => {
   fixture.events();
   const before = (await fixture.staff.get(customer.url)).body;
   await fixture.staff.patch(customer.url, { name: 'Renamed', email: 'nobody' });

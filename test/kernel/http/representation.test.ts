@@ -113,7 +113,7 @@ representation('quota numbers are JSON numbers, -1 is unlimited', async () => {
   assert.equal(body.quotas.find(({ name }: Json) => name === 'nc_project_count').usage, 1);
 });
 
-representation('any text comes back as it was sent', async () => {
+representation('any text returns as it was sent', async () => {
   const text = '"quoted" \\ back\tslash </script> \u2028 é 漢字 😀 \' ?';
   const created = await fixture.customer(text);
   assert.is(created.name, text);

@@ -94,7 +94,7 @@ requests('a uuid in a path is 32 hex digits in either case', async () => {
   );
 });
 
-requests('anything else in the place of a uuid is 404, whatever the method', async () => {
+requests('anything else instead of a uuid is 404, whatever the method', async () => {
   const dashed = customer.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   for (const key of [
     dashed,
@@ -160,7 +160,7 @@ requests('HEAD of an error has the headers of the error and no body', async () =
   assert.is(head.headers['content-length'], String('{"detail":"Invalid page."}'.length));
 });
 
-/** Headers of the answer itself, without those of the moment and of the connection. */
+/** Headers of the response itself, without those of the moment and of the connection. */
 function comparable(headers: Headers): Record<string, string> {
   const { 'x-request-id': _, date: __, connection: ___, 'keep-alive': ____, ...rest } = Object.fromEntries(headers);
   return rest;
@@ -181,7 +181,7 @@ requests('OPTIONS is served on every existing path', async () => {
     // So are links for forgotten passwords.
     if (/^\/api-auth\/password\/(forgot|reset)\/$/.test(path) && response.status === 404) continue;
     assert.equal([path, response.status], [path, 200]);
-    // Services, links, resources and certifications answer in the actions format (services.md 9).
+    // Services, links, resources and certifications response in the actions format (services.md 9).
     const isPlain = !Object.hasOwn(response.body, 'actions') || Object.hasOwn(response.body, 'name');
     assert.equal(
       [path, Object.keys(response.body).slice(0, 4)],
@@ -289,7 +289,7 @@ requests('operations without a body ignore one, even one that cannot be read', a
   );
 });
 
-requests('answers are JSON whatever Accept, Accept-Language and ?format= ask for', async () => {
+requests('returns are JSON whatever Accept, Accept-Language and ?format= ask for', async () => {
   const plain = await fixture.staff.get('/api/customers/');
   const received = await fixture.staff.get('/api/customers/?format=xml', {
     Accept: 'application/xml, text/html',

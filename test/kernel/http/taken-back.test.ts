@@ -20,7 +20,7 @@ function breakEvents(): { readonly inserted: () => number; readonly mend: () => 
   return { inserted: () => inserted, mend: () => (db.run = run) };
 }
 
-/** Sends requests at once, over one connection, and answers status and body of each. */
+/** Sends requests at once, over one connection, and returns status and body of each. */
 async function together(requests: readonly (readonly [method: string, path: string, body?: unknown])[]) {
   const { hostname, port } = new URL(fixture.url);
   const wire = await Wire.to(fixture.url);
@@ -48,7 +48,7 @@ async function together(requests: readonly (readonly [method: string, path: stri
 const create = (name: string) => ['POST', '/api/customers/', { name }] as const;
 const names = (customers: { name: string }[]) => customers.map(({ name }) => name);
 
-takenBack('those before it are answered once it is taken back, as though they had come without it', async () => {
+takenBack('those before it get responses once it is taken back, as though they had come without it', async () => {
   const broken = breakEvents();
   try {
     const responses = await together([
@@ -108,7 +108,7 @@ takenBack('an operation that has failed so takes nothing of others back again', 
   }
 });
 
-takenBack('who is refused before anything is changed takes nothing back', async () => {
+takenBack('who is rejected before anything is changed takes nothing back', async () => {
   const { db } = fixture.server.app;
   const before = db.rollbackCount;
   const customer = (await fixture.staff.get('/api/customers/?name=first')).body[0];
@@ -145,7 +145,7 @@ takenBack('who has waited, and whose changes are committed, is not handled again
       queueMicrotask(() => {
         db.commit();
         db.writeRepeatable(touch, () => undefined);
-        // After all microtasks: by then the answer waits for what has just been written.
+        // After all microtasks: by then the response waits for what has just been written.
         process.nextTick(() => assert.throws(() => db.writeRepeatable(touchAndFail, () => undefined)));
       });
     }

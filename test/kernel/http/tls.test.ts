@@ -66,7 +66,7 @@ async function secured(url: string, options: ConnectionOptions = {}): Promise<TL
   return socket;
 }
 
-test('answers and links are https, unless a trusted proxy says what its client spoke', async () => {
+test('returns and links are https, unless a trusted proxy says what its client spoke', async () => {
   assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
   const headers = { Authorization: `Token ${server.issueToken()}` };
   const linkOf = async (further = {}): Promise<string> =>
@@ -75,7 +75,7 @@ test('answers and links are https, unless a trusted proxy says what its client s
   assert.ok((await linkOf({ 'X-Forwarded-Proto': 'http' })).startsWith('http://127.0.0.1:'));
 });
 
-test('plain HTTP is told so, and whoever speaks neither is closed', async () => {
+test('plain HTTP is reported so, and the user who speaks neither is closed', async () => {
   const plain = await Wire.to(server.url);
   const reply = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
   assert.equal([reply.status, reply.body], [400, '{"detail":"This port speaks https."}']);
@@ -85,7 +85,7 @@ test('plain HTTP is told so, and whoever speaks neither is closed', async () => 
   assert.is((await get(`${server.url}/api/version/`)).status, 200);
 });
 
-test('less than TLS 1.2 is refused', async () => {
+test('less than TLS 1.2 is rejected', async () => {
   (await secured(server.url, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).destroy();
   let rejection = '';
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
@@ -124,7 +124,7 @@ test('connections that have asked nothing, or are idle, do not keep it from endi
   assert.ok(performance.now() - begun < 8000, 'closed before the shutdown cuts running requests');
 });
 
-test('what runs is answered before it ends', async () => {
+test('what runs gets a response before it ends', async () => {
   const socket = await secured(server.url);
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   socket.write([...head, 'Content-Length: 20', 'Expect: 100-continue', '', ''].join('\r\n'));
@@ -135,7 +135,7 @@ test('what runs is answered before it ends', async () => {
   await ended;
 });
 
-test('a renewed certificate is shown to new connections, and a bad one to nobody', async () => {
+test('a renewed certificate is shown to new connections, and a bad one to no one', async () => {
   const fingerprint = async (): Promise<string> => {
     const socket = await secured(server.url);
     const displayed = socket.getPeerX509Certificate()?.toString() ?? '';
@@ -162,7 +162,7 @@ test('a renewed certificate is shown to new connections, and a bad one to nobody
   assert.not.match(await (await fetch(`${server.adminUrl}/metrics`)).text(), `timestamp_seconds ${expires / 1000}\n`);
 });
 
-test('files that are of no use are told in one line', async () => {
+test('files that are of no use are reported in one line', async () => {
   const words = ['serve', '--port', '0', '--ephemeral', '--tls-cert-file', tls.tls_cert_file];
   assert.equal(await program.run(words), failed('TENANTRY_TLS_KEY_FILE must be set with TENANTRY_TLS_CERT_FILE', 2));
   const both = [...words, '--tls-key-file', tls.tls_key_file];

@@ -32,7 +32,7 @@ validation('a required field that is missing, null or empty', async () => {
     assert.equal(await ofCustomer({ name: blank }), { name: ['This field may not be blank.'] });
 });
 
-validation('null is refused where the field is not nullable', async () => {
+validation('null is rejected where the field is not nullable', async () => {
   for (const name of ['native_name', 'email', 'country', 'is_company'])
     assert.equal(await ofCustomer({ [name]: null }), { [name]: ['This field may not be null.'] });
 });

@@ -59,7 +59,7 @@ const hook = async (): Promise<Json> =>
     })
   ).body;
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
-/** What the command does in a process of its own, and the server notices. */
+/** What the command does in a separate process, and the server notices. */
 async function accept(): Promise<void> {
   new ClockWatch(fixture.server.app, { instants: [], ends: [] }).accept();
   await fixture.later(1);
@@ -125,7 +125,7 @@ test('a lock ends after ten minutes when the clock is set back', async () => {
   assert.is(await attempt(password), 200);
 });
 
-test('a failed delivery is tried again within a day and a fifth, and deliveries go on at once', async () => {
+test('a failed delivery is tried again within a day and a fifth, and deliveries continue at once', async () => {
   await hook();
   receiver.behaviour = 500;
   await emit('first');
@@ -148,7 +148,7 @@ test('a failed delivery is tried again within a day and a fifth, and deliveries 
   );
 });
 
-test('an operation and synchronisations go on within minutes when the clock is set back', async () => {
+test('an operation and synchronisations continue within minutes when the clock is set back', async () => {
   const customer = await fixture.customer('Alice');
   const cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
   const synced = (): unknown => fixture.server.app.db.value(sql`SELECT synced FROM service_settings`);
@@ -181,7 +181,7 @@ test('mails that gather for the end of an hour go within an hour when the clock 
   assert.is(mails(), before + 1);
 });
 
-test('events are told and sent in the order in which they were recorded', async () => {
+test('events are reported and sent in the order in which they were recorded', async () => {
   await hook();
   await emit('1');
   await set(-10 * day);
@@ -227,7 +227,7 @@ test('so does one that is set back', async () => {
   assert.equal(await messages(), []);
 });
 
-test('a removal that comes before anybody has looked at the clock waits, too', async () => {
+test('a removal that comes before any user has looked at the clock waits, too', async () => {
   let removed = 0;
   const removal = { name: 'remove', every: 0, removes: true, run: () => void removed++ } as const;
   const timer = new Timer(fixture.server.app, [removal]);
@@ -255,7 +255,7 @@ test('a hook that fails is not disabled by a jump, and is after five days of run
   await fixture.server.settled();
   await run(2 * day);
   clock.jump(30 * day);
-  // An attempt that ends before anybody has looked at the clock.
+  // An attempt that ends before any user has looked at the clock.
   await emit('2');
   await fixture.server.settled();
   assert.is(await isActive(dead), true, 'at once');

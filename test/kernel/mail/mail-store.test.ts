@@ -40,7 +40,7 @@ test('each is a file with the time and a number, which only the operator reads; 
 
 const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at };
 
-test('the newest 1,000 files are kept, those of earlier starts among them; other files stay', () => {
+test('the newest 1,000 files are stored, those of earlier starts among them; other files stay', () => {
   mkdirSync(folder);
   for (let second = 0; second < 999; second++) {
     const time = new Date(at / 1000 + second * 1000).toISOString().slice(0, 19).replaceAll(':', '-');
@@ -57,7 +57,7 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
   assert.ok(files.includes('2018-01-05T05-03-43Z-11.eml'));
 });
 
-test('without a folder the newest 1,000 are kept in memory', () => {
+test('without a folder the newest 1,000 are stored in memory', () => {
   const stored = new MailStore(undefined);
   for (let i = 0; i < 1005; i++) assert.is(stored.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
   assert.equal([stored.inMemory.length, stored.inMemory[0]?.id, stored.inMemory.at(-1)?.id], [1000, '5', '1004']);

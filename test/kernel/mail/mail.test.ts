@@ -90,7 +90,7 @@ test('with user and password of the address, percent-decoded', async () => {
   );
 });
 
-test('a certificate that nobody vouches for is refused', async () => {
+test('a certificate that no one vouches for is rejected', async () => {
   const { outcome, received } = await sent(
     { ...certificate, secure: true, disabledCommands: ['AUTH'] },
     (port) => `smtps://127.0.0.1:${port}`,
@@ -131,7 +131,7 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
   mute.close();
 });
 
-/** A mail server whose answer to the first command never ends; `closed` resolves when its client is gone. */
+/** A mail server whose response to the first command never ends; `closed` resolves when its client is gone. */
 async function endless(): Promise<{
   mailer: Mailer;
   connected: Promise<void>;

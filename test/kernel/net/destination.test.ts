@@ -93,7 +93,7 @@ const otherNotations = [
 
 const localNames = ['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'ｌocalhost'];
 
-test('literal addresses of private, local, metadata, multicast and reserved networks are refused at creation', async () => {
+test('literal addresses of private, local, metadata, multicast and reserved networks are rejected at creation', async () => {
   for (const host of [...rejectedHosts, ...rejectedHosts.map((host) => `${host}:8080`)]) {
     const response = await create(host);
     assert.equal(
@@ -104,7 +104,7 @@ test('literal addresses of private, local, metadata, multicast and reserved netw
   }
 });
 
-test('they are refused in every notation, and inside of IPv6 addresses that embed them', async () => {
+test('they are rejected in every notation, and inside of IPv6 addresses that embed them', async () => {
   for (const host of otherNotations)
     assert.equal(
       (await create(host)).body,
@@ -113,7 +113,7 @@ test('they are refused in every notation, and inside of IPv6 addresses that embe
     );
 });
 
-test('localhost and names below it are refused at creation', async () => {
+test('localhost and names below it are rejected at creation', async () => {
   for (const host of localNames)
     assert.equal(
       (await create(host)).body,
@@ -122,7 +122,7 @@ test('localhost and names below it are refused at creation', async () => {
     );
 });
 
-test('they are refused at a change, too', async () => {
+test('they are rejected at a change, too', async () => {
   const { body } = await create('example.com');
   for (const send of [fixture.staff.put, fixture.staff.patch]) {
     assert.equal((await send(body.url, { destination_url: 'https://10.1.1.1/' })).body, {
@@ -176,7 +176,7 @@ async function delivered(host: string, on = fixture): Promise<Json> {
   return delivery;
 }
 
-test('ports other than 80, 443 and those from 1024 on are refused, unless hooks_allowed_ports names them', async () => {
+test('ports other than 80, 443 and those from 1024 on are rejected, unless hooks_allowed_ports names them', async () => {
   const rejection = { destination_url: ['Destination port is not allowed by hooks_allowed_ports.'] };
   for (const port of [1, 21, 22, 25, 79, 81, 442, 444, 465, 1023]) {
     const response = await create(`example.com:${port}`);
@@ -209,7 +209,7 @@ test('a setting that lists no ports stops the start with a sentence', () => {
     );
 });
 
-test('at delivery the name is resolved, and a forbidden address among its own and no address at all are told alike: an attempt that is repeated', async () => {
+test('at delivery the name is resolved, and a forbidden address among its own and no address at all are reported alike: an attempt that is repeated', async () => {
   names.set('rebound.example.com', ['93.184.216.34', '127.0.0.1']);
   names.set('metadata.example.com', ['169.254.169.254']);
   names.set('mapped.example.com', ['::ffff:10.0.0.1']);
@@ -233,7 +233,7 @@ test('at delivery the name is resolved, and a forbidden address among its own an
   assert.equal(receiver.take(), []);
 });
 
-test('every attempt at a refused destination is told like one at a name that does not exist, to the last', async () => {
+test('every attempt at a rejected destination is reported like one at a name that does not exist, to the last', async () => {
   const attempts: Json[] = [];
   for (const name of ['metadata.example.com', 'missing.example.com']) {
     const { body: hook } = await create(name);
@@ -279,7 +279,7 @@ test('a redirect to a forbidden address is not followed', async () => {
   await open.close();
 });
 
-test('a literal address that was allowed when the hook was made is judged again at delivery', async () => {
+test('a literal address that was allowed when the hook was made is checked again at delivery', async () => {
   const { body: hook } = await create('example.com');
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE hook SET destination_url = ${receiver.url} WHERE uuid = ${hook.uuid}`));

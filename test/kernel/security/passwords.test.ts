@@ -64,7 +64,7 @@ passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and lat
   assert.is(await hasher.matches('x', null), false);
 });
 
-passwords('a login beyond them is answered 503 with Retry-After and counts as no failure', async () => {
+passwords('a login beyond them gets 503 with Retry-After and counts as no failure', async () => {
   const fixture = await Fixture.start();
   const body = '{"username":"nobody","password":"x"}';
   const request = [

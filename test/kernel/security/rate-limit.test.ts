@@ -16,7 +16,7 @@ test('each key is let through so many times in a span, which begins with the fir
   );
 });
 
-test('a clock that was set back holds nobody up', () => {
+test('a clock that was set back holds no one up', () => {
   const limit = new RateLimit(1, 60);
   assert.equal([limit.denial('a', 1000), limit.denial('a', 1001), limit.denial('a', 0)], [undefined, 59, undefined]);
 });

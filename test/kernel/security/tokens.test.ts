@@ -9,7 +9,7 @@ import { sendOverWire } from '../../support/wire.ts';
 const { test: tokens, fixture } = suiteWithServer('tokens');
 const day = 86_400;
 
-/** The detail of the refusal of an Authorization header, or the status when it is accepted. */
+/** The detail of the rejection of an Authorization header, or the status when it is accepted. */
 async function presented(...lines: readonly string[]): Promise<unknown> {
   const response = await sendOverWire(
     fixture.url,

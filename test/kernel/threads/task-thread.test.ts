@@ -52,7 +52,7 @@ threads('tasks are done by one thread, which starts with the first', async () =>
   });
 });
 
-threads('a task may be refused, and the next one is done', async () => {
+threads('a task may be rejected, and the next one is done', async () => {
   assert.equal(await rejection(run('refuse')), ['not this one', 'No.']);
   assert.is(await run({ echo: 1 }), 1);
 });
@@ -74,7 +74,7 @@ threads('a thread that ends of itself takes only its own task with it', async ()
   }
 });
 
-threads('a program that does not start is told, each time', async () => {
+threads('a program that does not start is reported, each time', async () => {
   thread = new TaskThread(
     () => 'process.exit(7)',
     () => new Error('crowded'),
@@ -90,7 +90,7 @@ threads('a program that does not start is told, each time', async () => {
   for (let i = 0; i < 2; i++) assert.equal(await rejection(run({ echo: 1 })), ['no program', undefined]);
 });
 
-threads('those that wait take turns, and whoever holds most of a full queue loses the newest', async () => {
+threads('those that wait take turns, and the user who holds most of a full queue loses the newest', async () => {
   const order: string[] = [];
   const ask = (name: string, holder: string): Promise<void> =>
     run({ echo: name }, holder).then(

@@ -15,7 +15,7 @@ function client(script: string, vendor: Amazon): Promise<Json> {
 export async function amazon(steps: Steps): Promise<void> {
   await steps.step("Amazon's own client lives a machine's life at the stand-in", async () => {
     const vendor = await Amazon.start();
-    vendor.world.transitionTime = 300;
+    vendor.contents.transitionTime = 300;
     vendor.largestPage = 7;
     try {
       print({ ...(await client('client.py', vendor)), calls: vendor.take().length });

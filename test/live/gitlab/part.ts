@@ -8,7 +8,7 @@ import type { Steps } from '../steps.ts';
 export async function gitlab(steps: Steps): Promise<void> {
   await steps.step('python-gitlab lives the life of a group at the stand-in', async () => {
     const vendor = await GitLab.start();
-    vendor.world.deletionTime = 100;
+    vendor.contents.deletionTime = 100;
     const [token = ''] = vendor.tokens.keys();
     const [[username, password] = ['', '']] = vendor.passwords;
     try {

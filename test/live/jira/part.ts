@@ -9,7 +9,7 @@ export async function jira(steps: Steps): Promise<void> {
   const credentials = (vendor: Jira): string[] => [...vendor.passwords][0] ?? [];
   await steps.step('python-jira lives the life of a project at the stand-in', async () => {
     const vendor = await Jira.start();
-    vendor.world.indexTime = 200;
+    vendor.contents.indexTime = 200;
     vendor.largestPage = 3;
     try {
       print(await runPython('jira/client.py', vendor.url, ...credentials(vendor)));

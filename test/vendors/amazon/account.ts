@@ -24,7 +24,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, world: setup } = this.vendor;
+    const { server, contents: setup } = this.vendor;
     const [key = '', keys = { secret: '', mayWrite: true }] = [...this.vendor.accessKeys][0] ?? [];
     return {
       secrets: [keys.secret],
@@ -43,7 +43,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
 
   region = async (name = 'EU (Ireland)'): Promise<Json> => this.read(await this.offer('regions', name));
 
-  /** Orders an instance as Alice; answers it as it is then, in state Creation Scheduled. */
+  /** Orders an instance as Alice; returns it as it is then, in state Creation Scheduled. */
   async order(
     name: string,
     {

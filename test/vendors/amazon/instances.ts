@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 import { type Parameters, tagParameters } from './parameters.ts';
 import { Rejection } from './refusal.ts';
-import { type Instance, instanceTypes, type Setup } from './world.ts';
+import { type Instance, instanceTypes, type Setup } from './setup.ts';
 
 /* The actions of EC2 on instances. */
 
@@ -111,7 +111,7 @@ const transition = (
   change: (setup: Setup, instance: Instance) => void,
 ): Action => ({
   takes: { required: ['InstanceId.#'], optional: ['Force'] },
-  run: ({ parameters, region, world: setup }) => {
+  run: ({ parameters, region, contents: setup }) => {
     const instances = parameters.list('InstanceId').map((id) => setup.instance(region, id));
     for (const { id, state } of instances)
       if (!allowed.includes(state))
@@ -155,7 +155,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
       filters: ['client-token', 'instance-id', 'instance-state-name', 'tag:*'],
       isPaged: true,
     },
-    run: ({ largestPage, parameters, region, world: setup }) => {
+    run: ({ largestPage, parameters, region, contents: setup }) => {
       const ids = parameters.list('InstanceId');
       if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
         throw new Rejection(
@@ -186,7 +186,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
         ...tagParameters,
       ],
     },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const [type, key] = [parameters.text('InstanceType') ?? 'm1.small', parameters.text('KeyName')];
       const [zone, userData] = [
         parameters.text('Placement.AvailabilityZone') ?? `${region}b`,
@@ -256,7 +256,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
   ModifyInstanceAttribute: {
     writes: true,
     takes: { required: ['InstanceId'], optional: ['InstanceType.Value'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
       const type = parameters.text('InstanceType.Value') ?? instance.type;
       if (instance.state !== 'stopped')

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
 import { fulfils } from './instances.ts';
 import { Rejection } from './refusal.ts';
-import { instanceTypes, type Image as OfferedImage } from './world.ts';
+import { instanceTypes, type Image as OfferedImage } from './setup.ts';
 
 /* The actions of EC2 on keys, images, zones and types. */
 
 export const otherActions: Readonly<Record<string, Action>> = {
   DescribeKeyPairs: {
     takes: { optional: ['KeyName.#'], filters: ['key-name'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const names = parameters.list('KeyName');
       for (const name of names)
         if (!setup.keys.has(`${region} ${name}`))
@@ -26,7 +26,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
   ImportKeyPair: {
     writes: true,
     takes: { required: ['KeyName', 'PublicKeyMaterial'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const [name, encoded] = [parameters.text('KeyName') ?? '', parameters.text('PublicKeyMaterial') ?? ''];
       const material = Buffer.from(encoded, 'base64').toString();
       if (!/^ssh-(rsa|ed25519) [A-Za-z0-9+/=]+/.test(material))
@@ -41,7 +41,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
   DeleteKeyPair: {
     writes: true,
     takes: { required: ['KeyName'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       setup.keys.delete(`${region} ${parameters.text('KeyName')}`);
       return { return: true };
     },
@@ -52,7 +52,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
       filters: ['virtualization-type', 'image-type', 'root-device-type', 'architecture', 'state', 'name'],
       isPaged: true,
     },
-    run: ({ largestPage, parameters, region, world: setup }) => {
+    run: ({ largestPage, parameters, region, contents: setup }) => {
       const [ids, owners] = [parameters.list('ImageId'), parameters.list('Owner')];
       const matches =
         ids.length > 0

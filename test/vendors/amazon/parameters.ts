@@ -2,7 +2,7 @@ import { Rejection } from './refusal.ts';
 
 /* The parameters of a request: flat names such as `Filter.1.Value.2`, which an action has declared. */
 
-/** What an action takes: names with `#` in place of numbers. */
+/** What an action takes: names with `#` instead of numbers. */
 export interface Declaration {
   readonly required?: readonly string[];
   readonly optional?: readonly string[];
@@ -94,7 +94,7 @@ export class Parameters {
     return JSON.stringify([...this.#values].sort());
   }
 
-  /** A page of a list under a member of the answer, each item as it is shown; at most `largest` items. */
+  /** A page of a list under a member of the response, each item as it is shown; at most `largest` items. */
   page<T>(member: string, all: readonly T[], displayed: (item: T) => unknown, largest = 1000): object {
     const size = this.number('MaxResults');
     if (size !== undefined && (size < 5 || size > 1000))
@@ -121,7 +121,7 @@ export class Parameters {
   }
 }
 
-/** What says the tags of what is ordered. */
+/** What says the tags of an order. */
 export const tagParameters = [
   'TagSpecification.#.ResourceType',
   'TagSpecification.#.Tag.#.Key',

@@ -1,4 +1,4 @@
-/** A refusal of EC2: its code, and its sentence. */
+/** A rejection of EC2: its code, and its sentence. */
 export class Rejection extends Error {
   constructor(
     readonly code: string,

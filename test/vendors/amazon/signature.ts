@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { VendorRequest } from '../server.ts';
 
-/* Signature V4 as its public description has it, computed anew from what came over the wire. */
+/* Signature V4 as its public description has it, computed again from what came over the wire. */
 
 /** Milliseconds that a signature is valid before and after its instant. */
 const validity = 15 * 60_000;

@@ -5,20 +5,20 @@ import { instanceActions } from './instances.ts';
 import { otherActions } from './offers.ts';
 import { Parameters } from './parameters.ts';
 import { Rejection } from './refusal.ts';
+import { regionNames, Setup } from './setup.ts';
 import { checkSignature } from './signature.ts';
 import { volumeActions } from './volumes.ts';
-import { regionNames, Setup } from './world.ts';
 import { rejectionText, response } from './xml.ts';
 
 /*
- * Amazon's EC2 Query API as its public documentation describes it, with a memory: every region on one address, told apart by
- * the signature. What it does not know of a request it refuses.
+ * Amazon's EC2 Query API as its public documentation describes it, with a memory: every region on one address, reported apart by
+ * the signature. What it does not know of a request it rejects.
  */
 
 const actions: Readonly<Record<string, Action>> = { ...instanceActions, ...volumeActions, ...otherActions };
 
 export class Amazon extends StandIn {
-  readonly world: Setup;
+  readonly contents: Setup;
   /** Objects on a page at most. */
   largestPage = 1000;
   /** Calls that are still answered in this second of the clock; undefined: any number. */
@@ -33,7 +33,7 @@ export class Amazon extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new Setup(now);
+    this.contents = new Setup(now);
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<Amazon> =>
@@ -55,7 +55,7 @@ export class Amazon extends StandIn {
       .take()
       .map(({ headers, route }) => `${/\/(\w+-\w+-\d)\//.exec(headers.authorization ?? '')?.[1]} ${route}`);
 
-  /** An answer of refusal, as a mishap needs it. */
+  /** An response of rejection, as a mishap needs it. */
   static rejection(
     status: number,
     code: string,
@@ -67,7 +67,7 @@ export class Amazon extends StandIn {
 
   reply(request: VendorRequest): VendorResponse {
     const id = `59dbff89-35bd-4eac-99ed-${String(++this.#requests).padStart(12, '0')}`;
-    this.world.advance();
+    this.contents.advance();
     try {
       const form = new URLSearchParams(request.text);
       const name = form.get('Action') ?? '';
@@ -93,7 +93,7 @@ export class Amazon extends StandIn {
     const parameters = new Parameters(form, action.takes);
     if (action.writes && !mayWrite)
       throw new Rejection('UnauthorizedOperation', 'You are not authorized to perform this operation.', 403);
-    return action.run({ parameters, region, world: this.world, largestPage: this.largestPage });
+    return action.run({ parameters, region, contents: this.contents, largestPage: this.largestPage });
   }
 
   #signer(request: VendorRequest): { readonly region: string; readonly mayWrite: boolean } {
@@ -107,7 +107,7 @@ export class Amazon extends StandIn {
   }
 
   #limit(): void {
-    const number = Math.floor(this.world.now() / 1000);
+    const number = Math.floor(this.contents.now() / 1000);
     if (this.#second.number !== number) this.#second = { number, calls: 0 };
     if (this.callsPerSecond !== undefined && ++this.#second.calls > this.callsPerSecond)
       throw new Rejection('RequestLimitExceeded', 'Request limit exceeded.', 503);

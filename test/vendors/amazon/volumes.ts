@@ -2,7 +2,7 @@ import type { Action } from './action.ts';
 import { fulfils, shownTags, shownTime } from './instances.ts';
 import { tagParameters } from './parameters.ts';
 import { Rejection } from './refusal.ts';
-import type { Volume } from './world.ts';
+import type { Volume } from './setup.ts';
 
 /* The actions of EC2 on volumes. */
 
@@ -59,7 +59,7 @@ function checkSize(type: string, size: number, iops: number | undefined): void {
 export const volumeActions: Readonly<Record<string, Action>> = {
   DescribeVolumes: {
     takes: { optional: ['VolumeId.#'], filters: ['tag:*', 'status', 'attachment.instance-id'], isPaged: true },
-    run: ({ largestPage, parameters, region, world: setup }) => {
+    run: ({ largestPage, parameters, region, contents: setup }) => {
       const ids = parameters.list('VolumeId');
       if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
         throw new Rejection(
@@ -79,7 +79,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
       required: ['AvailabilityZone'],
       optional: ['Size', 'VolumeType', 'Iops', 'ClientToken', ...tagParameters],
     },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const [zone, size, type] = [
         parameters.text('AvailabilityZone') ?? '',
         parameters.number('Size'),
@@ -98,7 +98,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   AttachVolume: {
     writes: true,
     takes: { required: ['VolumeId', 'InstanceId', 'Device'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
       const device = parameters.text('Device') ?? '';
@@ -131,7 +131,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   DetachVolume: {
     writes: true,
     takes: { required: ['VolumeId'], optional: ['InstanceId', 'Device', 'Force'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const { attachment } = volume;
       if (attachment?.state !== 'attached')
@@ -155,7 +155,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   DeleteVolume: {
     writes: true,
     takes: { required: ['VolumeId'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       if (volume.attachment)
         throw new Rejection(
@@ -169,7 +169,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   ModifyVolume: {
     writes: true,
     takes: { required: ['VolumeId'], optional: ['Size'] },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const size = parameters.number('Size') ?? volume.size;
       if (size < volume.size)
@@ -186,7 +186,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   DescribeVolumesModifications: {
     takes: { optional: ['VolumeId.#'], filters: ['volume-id'], isPaged: true },
-    run: ({ parameters, region, world: setup }) => {
+    run: ({ parameters, region, contents: setup }) => {
       const grown = setup
         .volumesIn(region)
         .filter(({ growth, id }) => growth && fulfils(parameters, { 'volume-id': id }));

@@ -43,7 +43,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     };
   }
 
-  /** Orders a droplet as Alice; answers it as it is then, in state Creation Scheduled. */
+  /** Orders a droplet as Alice; returns it as it is then, in state Creation Scheduled. */
   async order(name: string, fields: Record<string, unknown> = {}): Promise<Json> {
     return this.create('digitalocean-droplets', {
       name,

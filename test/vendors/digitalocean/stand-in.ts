@@ -4,7 +4,7 @@ import { StandIn } from '../stand-in.ts';
 import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
- * DigitalOcean's API v2 as its public documentation describes it, with a memory: what is ordered is there afterwards,
+ * DigitalOcean's API v2 as its public documentation describes it, with a memory: an order is there afterwards,
  * actions take their time, and on demand things go wrong.
  */
 
@@ -122,7 +122,7 @@ export class DigitalOcean extends StandIn {
       }));
   }
 
-  /** Orders a droplet past the API, as somebody else may do with the same account. */
+  /** Orders a droplet past the API, as another user may do with the same account. */
   order(name: string, status = 'active'): Droplet {
     const droplet = this.#add({ name, size: 's-1vcpu-1gb', image: 'debian-9-x64', region: 'nyc3' });
     droplet.status = status;
@@ -217,10 +217,10 @@ export class DigitalOcean extends StandIn {
     const { id, route } = this.#find(request);
     const body: Body = request.text === '' ? {} : JSON.parse(request.text);
     const query = new URL(request.target, this.url).searchParams;
-    return written(this.#refused(request) ?? route?.handle(id, body, query) ?? notFound);
+    return written(this.#denial(request) ?? route?.handle(id, body, query) ?? notFound);
   }
 
-  #refused({ headers, method }: shared.VendorRequest): Reply | undefined {
+  #denial({ headers, method }: shared.VendorRequest): Reply | undefined {
     const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
     if (right === undefined) return rejection(401, 'unauthorized', 'Unable to authenticate you');
     return right === 'read' && method !== 'GET'

@@ -14,7 +14,7 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, tokens, world: setup } = this.vendor;
+    const { server, tokens, contents: setup } = this.vendor;
     return {
       secrets: [...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),
@@ -45,7 +45,7 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
 
   /** Usernames and levels of the members of a group or project at the stand-in. */
   membersOf({ backend_id: id }: Json): string[] {
-    const { groups, projects, users } = this.vendor.world;
+    const { groups, projects, users } = this.vendor.contents;
     const { members } = groups.get(Number(id)) ?? projects.get(Number(id)) ?? { members: new Map<number, number>() };
     return [...members].map(([user, level]) => `${users.get(user)?.username} ${level}`).sort();
   }

@@ -1,12 +1,12 @@
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, RestRejection, type RestResponse, type RestRoutes, strangers } from '../rest.ts';
-import { type Group, owner, type Project, reporter, type Setup, type User } from './world.ts';
+import { type Group, owner, type Project, reporter, type Setup, type User } from './setup.ts';
 
 /* The calls of GitLab's API v4 that a driver or a client may make, as its documentation describes them. */
 
 /** What routes need of the stand-in. */
 export interface Site {
-  readonly world: Setup;
+  readonly contents: Setup;
   readonly url: string;
   readonly largestPage: number;
   /** Who calls. */
@@ -33,7 +33,7 @@ const instant = (milliseconds: number): string => new Date(milliseconds).toISOSt
 const flag = ({ query }: RestCall, name: string): string | undefined => query.get(name)?.toLowerCase();
 
 export function routes(site: Site): RestRoutes {
-  const { caller, world: setup } = site;
+  const { caller, contents: setup } = site;
 
   /** A page of a list, with the headers that tell of the others. */
   function page({ query, request }: RestCall, all: readonly unknown[], isCounted = true): RestResponse {

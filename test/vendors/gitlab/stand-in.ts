@@ -2,13 +2,13 @@ import { type RestCall, RestRejection, RestTable, written } from '../rest.ts';
 import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { routes } from './routes.ts';
-import { Setup, type User } from './world.ts';
+import { Setup, type User } from './setup.ts';
 
 const unauthorized = (): RestRejection => new RestRejection(401, { message: '401 Unauthorized' });
 
-/** A GitLab with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
+/** A GitLab with a memory, as its public documentation describes it. What it does not know of a request it rejects. */
 export class GitLab extends StandIn {
-  readonly world: Setup;
+  readonly contents: Setup;
   /** Objects on a page at most. */
   largestPage = 100;
   /** Calls that are still answered in this minute of the clock; undefined: any number. */
@@ -23,7 +23,7 @@ export class GitLab extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new Setup(now);
+    this.contents = new Setup(now);
     this.#api = new RestTable(routes(this), '/api/v4');
   }
 
@@ -36,7 +36,7 @@ export class GitLab extends StandIn {
 
   #tableOf = ({ target }: VendorRequest): RestTable => (target.startsWith('/oauth/') ? this.#signIns : this.#api);
 
-  /** An answer of refusal, as a mishap needs it. */
+  /** An response of rejection, as a mishap needs it. */
   static rejection = (
     status: number,
     message: string,
@@ -45,12 +45,12 @@ export class GitLab extends StandIn {
 
   /** The account is an administrator. */
   get account(): User {
-    return [...this.world.users.values()][0] as User;
+    return [...this.contents.users.values()][0] as User;
   }
 
   reply(request: VendorRequest): VendorResponse {
-    this.world.advance();
-    const minute = Math.floor(this.world.now() / 60_000);
+    this.contents.advance();
+    const minute = Math.floor(this.contents.now() / 60_000);
     if (this.#minute.number !== minute) this.#minute = { number: minute, calls: 0 };
     if (this.callsPerMinute !== undefined && ++this.#minute.calls > this.callsPerMinute) {
       const reset = String((minute + 1) * 60);
@@ -74,7 +74,7 @@ export class GitLab extends StandIn {
     const [, bearer = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
     const name =
       typeof personal === 'string' ? this.tokens.get(personal) : (this.sessions.get(bearer) ?? this.tokens.get(bearer));
-    const user = [...this.world.users.values()].find(({ username }) => username === name);
+    const user = [...this.contents.users.values()].find(({ username }) => username === name);
     if (!user) throw unauthorized();
     return user;
   };

@@ -8,7 +8,7 @@ const secret = 'hush hush, little baby';
 /** A JIRA with a project from before. */
 export const withOldProject: typeof Jira.start = async (now, identity) => {
   const vendor = await Jira.start(now, identity);
-  vendor.world.addProject({ key: 'OLD', name: 'From before' });
+  vendor.contents.addProject({ key: 'OLD', name: 'From before' });
   return vendor;
 };
 
@@ -28,7 +28,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { passwords, server, world: setup } = this.vendor;
+    const { passwords, server, contents: setup } = this.vendor;
     return {
       secrets: [passwords.get('tenantry') ?? '', secret],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),

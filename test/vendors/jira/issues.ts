@@ -2,14 +2,14 @@ import type { Json } from '../../support/fixture.ts';
 import { type RestCall, RestRejection, type RestRoutes } from '../rest.ts';
 import { uploadedFile } from './multipart.ts';
 import { forbidUnknown, type Site, wrong } from './projects.ts';
-import { type Attachment, type Comment, type Issue, type Project, type User, written } from './world.ts';
+import { type Attachment, type Comment, type Issue, type Project, type User, written } from './setup.ts';
 
 /* The calls of JIRA's REST API 2 about issues, and what belongs to them. */
 
 const gone = (): RestRejection => new RestRejection(404, wrong(['Issue Does Not Exist']));
 const fieldNames = ['project', 'summary', 'description', 'issuetype', 'priority', 'parent'];
 
-export function issueRoutes({ caller, largestPage, shownUser, url, world: setup }: Site): RestRoutes {
+export function issueRoutes({ caller, largestPage, shownUser, url, state: setup }: Site): RestRoutes {
   const issueOf = ({ params: { key = '' } }: RestCall): Issue => {
     const issue = setup.issues.get(key) ?? [...setup.issues.values()].find(({ id }) => id === key);
     if (!issue) throw gone();
@@ -71,7 +71,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, world: setup 
     return { id: issue.id, key: issue.key, self: self(`issue/${issue.id}`), fields: Object.fromEntries(fields) };
   }
 
-  /** Checks fields of an issue; answers them as the world keeps them. */
+  /** Checks fields of an issue; returns them as the simulated objects keeps them. */
   function checked(input: Json, project: Project): Partial<Issue> {
     const errors: Record<string, string> = {};
     for (const name of Object.keys(input))

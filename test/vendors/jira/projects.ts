@@ -1,12 +1,12 @@
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, RestRejection, type RestRoutes, strangers } from '../rest.ts';
-import type { Project, Setup, User } from './world.ts';
+import type { Project, Setup, User } from './setup.ts';
 
 /* The calls of JIRA's REST API 2 about projects and what they are made of. */
 
 /** What routes need of the stand-in. */
 export interface Site {
-  readonly world: Setup;
+  readonly state: Setup;
   readonly url: () => string;
   readonly largestPage: () => number;
   /** Who calls. */
@@ -14,7 +14,7 @@ export interface Site {
   readonly shownUser: (user: User) => Json;
 }
 
-/** The form of JIRA's refusals. */
+/** The form of JIRA's rejections. */
 export const wrong = (errorMessages: readonly string[], errors: Readonly<Record<string, string>> = {}): object => ({
   errorMessages,
   errors,
@@ -45,7 +45,7 @@ const further = [
   'url',
 ];
 
-export function projectRoutes({ caller, shownUser, url, world: setup }: Site): RestRoutes {
+export function projectRoutes({ caller, shownUser, url, state: setup }: Site): RestRoutes {
   const self = (path: string): string => `${url()}/rest/api/2/${path}`;
   const icon = (name: string): string => `${url()}/images/icons/${name.toLowerCase()}.svg`;
 

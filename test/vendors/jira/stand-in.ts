@@ -3,11 +3,11 @@ import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { issueRoutes } from './issues.ts';
 import { projectRoutes, wrong } from './projects.ts';
-import { Setup, type User } from './world.ts';
+import { Setup, type User } from './setup.ts';
 
-/** A JIRA with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
+/** A JIRA with a memory, as its public documentation describes it. What it does not know of a request it rejects. */
 export class Jira extends StandIn {
-  readonly world: Setup;
+  readonly contents: Setup;
   /** Objects on a page at most. */
   largestPage = 100;
   readonly passwords = new Map([
@@ -18,9 +18,9 @@ export class Jira extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new Setup(now);
+    this.contents = new Setup(now);
     const site = {
-      world: this.world,
+      state: this.contents,
       url: () => this.url,
       largestPage: () => this.largestPage,
       caller: ({ request }: { request: VendorRequest }) => this.#caller(request),
@@ -36,7 +36,7 @@ export class Jira extends StandIn {
     return this.#table.nameOf(request);
   }
 
-  /** An answer of refusal, as a mishap needs it. */
+  /** An response of rejection, as a mishap needs it. */
   static rejection = (
     status: number,
     message: string,
@@ -56,7 +56,7 @@ export class Jira extends StandIn {
 
   #caller(request: VendorRequest): User {
     const [name, password] = basicCredentials(request);
-    const user = this.world.users.find((known) => known.name === name);
+    const user = this.contents.users.find((known) => known.name === name);
     if (!user || this.passwords.get(name) !== password)
       throw new RestRejection(
         401,
@@ -70,7 +70,7 @@ export class Jira extends StandIn {
   #file({ target }: VendorRequest): VendorResponse | undefined {
     const [, id] = /^\/secure\/attachment\/(\d+)\//.exec(target) ?? [];
     if (id === undefined) return undefined;
-    const attachments = [...this.world.issues.values()].flatMap((issue) => issue.attachments);
+    const attachments = [...this.contents.issues.values()].flatMap((issue) => issue.attachments);
     const matches = attachments.find((attachment) => attachment.id === id);
     return { status: matches ? 200 : 404, text: matches?.content.toString() ?? '' };
   }

@@ -26,7 +26,7 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
 
   /** The vendor's side, as the table of faults asks for it. */
   get faulty(): FaultyAccount['faulty'] {
-    const { server, tokens, world: setup } = this.vendor;
+    const { server, tokens, contents: setup } = this.vendor;
     return {
       secrets: [this.vendor.password, ...tokens.keys()],
       mishap: (route, mishap, times) => server.mishap(route, mishap, times),

@@ -18,7 +18,7 @@ const statistics = {
 
 /** Compute: servers with their volumes and ports, flavors and key pairs. */
 export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world: setup } = site;
+  const { contents: setup } = site;
   const server = ({ params: { id = '' } }: RestCall): Json =>
     setup.with('compute/servers', id, `Instance ${id} could not be found.`);
   const volumesOf = (id: string): Json[] =>

@@ -30,7 +30,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
   }
 
   /** Names of what is at the vendor. */
-  vendorsNames = (list: string): string[] => this.vendor.world.all(list).map(({ name }) => name);
+  vendorsNames = (list: string): string[] => this.vendor.contents.all(list).map(({ name }) => name);
 
   /** The first of a list, such as `volumes`. */
   first = async (list: string, filter = ''): Promise<Json> =>
@@ -75,7 +75,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
   /** Orders something, and kills the program at each of these calls in turn, when it is done and not answered. */
   killThrough = async (order: () => Promise<unknown>, ...routes: string[]): Promise<void> => {
     this.forget();
-    for (const route of routes) this.vendor.server.mishap(route, 'silence');
+    for (const route of routes) this.vendor.server.mishap(route, 'no response');
     await order();
     for (const [i, route] of routes.entries()) {
       const times = routes.slice(0, i + 1).filter((one) => one === route).length;
@@ -98,7 +98,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
   /** Orders operations of which each makes a call that is done and not answered when the program is killed. */
   killDuring = async (orders: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
     this.forget();
-    for (const route of Object.keys(orders)) this.vendor.server.mishap(route, 'silence');
+    for (const route of Object.keys(orders)) this.vendor.server.mishap(route, 'no response');
     for (const order of Object.values(orders)) await order();
     await until(Object.keys(orders).join(), () => Object.keys(orders).every((route) => this.count(route) > 0));
     await this.kill();

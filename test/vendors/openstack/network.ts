@@ -12,7 +12,7 @@ const isOfRouter = ({ device_owner: owner }: Json): boolean =>
   [true, false].some((ha) => owner === interfaceOwner({ ha }));
 
 /** Takes a port away, with the floating IPs that lead there. */
-export function removePort({ world: setup }: Site, id: string): void {
+export function removePort({ contents: setup }: Site, id: string): void {
   for (const ip of setup.all('network/floatingips')) if (ip.port_id === id) leadTo(ip, undefined);
   setup.remove('network/ports', id);
 }
@@ -24,7 +24,7 @@ function leadTo(ip: Json, port: Json | undefined): void {
 
 /** The sorts of the network service; a project's limits are those of its quotas. */
 function sorts(site: Site, quotas: Quotas): Sort[] {
-  const { world: setup } = site;
+  const { contents: setup } = site;
   const { all } = setup;
   const portsIn = (subnet: string): Json[] =>
     all('network/ports').filter(({ fixed_ips: ips }) => ips.some(({ subnet_id: id }: Json) => id === subnet));
@@ -153,7 +153,7 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
 }
 
 export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world: setup } = site;
+  const { contents: setup } = site;
   const all = sorts(site, quotas);
   const ports = all.find(({ list }) => list === 'network/ports');
   const interfaceOf = (call: RestCall): Json => setup.with('network/routers', call.params.id ?? '');

@@ -1,11 +1,11 @@
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
 import { denial } from './refusal.ts';
-import type { Setup } from './world.ts';
+import type { Setup } from './setup.ts';
 
 /** What the routes of the services need to know. */
 export interface Site {
-  readonly world: Setup;
+  readonly contents: Setup;
   /** The project that a call's token is for, and the address of the stand-in. */
   readonly project: (call: RestCall) => string;
   readonly url: () => string;
@@ -27,9 +27,9 @@ export interface Sort {
   readonly isOfProject?: boolean;
   /** Lists are at `…/detail`. */
   readonly isDetailed?: boolean;
-  /** Status of the answer to a creation. */
+  /** Status of the response to a creation. */
   readonly created: number;
-  /** What a new object has besides what it is made with. Throws a refusal. */
+  /** What a new object has besides what it is made with. Throws a rejection. */
   readonly born: (values: Json, project: string) => Json;
   /** What follows a creation. */
   readonly bear?: (object: Json) => void;
@@ -38,7 +38,7 @@ export interface Sort {
   readonly displayed?: (object: Json) => Json;
 }
 
-/** Throws as the services do of members that are missing or that nobody knows. */
+/** Throws as the services do of members that are missing or that no one knows. */
 export function check(list: string, values: Json, takes: Sort['takes']): void {
   const { missing, unknown } = strangers(values ?? {}, takes);
   if (unknown.length > 0)
@@ -69,7 +69,7 @@ export function page(site: Site, call: RestCall, { filters, matches, list, displ
       return one.fixed_ips.some(({ subnet_id: id }: Json) => `subnet_id=${id}` === value);
     });
   const wanted = matches.filter(isWanted);
-  const size = Math.min(Number(query.get('limit') ?? site.world.largestPage), site.world.largestPage);
+  const size = Math.min(Number(query.get('limit') ?? site.contents.largestPage), site.contents.largestPage);
   const begin = wanted.findIndex(({ id }) => id === query.get('marker')) + 1;
   const on = wanted.slice(begin, begin + size);
   const next = new URLSearchParams({ ...Object.fromEntries(query), marker: on.at(-1)?.id ?? '' });
@@ -83,7 +83,7 @@ export function page(site: Site, call: RestCall, { filters, matches, list, displ
 /** The routes of a sort of objects. */
 export function routesOf(site: Site, sort: Sort): RestRoutes {
   const { changes, created, end, filters, list, method = 'PUT', name, displayed = same, takes } = sort;
-  const { world: setup } = site;
+  const { contents: setup } = site;
   const one = `/${list}/:id`;
   const withId = ({ params }: RestCall): Json => setup.with(list, params.id ?? '');
   const isSeen = (call: RestCall, object: Json): boolean =>

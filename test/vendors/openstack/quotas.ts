@@ -20,7 +20,7 @@ export class Quotas {
   readonly #services: Readonly<Record<Service, Counted>>;
 
   constructor(site: Site) {
-    const { world: setup } = site;
+    const { contents: setup } = site;
     const of = (list: string, project: string): Json[] =>
       setup.all(list).filter(({ project_id: id }) => id === project);
     const flavorOf = ({ flavor }: Json): Json => setup.find('compute/flavors', flavor.id) ?? { vcpus: 0, ram: 0 };

@@ -8,7 +8,7 @@ const names: Readonly<Record<number, string>> = {
   413: 'overLimit',
 };
 
-/** A refusal in the words of a service, such as `compute/servers`: each has a form of its own. */
+/** A rejection in the words of a service, such as `compute/servers`: each has a separate form. */
 export function denial(place: string, status: number, message: string): RestRejection {
   const service = place.split('/')[0];
   if (service === 'network')

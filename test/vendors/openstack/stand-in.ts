@@ -8,18 +8,18 @@ import { networkRoutes } from './network.ts';
 import { page, routesOf, type Site } from './objects.ts';
 import { Quotas } from './quotas.ts';
 import { denial, unauthorized } from './refusal.ts';
+import { Setup } from './setup.ts';
 import { storageRoutes } from './storage.ts';
-import { Setup } from './world.ts';
 
 /*
  * The five services of an OpenStack as their public documentation describes them, with a memory, on one address: `/identity`,
- * `/compute`, `/network`, `/image` and `/volume`. What they do not know of a request they refuse.
+ * `/compute`, `/network`, `/image` and `/volume`. What they do not know of a request they reject.
  */
 export class OpenStack extends StandIn {
-  readonly world: Setup;
+  readonly contents: Setup;
   /** Seconds that a token lives. */
   tokenLife = 3600;
-  /** Roles of the administrator; undefined: they are not told. */
+  /** Roles of the administrator; undefined: they are not reported. */
   roles: string[] | undefined = ['admin'];
   password = 'right-password';
   /** Projects in which the administrator has no role. */
@@ -30,9 +30,9 @@ export class OpenStack extends StandIn {
 
   private constructor(now: () => number) {
     super(now);
-    this.world = new Setup(now);
+    this.contents = new Setup(now);
     const site: Site = {
-      world: this.world,
+      contents: this.contents,
       project: ({ request }) => this.#project(request),
       url: () => this.server.url,
     };
@@ -47,7 +47,7 @@ export class OpenStack extends StandIn {
         json: page(site, call, {
           list: 'image/images',
           filters: ['visibility', 'status'],
-          matches: this.world.all('image/images'),
+          matches: this.contents.all('image/images'),
         }),
       }),
     });
@@ -56,13 +56,13 @@ export class OpenStack extends StandIn {
   static start = (now: () => number = Date.now, identity?: Identity): Promise<OpenStack> =>
     StandIn.started(new OpenStack(now), identity);
 
-  /** An answer of refusal, as a mishap needs it. */
+  /** An response of rejection, as a mishap needs it. */
   static denial = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorResponse => {
     const { json } = denial('identity', status, message);
     return written({ status, json, headers });
   };
 
-  /** Of the identity service, which tells where the others are. */
+  /** Of the identity service, which shows where the others are. */
   override get url(): string {
     return `${this.server.url}/identity`;
   }
@@ -73,7 +73,7 @@ export class OpenStack extends StandIn {
   }
 
   reply(request: VendorRequest): VendorResponse {
-    this.world.advance();
+    this.contents.advance();
     return this.#table.response(withoutVersion(request), {
       before: (call) => void (call.request.target === '/identity/auth/tokens' || this.#project(request)),
       unknown: denial('compute', 404, 'The resource could not be found.'),
@@ -93,7 +93,7 @@ export class OpenStack extends StandIn {
   #logIn({ json: { auth } }: RestCall): { status: number; json: Json; headers: Readonly<Record<string, string>> } {
     const { project: requests } = auth.scope;
     const { name, password } = auth.identity.password.user;
-    const projects = this.world.all('identity/projects');
+    const projects = this.contents.all('identity/projects');
     const id = requests.id ?? projects.find((one) => one.name === requests.name)?.id;
     if (name !== 'admin' || password !== this.password || this.closed.has(id)) throw unauthorized();
     const text = `token-${randomUUID()}`;
@@ -122,7 +122,7 @@ export class OpenStack extends StandIn {
   }
 
   #identityRoutes(site: Site): RestRoutes {
-    const { world: setup } = this;
+    const { contents: setup } = this;
     const requireNew = (list: string, name: string): Json => {
       if (setup.all(list).some((one) => one.name === name)) throw denial('identity', 409, `${name} is there.`);
       return { enabled: true };

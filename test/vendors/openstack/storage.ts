@@ -8,7 +8,7 @@ const wrong = (message: string) => denial('volume', 400, message);
 
 /** Block storage: volumes and snapshots. */
 export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
-  const { world: setup } = site;
+  const { contents: setup } = site;
   const common = { created: 202, isOfProject: true, isDetailed: true, filters: ['name'] };
   const snapshotsOf = (volume: Json): Json[] =>
     setup.all('volume/snapshots').filter(({ volume_id: id }) => id === volume.id);

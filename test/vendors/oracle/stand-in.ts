@@ -21,14 +21,14 @@ export interface Database {
   next: { readonly status: string; readonly at: number } | undefined;
 }
 
-/** The Enterprise Manager's API of databases as a service, with a memory. What it does not know of a request it refuses. */
+/** The Enterprise Manager's API of databases as a service, with a memory. What it does not know of a request it rejects. */
 export class Oracle extends StandIn {
   readonly databases = new Map<string, Database>();
   readonly zones = ['East', 'West'];
   readonly passwords = new Map([['sysman', 'password-of-the-account']]);
   /** Milliseconds until a database is in the state that was asked for. */
   transitionTime = 40_000;
-  /** Whether it tells which databases there are. */
+  /** Whether it shows which databases there are. */
   lists = true;
   #requests = 0;
   readonly #table = new RestTable(this.#routes());
@@ -44,7 +44,7 @@ export class Oracle extends StandIn {
     return `${this.server.url}/em`;
   }
 
-  /** An answer of refusal, as a mishap needs it. */
+  /** An response of rejection, as a mishap needs it. */
   static rejection = (
     status: number,
     text: string,
@@ -111,7 +111,7 @@ export class Oracle extends StandIn {
         return { json: Object.fromEntries(known.map((name) => [name, listed(collections[name]?.() ?? [])])) };
       },
 
-      // A zone tells of the databases in it; the family of services does not.
+      // A zone shows of the databases in it; the family of services does not.
       'GET /em/cloud/dbaas/zone/:id': (call) => {
         requireType(call, media('DbZone'));
         const matches = collections.zones?.().find(({ uri }) => uri === call.request.target);

@@ -1,11 +1,11 @@
-/** What is the driver's own: regions, pages, keys, what the vendor does by itself (providers.md 6.5). */
+/** Parts of the driver: regions, pages, keys, what the vendor does by itself (providers.md 6.5). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { regions } from '../../../../src/cloud/providers/amazon/catalogue.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { AmazonAccount } from '../../../vendors/amazon/account.ts';
+import type { Instance, Volume } from '../../../vendors/amazon/setup.ts';
 import { Amazon } from '../../../vendors/amazon/stand-in.ts';
-import type { Instance, Volume } from '../../../vendors/amazon/world.ts';
 
 const test = suite('driver of Amazon');
 let account: AmazonAccount;
@@ -17,8 +17,8 @@ test.before.each(async () => {
 test.after.each(() => account.close());
 
 const codes = regions.map(({ backend_id: code }) => code);
-const instanceOf = ({ backend_id: id }: Json): Instance => account.vendor.world.instances.get(id) as Instance;
-const volumeOf = ({ backend_id: id }: Json): Volume => account.vendor.world.volumes.get(id) as Volume;
+const instanceOf = ({ backend_id: id }: Json): Instance => account.vendor.contents.instances.get(id) as Instance;
+const volumeOf = ({ backend_id: id }: Json): Volume => account.vendor.contents.volumes.get(id) as Volume;
 const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [state, runtime_state, error_message];
 const candidates = async (): Promise<Json[]> =>
   (await account.fixture.staff.get(`${account.service.url}link/?page_size=200`)).body;
@@ -62,7 +62,7 @@ test('an account needs the id and the secret of an access key', async () => {
 });
 
 test('lists are read page by page', async () => {
-  for (let n = 0; n < 23; n++) account.vendor.world.launch('eu-west-1', `web-${n}`);
+  for (let n = 0; n < 23; n++) account.vendor.contents.launch('eu-west-1', `web-${n}`);
   account.vendor.largestPage = 5;
   assert.equal(await account.sync(), ['In Sync', '']);
   const calls = account.vendor.take();
@@ -99,8 +99,8 @@ test('only images that the sizes can start, and that images_regex keeps, are off
   assert.is(new URLSearchParams(requests?.text).get('Filter.6.Value.1'), 'amzn2*');
 });
 
-test('more images than are kept make the account Erred, which says what helps', async () => {
-  const { world: setup } = account.vendor;
+test('more images than are stored make the account Erred, which says what helps', async () => {
+  const { contents: setup } = account.vendor;
   const [first] = setup.images;
   setup.images = Array.from({ length: 10_001 }, (_, n) => ({ ...first, id: `ami-${n}`, name: `image ${n}` }) as never);
   assert.equal(await account.sync(), [
@@ -117,7 +117,7 @@ test('a key is put into a region once, under its fingerprint', async () => {
   ];
   const name = `tenantry-${key.fingerprint.replaceAll(':', '')}`;
   assert.equal(
-    [...account.vendor.world.keys].map(([place, { material }]) => [place, material]),
+    [...account.vendor.contents.keys].map(([place, { material }]) => [place, material]),
     [[`eu-west-1 ${name}`, key.public_key]],
   );
   assert.equal(
@@ -126,7 +126,7 @@ test('a key is put into a region once, under its fingerprint', async () => {
   );
 });
 
-test('what is made carries its name and our uuid', async () => {
+test('a created object carries its name and our uuid', async () => {
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
   assert.equal(
@@ -147,17 +147,17 @@ test('what is made carries its name and our uuid', async () => {
 });
 
 test('what is not listed at once is looked for again', async () => {
-  account.vendor.world.blindness = 20_000;
+  account.vendor.contents.blindness = 20_000;
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
   assert.equal(
-    [account.vendor.world.instances.size, web.runtime_state, data.runtime_state],
+    [account.vendor.contents.instances.size, web.runtime_state, data.runtime_state],
     [1, 'running', 'available'],
   );
 });
 
 test('what is never listed fails', async () => {
-  account.vendor.world.blindness = 1e9;
+  account.vendor.contents.blindness = 1e9;
   const { url } = await account.order('web');
   await account.passage(url);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Does not exist at backend.']);
@@ -165,7 +165,7 @@ test('what is never listed fails', async () => {
 
 test('an instance that ends while it starts is Erred with the reason', async () => {
   const text = 'Server.InsufficientInstanceCapacity: Insufficient capacity';
-  account.vendor.world.failingLaunches.push({ code: 'Server.InsufficientInstanceCapacity', message: text });
+  account.vendor.contents.failingLaunches.push({ code: 'Server.InsufficientInstanceCapacity', message: text });
   const { url } = await account.order('web');
   await account.passage(url);
   const web = await account.read(url);
@@ -176,11 +176,11 @@ test('an instance that ends while it starts is Erred with the reason', async () 
 test('a start that comes to nothing is Erred with the reason', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
-  account.vendor.world.failingLaunches.push({ code: 'Server.InternalError', message: 'Server.InternalError' });
+  account.vendor.contents.failingLaunches.push({ code: 'Server.InternalError', message: 'Server.InternalError' });
   assert.equal(stateOf(await account.act(web, 'start')), ['Erred', 'stopped', 'Server.InternalError']);
 });
 
-test('an image that is larger than the disk of the size is refused by the vendor', async () => {
+test('an image that is larger than the disk of the size is rejected by the vendor', async () => {
   const { url } = await account.order('web', { image: 'windows' });
   await account.passage(url);
   assert.equal(stateOf(await account.read(url)), [
@@ -211,7 +211,7 @@ for (const [what, route, at] of [
         route === 'DetachVolume' ? await account.act(attached, 'detach') : route === 'CreateVolume' ? data : attached;
       assert.equal(stateOf(last), ['OK', at, '']);
       assert.is(account.vendor.take().filter((call) => call === `eu-west-1 ${route}`).length, times);
-      assert.is(account.vendor.world.volumes.size, 2);
+      assert.is(account.vendor.contents.volumes.size, 2);
     });
   }
 }
@@ -224,7 +224,7 @@ test('a volume that was moved to another instance meanwhile is not detached ther
   await account.act(web, 'stop');
   const data = await account.created(await account.orderVolume('data'));
   await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
-  const volume = account.vendor.world.volumes.get(data.backend_id);
+  const volume = account.vendor.contents.volumes.get(data.backend_id);
   assert.ok(volume?.attachment);
   volume.attachment = { ...volume.attachment, instance: other.backend_id };
   await account.act(data, 'detach');
@@ -247,11 +247,11 @@ test('a larger disk whose order is lost is ordered once', async () => {
   assert.is(instanceOf(web).type, 'c4.large');
 });
 
-test('a disk that was enlarged a short while ago is refused with the words of the vendor, and the type stays', async () => {
+test('a disk that was enlarged a short while ago is rejected with the words of the vendor, and the type stays', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
-  const [root] = account.vendor.world.volumesOf(web.backend_id) as [Volume];
-  root.growth = { from: 8, to: 8, at: account.vendor.world.now(), isFailed: false };
+  const [root] = account.vendor.contents.volumesOf(web.backend_id) as [Volume];
+  root.growth = { from: 8, to: 8, at: account.vendor.contents.now(), isFailed: false };
   const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
   assert.is(resized.state, 'Erred');
   assert.match(resized.error_message, /^You've reached the maximum modification rate per volume limit\./);
@@ -259,7 +259,7 @@ test('a disk that was enlarged a short while ago is refused with the words of th
 });
 
 test('what others made is offered with the values of its type, named by its tag or its id', async () => {
-  const { world: setup } = account.vendor;
+  const { contents: setup } = account.vendor;
   const [named, unnamed] = [setup.launch('eu-west-1', 'theirs', 't3.micro'), setup.launch('sa-east-1', 'x')];
   unnamed.tags.clear();
   setup.launch('eu-west-1', 'ended').state = 'terminated';
@@ -306,7 +306,7 @@ test('an instance that others ended is missing', async () => {
   assert.equal(stateOf(await account.act(web, 'pull')), ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('an access key that may only read is told so', async () => {
+test('an access key that may only read is reported so', async () => {
   const [name, keys] = [...account.vendor.accessKeys][1] ?? [];
   const fields = { username: name, token: keys?.secret };
   await account.fixture.staff.patch(account.service.settings, fields);

@@ -90,7 +90,7 @@ test('an unknown id cannot be found', async () => {
   );
 });
 
-test('a volume on an unknown instance is refused', async () => {
+test('a volume on an unknown instance is rejected', async () => {
   const rejection = await link({ backend_id: item('unmanaged-volume-1').backend_id, resource_type: 'Amazon.Volume' });
   const { backend_id: id } = item('unmanaged-instance-1');
   assert.equal(
@@ -126,7 +126,7 @@ test('after its instance, a volume is imported attached to it', async () => {
   assert.equal(await usages(fixture, cloud.service), { instance_count: 1, volume_count: 2 });
 });
 
-test('what is linked is neither offered nor linked again', async () => {
+test('a linked object is neither offered nor linked again', async () => {
   assert.equal(
     (await owner.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
     ['unmanaged-instance-2'],
@@ -151,7 +151,7 @@ test('an imported instance is stopped, resized and destroyed like others', async
   assert.is((await present(instance)).cores, 2);
 });
 
-test('an unlinked instance is offered again; linked anew, its volumes know it after the next synchronisation', async () => {
+test('an unlinked instance is offered again; linked again, its volumes know it after the next synchronisation', async () => {
   const { backend_id } = await present(instance);
   assert.is((await owner.post(`${instance.url}unlink/`)).status, 204);
   const [volume] = (await owner.get('/api/aws-volumes/?name=unmanaged-volume-1')).body;

@@ -282,7 +282,7 @@ test('a stopped instance is neither stopped nor restarted', async () => {
     assert.equal(await act(action), [409, { detail: 'Valid runtime states for operation: running.' }]);
 });
 
-test('resize refuses the present size, a smaller disk, and a size its region does not have', async () => {
+test('resize rejects the present size, a smaller disk, and a size its region does not have', async () => {
   assert.equal(await act('resize', {}), [400, { size: ['This field is required.'] }]);
   assert.equal(await act('resize', { size: (await size('t2.micro')).url }), [
     400,
@@ -433,7 +433,7 @@ test('the name of a root volume is cut to the length of names', async () => {
   assert.is((await first('aws-volumes/')).name, `volume-${'w'.repeat(143)}`);
 });
 
-test('instances are refused beyond the quota of the service', async () => {
+test('instances are rejected beyond the quota of the service', async () => {
   const quota = (await fixture.staff.get(cloud.service.url)).body.quotas.find(
     ({ name }: Json) => name === 'instance_count',
   );
@@ -445,7 +445,7 @@ test('instances are refused beyond the quota of the service', async () => {
   );
 });
 
-test('OPTIONS of an instance tells which actions it takes now, and why not', async () => {
+test('OPTIONS of an instance shows which actions it takes now, and why not', async () => {
   const { actions } = (await people.clients.owner.options(web.url)).body;
   assert.equal(
     Object.fromEntries(Object.entries<Json>(actions).map(([name, { enabled, reason }]) => [name, enabled || reason])),
@@ -462,7 +462,7 @@ test('OPTIONS of an instance tells which actions it takes now, and why not', asy
   );
 });
 
-test('OPTIONS of the list tells the fields of a creation and of a resize', async () => {
+test('OPTIONS of the list shows the fields of a creation and of a resize', async () => {
   const { actions } = (await admin.options('/api/aws-instances/')).body;
   const types = (fields: Json): unknown =>
     Object.fromEntries(

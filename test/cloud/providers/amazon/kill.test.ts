@@ -125,18 +125,18 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ],
   );
   // Everything is exactly once at the vendor, and nothing else.
-  const there = [...vendor.world.instances.values()].filter(({ state }) => state !== 'terminated');
+  const there = [...vendor.contents.instances.values()].filter(({ state }) => state !== 'terminated');
   const ids = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id).sort();
   const known = (list: readonly Json[]): string[] => list.map(({ backend_id: id }) => id).sort();
   assert.equal(ids(there), known(instances));
-  assert.equal(ids([...vendor.world.volumes.values()]), known(volumes));
-  // And everything was told exactly once.
+  assert.equal(ids([...vendor.contents.volumes.values()]), known(volumes));
+  // And everything was reported exactly once.
   assert.equal(
     [
-      await server.told('resource_creation_succeeded'),
-      await server.told('resource_stop_succeeded'),
-      await server.told('resource_deletion_succeeded'),
-      await server.told('resource_creation_failed'),
+      await server.reported('resource_creation_succeeded'),
+      await server.reported('resource_stop_succeeded'),
+      await server.reported('resource_deletion_succeeded'),
+      await server.reported('resource_creation_failed'),
     ],
     [
       // Machines with their root volumes, and volumes.

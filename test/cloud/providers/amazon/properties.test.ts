@@ -106,7 +106,7 @@ test('region is a uuid: an unknown one matches nothing, a malformed one is 400',
   }
 });
 
-test('properties are global: everybody reads them, nobody writes them', async () => {
+test('properties are global: every user reads them, no one writes them', async () => {
   const counts = await asEachPersona(people, async (client) =>
     (await client.get('/api/aws-sizes/')).headers.get('x-result-count'),
   );
@@ -131,7 +131,7 @@ test('the option images_regex must be a regular expression', async () => {
   assert.equal([rejection.status, rejection.body], [400, { images_regex: ['Enter a valid regular expression.'] }]);
 });
 
-test('only images whose name matches images_regex are kept by the settings', async () => {
+test('only images whose name matches images_regex are stored by the settings', async () => {
   await setOptions(fixture, cloud.settings, { images_regex: '^(Ubuntu|Amazon)' });
   assert.is((await fixture.staff.get(cloud.settings.url)).body.images_regex, '^(Ubuntu|Amazon)');
   fixture.clock.advance(1800);

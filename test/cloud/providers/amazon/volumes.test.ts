@@ -260,7 +260,7 @@ test('a volume other than the root volume outlives its instance', async () => {
   assert.equal(await usages(fixture, cloud.link), { storage: 10240 });
 });
 
-test('a root volume that is detached is a volume of its own', async () => {
+test('a root volume that is detached is a separate volume', async () => {
   web = await launch('db', region);
   await admin.post(`${web.url}stop/`);
   await work(fixture);

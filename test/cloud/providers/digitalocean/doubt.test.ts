@@ -4,7 +4,7 @@ import type { Json } from '../../../support/fixture.ts';
 import { Account, stateOf } from '../../../vendors/digitalocean/account.ts';
 import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
 
-const test = suite('calls of DigitalOcean without an answer');
+const test = suite('calls of DigitalOcean without a response');
 let account: Account;
 
 test.before.each(async () => {
@@ -28,7 +28,7 @@ const done: readonly (readonly [string, Mishap])[] = [
 ];
 
 for (const [what, mishap] of done) {
-  test(`a creation whose answer ${what} is looked up by its name and not repeated`, async () => {
+  test(`a creation whose response ${what} is looked up by its name and not repeated`, async () => {
     account.vendor.mishap(create, mishap);
     const { url } = await account.order('web-1');
     assert.is(await sent(create), 1);
@@ -38,7 +38,7 @@ for (const [what, mishap] of done) {
     assert.is(droplet.external_ips.length, 1);
   });
 
-  test(`an action whose answer ${what} is looked up and not repeated`, async () => {
+  test(`an action whose response ${what} is looked up and not repeated`, async () => {
     const droplet = await account.running('web-1');
     account.vendor.mishap('POST /droplets/:id/actions', mishap);
     await account.alice.post(`${droplet.url}restart/`);
@@ -73,7 +73,7 @@ for (const [what, mishap] of [
   });
 }
 
-test('a creation that gets no answer four times fails', async () => {
+test('a creation that gets no response four times fails', async () => {
   account.vendor.mishap(create, 'reset', 5);
   const { url } = await account.order('web-1');
   assert.is(await sent(create, 100), 4);
@@ -99,7 +99,7 @@ test('a droplet of the same name that was there before is not taken for the lost
   assert.equal(stateOf(droplet), ['OK', 'online', '']);
 });
 
-test('of creations under one name whose answers are lost each finds its own droplet', async () => {
+test('of creations under one name whose responses are lost each finds its own droplet', async () => {
   account.vendor.mishap(create, 'lost', 4);
   const orders: Json[] = [];
   for (let n = 0; n < 4; n++) orders.push(await account.order('web'));

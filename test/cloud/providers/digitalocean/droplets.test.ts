@@ -158,7 +158,7 @@ test('a token that may only read is unauthorized to create, with the text of the
   assert.equal([(await account.alice.get(url)).status, lines()], [404, []]);
 });
 
-test('a creation that the vendor refuses fails with its text', async () => {
+test('a creation that the vendor rejects fails with its text', async () => {
   account.vendor.images = account.vendor.images.filter(({ distribution }) => distribution !== 'Debian');
   const { url } = await account.order('web-1');
   await account.pass(4);
@@ -202,7 +202,7 @@ test('start, stop and restart are power_on, shutdown and reboot', async () => {
   ]);
 });
 
-test('a failed action tells its type at the vendor', async () => {
+test('a failed action shows its type at the vendor', async () => {
   const droplet = await account.running('web-1');
   account.vendor.failing.add('shutdown');
   assert.equal(stateOf(await act(droplet, 'stop')), ['Erred', 'online', 'Backend action shutdown failed']);
@@ -257,7 +257,7 @@ test('a deletion of a droplet that is gone already is done', async () => {
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
-test('a deletion that the vendor refuses fails with its text; a second one removes the row whatever the vendor says', async () => {
+test('a deletion that the vendor rejects fails with its text; a second one removes the row whatever the vendor says', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap(
     'DELETE /droplets/:id',
@@ -307,7 +307,7 @@ test('pull of a backend that does not respond fails without that alert', async (
   );
 });
 
-test('archive is a state of its own, and any state that is not known is an error', async () => {
+test('archive is a separate state, and any state that is not known is an error', async () => {
   const droplet = await account.running('web-1');
   const [present] = [...account.vendor.droplets.values()] as [Droplet];
   present.status = 'archive';

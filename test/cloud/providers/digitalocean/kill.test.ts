@@ -76,8 +76,8 @@ test('in the middle of fifty running operations loses none and doubles none', as
     ...Array(7).fill('offline'),
     ...Array(43).fill('online'),
   ]);
-  // And everything was told exactly once.
-  const { told: reports } = server;
+  // And everything was reported exactly once.
+  const { reported: reports } = server;
   assert.equal(
     [
       await reports('resource_creation_succeeded'),

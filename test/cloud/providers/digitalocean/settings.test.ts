@@ -79,7 +79,7 @@ test('credentials are tried by GET /account before a service is stored', async (
   assert.is((await account.fixture.staff.get('/api/service-settings/?type=DigitalOcean')).body.length, 1);
 });
 
-test('a backend on an address of the machine is refused unless it is in provider_allowed_networks', async () => {
+test('a backend on an address of the machine is rejected unless it is in provider_allowed_networks', async () => {
   const strict = await Account.open({ isConnected: false, provider_allowed_networks: [] });
   const fields = { name: 'DO', customer: strict.customer.url, backend_url: strict.vendor.url, token: 'full-access' };
   assert.equal((await strict.fixture.staff.post('/api/digitalocean/', fields)).body, {
@@ -148,7 +148,7 @@ test('a synchronisation reads the properties: regions that are available, all im
   ]);
 });
 
-test('a backend has a set of properties of its own, besides that of the simulator', async () => {
+test('a backend has a set of properties separately, besides that of the simulator', async () => {
   await account.fixture.staff.post('/api/digitalocean/', {
     name: 'Simulated',
     customer: account.customer.url,
@@ -358,7 +358,7 @@ test('at most four calls are made at once for the same settings', async () => {
   for (const name of names) account.vendor.order(name);
   await sync();
   const items = (await account.fixture.staff.get(`${account.service.url}link/`)).body;
-  account.vendor.server.mostAtOnce = 0;
+  account.vendor.server.maxConcurrent = 0;
   for (const { backend_id } of items) {
     const { url } = (
       await account.fixture.staff.post(`${account.service.url}link/`, { backend_id, project: account.project.url })
@@ -366,16 +366,16 @@ test('at most four calls are made at once for the same settings', async () => {
     assert.is((await account.alice.post(`${url}pull/`)).status, 202);
   }
   await account.pass(4);
-  assert.is(account.vendor.server.mostAtOnce, 4);
+  assert.is(account.vendor.server.maxConcurrent, 4);
   assert.equal(
     new Set((await account.alice.get('/api/digitalocean-droplets/')).body.map(({ state }: Json) => state)),
     new Set(['OK']),
   );
 });
 
-test('a shutdown does not wait for a backend that does not answer', async () => {
+test('a shutdown does not wait for a backend that does not respond', async () => {
   const other = await Account.open();
-  other.vendor.mishap('GET /account', 'silence');
+  other.vendor.mishap('GET /account', 'no response');
   other.fixture.clock.advance(30 * 60);
   for (let n = 0; n < 2; n++) {
     other.fixture.clock.advance(2);

@@ -21,7 +21,7 @@ const names = async (path: string): Promise<string[]> => (await list(path)).map(
 const linkOf = async (path: string, name: string): Promise<string> =>
   (await list(`${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
 
-/** The answer to a creation by the project's administrator. */
+/** The response to a creation by the project's administrator. */
 const create = (fields: Record<string, unknown>): Promise<ApiResponse<Json>> =>
   people.clients.admin.post('/api/digitalocean-droplets/', cloud.body(fields));
 
@@ -33,7 +33,7 @@ const plain = ({ regions, url: _, uuid: __, ...rest }: Json): Json => ({
 
 const everywhere = ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1'];
 
-test('regions have url, uuid and name; everybody reads them', async () => {
+test('regions have url, uuid and name; every user reads them', async () => {
   assert.equal(await names('regions/'), everywhere);
   const [first] = await list('regions/');
   assert.equal(Object.keys(first), ['url', 'uuid', 'name']);
@@ -171,7 +171,7 @@ test('region, image and size are never read, region_name is; the droplet becomes
   assert.match(droplet.internal_ips[0], /^10\./);
 });
 
-test('a name outside of a-z, A-Z, 0-9, dot and hyphen is refused', async () => {
+test('a name outside of a-z, A-Z, 0-9, dot and hyphen is rejected', async () => {
   for (const name of ['web 1', 'web_1', 'wéb', 'web/1']) {
     assert.equal(
       (await create({ name })).body,
@@ -282,7 +282,7 @@ test('resize needs offline, a size and disk', async () => {
   assert.equal({ cores, ram, disk }, { cores: 2, ram: 4096, disk: 81920 });
 });
 
-test('resize is refused for the same size, a smaller disk, and a size that is not in the region', async () => {
+test('resize is rejected for the same size, a smaller disk, and a size that is not in the region', async () => {
   const droplet = await cloud.make({
     name: 'refuse',
     region: await linkOf('regions', 'Singapore 1'),
@@ -328,7 +328,7 @@ test('a resize counts cores and ram, and the disk only with disk true, when it i
   });
 });
 
-test('a resize beyond a quota of the link is refused', async () => {
+test('a resize beyond a quota of the link is rejected', async () => {
   const droplet = await cloud.make({ name: 'limit' });
   await act(droplet, 'stop');
   await work(fixture);

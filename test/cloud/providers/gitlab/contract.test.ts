@@ -79,7 +79,7 @@ function contract(backend: Backend): void {
     assert.equal([name, description, state], ['Missiles', 'New', 'OK']);
   });
 
-  test('what was unlinked is imported again, projects after their group', async () => {
+  test('an object that was unlinked is imported again, projects after their group', async () => {
     const { staff } = account.fixture;
     const group = await account.created(await account.orderGroup('rockets'));
     const project = await account.created(await account.orderProject('engine', group, { visibility_level: 20 }));

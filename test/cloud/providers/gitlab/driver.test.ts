@@ -51,7 +51,7 @@ test('a password brings a token, and another one when that has ended', async () 
 });
 
 test('all pages of groups and projects are read, and only those that the account is a member of', async () => {
-  const { account: us, world: setup } = account.vendor;
+  const { account: us, contents: setup } = account.vendor;
   account.vendor.largestPage = 3;
   const names = Array.from({ length: 7 }, (_, n) => `group-${n}`);
   const groups = names.map((name) => setup.addGroup(us, { name, path: name, description: '' }));
@@ -68,8 +68,8 @@ test('all pages of groups and projects are read, and only those that the account
   assert.is(items.length, 14);
 });
 
-test('a refusal has the words of GitLab', async () => {
-  const { account: us, world: setup } = account.vendor;
+test('a rejection has the words of GitLab', async () => {
+  const { account: us, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   const { url } = await account.orderGroup('rockets');
   await account.passage(url);
@@ -90,8 +90,8 @@ test('a refusal has the words of GitLab', async () => {
   );
 });
 
-test('a group of the same path that was there before is not taken for one whose answer was lost', async () => {
-  const { account: us, server, world: setup } = account.vendor;
+test('a group of the same path that was there before is not taken for one whose response was lost', async () => {
+  const { account: us, server, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   server.mishap('POST /groups', 'lost');
   const { url } = await account.orderGroup('rockets');
@@ -100,7 +100,7 @@ test('a group of the same path that was there before is not taken for one whose 
 });
 
 test('what GitLab keeps for some days after its deletion is gone here', async () => {
-  const { world: setup } = account.vendor;
+  const { contents: setup } = account.vendor;
   setup.marksDeleted = true;
   setup.deletionTime = 7 * 24 * 3600 * 1000;
   const group = await account.created(await account.orderGroup('rockets'));
@@ -113,9 +113,9 @@ test('what GitLab keeps for some days after its deletion is gone here', async ()
   assert.equal([state, text], ['Erred', 'Does not exist at backend.']);
 });
 
-test('a deletion whose answer was lost is not asked for twice', async () => {
+test('a deletion whose response was lost is not asked for twice', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
-  account.vendor.world.marksDeleted = true;
+  account.vendor.contents.marksDeleted = true;
   account.vendor.server.mishap('DELETE /:place/:id', 'lost');
   assert.equal((await account.remove(group)).at(-1), 'gone');
   assert.is(account.calls().filter((route) => route === 'DELETE /:place/:id').length, 1);
@@ -124,7 +124,7 @@ test('a deletion whose answer was lost is not asked for twice', async () => {
 test('commits are counted once an hour, at pulls, and not at synchronisations', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   const project = await account.created(await account.orderProject('engine', group));
-  const there = account.vendor.world.project(project.backend_id);
+  const there = account.vendor.contents.project(project.backend_id);
   there.commits = 1234;
   assert.equal(await account.sync(), ['In Sync', '']);
   assert.is(await commits(project), 0);
@@ -141,7 +141,7 @@ test('commits are counted once an hour, at pulls, and not at synchronisations', 
 test('commits are counted page by page where GitLab does not tell their number', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   const project = await account.created(await account.orderProject('engine', group));
-  const { account: us, world: setup } = account.vendor;
+  const { account: us, contents: setup } = account.vendor;
   setup.group(group.backend_id).members.set(us.id, 20);
   assert.is((await account.act(project, 'pull')).quotas[0].usage, 0);
   setup.project(project.backend_id).commits = 250;
@@ -156,7 +156,7 @@ test('a project that cannot be counted leaves its count, and the others are coun
     await account.created(await account.orderProject('engine', group)),
     await account.created(await account.orderProject('wings', group)),
   ];
-  const { server, world: setup } = account.vendor;
+  const { server, contents: setup } = account.vendor;
   for (const { backend_id: id } of [gone, stored]) setup.project(id).commits = 10;
   server.mishap('GET /projects/:id', { status: 403, text: '{"message":"403 Forbidden"}' });
   account.fixture.clock.advance(3600);

@@ -132,7 +132,7 @@ test('the name and the path of a group are taken', async () => {
   ]);
 });
 
-test('the name and the path of a group that the caller does not see are told as no group is', async () => {
+test('the name and the path of a group that the caller does not see are reported as no group is', async () => {
   const customer = await fixture.customer('Elsewhere');
   const there = { customer, project: await fixture.project('Hidden', customer) };
   const other = await simulatedService(fixture, 'gitlab', there, {

@@ -27,7 +27,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
   // Of each two calls one is done and not answered, and one not even done.
   const [makeGroup, remove, makeProject] = ['POST /groups', 'DELETE /:place/:id', 'POST /projects'] as const;
   kill.spoil([makeGroup, remove, makeProject]);
-  vendor.server.mishap('POST /users', 'silence');
+  vendor.server.mishap('POST /users', 'no response');
   for (const n of [1, 2]) await group(`group-${n}`, link);
   for (const { url } of [leaving, ending]) await ask('DELETE', url);
   await kill.called([makeGroup, remove], 2);
@@ -45,7 +45,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     present.map(({ error_message: text, name, state }) => [name, state, text]).sort(),
     ['group-1', 'group-2', 'home', 'project-1', 'project-2'].map((name) => [name, 'OK', '']),
   );
-  const { groups, projects, users } = vendor.world;
+  const { groups, projects, users } = vendor.contents;
   const there = [...groups.values(), ...projects.values()].map(({ id, name }) => [name, String(id)]);
   assert.equal(there.sort(), present.map(({ backend_id: id, name }) => [name, id]).sort());
   // One account was made, which is a member of everything.
@@ -58,9 +58,9 @@ test('in the middle of every operation none is lost and nothing is made twice', 
   );
   assert.equal(
     [
-      await server.told('resource_creation_succeeded'),
-      await server.told('resource_deletion_succeeded'),
-      await server.told('resource_creation_failed'),
+      await server.reported('resource_creation_succeeded'),
+      await server.reported('resource_deletion_succeeded'),
+      await server.reported('resource_creation_failed'),
     ],
     [7, 2, 0],
   );

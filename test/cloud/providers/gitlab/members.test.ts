@@ -21,7 +21,7 @@ const members = async (of = group, seconds = 12): Promise<string[]> => {
 };
 const user = (name: string): Promise<Json> => account.fixture.user(name, { email: `${name}@example.com` });
 const revoke = async ({ url }: Json): Promise<void> => assert.is((await account.fixture.staff.delete(url)).status, 204);
-const usernames = (): string[] => [...account.vendor.world.users.values()].map(({ username }) => username);
+const usernames = (): string[] => [...account.vendor.contents.users.values()].map(({ username }) => username);
 
 test('those with a role in the project and the owners of the customer become members after the creation', async () => {
   const { customer, fixture, project } = account;
@@ -30,9 +30,9 @@ test('those with a role in the project and the owners of the customer become mem
   await fixture.grant(customer, await user('dora'), 'owner');
   await fixture.grant(customer, await user('erik'), 'support');
   await fixture.grant(project, await fixture.user('without-email'), 'admin');
-  account.vendor.world.addUser({ username: 'bobby', name: 'Bob', email: 'BOB@example.com' });
+  account.vendor.contents.addUser({ username: 'bobby', name: 'Bob', email: 'BOB@example.com' });
   // GitLab finds these when it is asked for the email of Alice.
-  account.vendor.world.addUser({ username: 'alice', name: 'alice@example.com', email: 'other@example.com' });
+  account.vendor.contents.addUser({ username: 'alice', name: 'alice@example.com', email: 'other@example.com' });
   const expected = ['alice-ff8d98 30', 'bobby 30', 'carol 30', 'dora 30'];
   assert.equal(await members(), [...expected, us]);
   const created = await account.created(await account.orderProject('engine', group));
@@ -54,12 +54,12 @@ test('a role that begins, ends or expires is followed', async () => {
   assert.equal(usernames(), ['tenantry', 'alice', 'bob', 'carol']);
 });
 
-test('whoever is made inactive or gets another address is followed', async () => {
+test('the user who is made inactive or gets another address is followed', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   await fixture.grant(project, bob, 'admin');
   assert.equal(await members(), ['alice 30', 'bob 30', us]);
-  account.vendor.world.addUser({ username: 'robert', name: 'Robert', email: 'robert@example.com' });
+  account.vendor.contents.addUser({ username: 'robert', name: 'Robert', email: 'robert@example.com' });
   assert.is((await fixture.staff.patch(bob.url, { email: 'robert@example.com' })).status, 200);
   assert.equal(await members(), ['alice 30', 'robert 30', us]);
   assert.is((await fixture.staff.patch(bob.url, { is_active: false })).status, 200);
@@ -68,7 +68,7 @@ test('whoever is made inactive or gets another address is followed', async () =>
 
 test('who was a member before stays as they are, and stays when a role ends', async () => {
   const { fixture, project } = account;
-  const { world: setup } = account.vendor;
+  const { contents: setup } = account.vendor;
   const bob = setup.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
   setup.group(group.backend_id).members.set(bob.id, 10);
   const role = await fixture.grant(project, await user('bob'), 'admin');
@@ -93,7 +93,7 @@ test('an owner by the group is no member of the project, which is not tried agai
   assert.equal(await members(), ['alice 30', us]);
 });
 
-test('a member whose answer was lost is ours, and taken away with the role', async () => {
+test('a member whose response was lost is ours, and taken away with the role', async () => {
   const { fixture, project } = account;
   await members();
   const role = await fixture.grant(project, await user('bob'), 'admin');
@@ -108,10 +108,10 @@ test('a member whose answer was lost is ours, and taken away with the role', asy
   assert.equal(account.calls(), []);
 });
 
-test('who cannot be added keeps nobody else, makes nothing Erred, and is tried again in an hour', async () => {
+test('who cannot be added keeps no one else, makes nothing Erred, and is tried again in an hour', async () => {
   const { fixture, project, vendor } = account;
   vendor.account.isAdmin = false;
-  vendor.world.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
+  vendor.contents.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
   await fixture.grant(project, await user('bob'), 'admin');
   assert.equal(await members(), [us], 'whoever is no administrator is shown no emails');
   vendor.account.isAdmin = true;
@@ -131,7 +131,7 @@ test('a GitLab that does not respond is asked again after minutes', async () => 
   assert.equal(await members(group, 360), ['alice 30', us]);
 });
 
-test('what was unlinked keeps its members, and a deleted user is one no more', async () => {
+test('an object that was unlinked keeps its members, and a deleted user is one no more', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   await fixture.grant(project, bob, 'admin');

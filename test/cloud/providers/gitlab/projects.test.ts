@@ -75,7 +75,7 @@ test('visibility_level is 0, 10 or 20', async () => {
   ]);
 });
 
-test('a group of another link is refused', async () => {
+test('a group of another link is rejected', async () => {
   const other = await fixture.project('Other', people.customer);
   const link = (
     await fixture.staff.post('/api/gitlab-service-project-link/', { service: forge.service.url, project: other.url })
@@ -292,7 +292,7 @@ test('a project is imported after its group only', async () => {
   );
 });
 
-test('commit_count tells the commits seen at GitLab', async () => {
+test('commit_count shows the commits seen at GitLab', async () => {
   const [{ quotas }] = (await fixture.staff.get('/api/gitlab-projects/?name=unmanaged-project-1')).body;
   assert.is.not(quotas[0].usage, 0);
 });
@@ -306,7 +306,7 @@ test('the group of an imported project must be of the same link', async () => {
   ]);
 });
 
-test('a project stays when its group is unlinked, and finds it again after the group is linked anew', async () => {
+test('a project stays when its group is unlinked, and finds it again after the group is linked again', async () => {
   const its = (await fixture.staff.get('/api/gitlab-groups/?name=unmanaged-group-1')).body[0];
   assert.is((await people.clients.owner.post(`${its.url}unlink/`)).status, 204);
   const [orphan] = (await fixture.staff.get('/api/gitlab-projects/?name=unmanaged-project-1')).body;

@@ -65,7 +65,7 @@ comments('JIRA gets the message, a blank line, and who added it', async () => {
 });
 
 comments(
-  'a changed message goes to JIRA with the name of whoever added it: 200, Update Scheduled, Updating, OK',
+  'a changed message goes to JIRA with the name of the user who added it: 200, Update Scheduled, Updating, OK',
   async () => {
     const { fixture } = jira;
     const comment = await commented('Tomorrow');

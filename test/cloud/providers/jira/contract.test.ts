@@ -53,7 +53,7 @@ function contract(backend: Backend): void {
     ]);
   });
 
-  test('a key that another project has is refused', async () => {
+  test('a key that another project has is rejected', async () => {
     await account.created(await account.order('Web'));
     const { url: link } = await account.order('Other', { key: 'WEB' });
     await account.passage(link);

@@ -1,4 +1,4 @@
-/** What is JIRA's own in its driver: lost answers of what belongs to issues, texts, files, pages, and webhooks. */
+/** What is JIRA's own in its driver: lost responses of what belongs to issues, texts, files, pages, and webhooks. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -15,13 +15,13 @@ test.before.each(async () => {
 });
 test.after.each(() => account.close());
 
-const setup = () => account.vendor.world;
+const setup = () => account.vendor.contents;
 const there = (key: string) => {
   const issue = setup().issues.get(key);
   if (!issue) throw new Error(`There is no ${key}`);
   return issue;
 };
-const helen = () => setup().users[1] as (typeof account.vendor.world.users)[number];
+const helen = () => setup().users[1] as (typeof account.vendor.contents.users)[number];
 const state = async ({ url }: Json): Promise<unknown[]> => {
   await account.passage(url);
   const { error_message: text, state: now } = await account.read(url);
@@ -35,7 +35,7 @@ const lost: readonly (readonly [what: string, mishap: Mishap, calls: number])[] 
   ['never sent, the connection being cut before', 'reset', 2],
 ];
 for (const [what, mishap, calls] of lost) {
-  test(`an issue, a comment and a file are made once when the answer is ${what}`, async () => {
+  test(`an issue, a comment and a file are made once when the response is ${what}`, async () => {
     const routes = ['issue', 'issue/:key/comment', 'issue/:key/attachments'].map((path) => `POST /api/2/${path}`);
     const [makeIssue = '', makeComment = '', attach = ''] = routes;
     const twin = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since today' }));
@@ -60,7 +60,7 @@ for (const [what, mishap, calls] of lost) {
   });
 }
 
-test('two issues that cannot be told from each other are made one after the other', async () => {
+test('two issues that cannot be reported from each other are made one after the other', async () => {
   account.vendor.server.mishap('POST /api/2/issue', 'lost', 2);
   const issues = [await account.orderIssue(web, 'Closed'), await account.orderIssue(web, 'Closed')];
   for (const issue of issues) assert.equal(await state(issue), ['OK', '']);
@@ -68,7 +68,7 @@ test('two issues that cannot be told from each other are made one after the othe
   assert.equal([keys.sort(), setup().issues.size], [['WEB-1', 'WEB-2'], 2]);
 });
 
-test('a project of the same key that was there before is not taken for one whose answer was lost', async () => {
+test('a project of the same key that was there before is not taken for one whose response was lost', async () => {
   setup().addProject({ key: 'SHOP', name: 'Shop' });
   account.vendor.server.mishap('POST /api/2/project', 'lost');
   assert.equal(await state(await account.order('Shop')), [
@@ -110,7 +110,7 @@ test('a large file arrives as it was, under its name', async () => {
   assert.ok(attachment?.content.equals(content));
 });
 
-test('what JIRA refuses makes the issue Erred, with all that JIRA says', async () => {
+test('what JIRA rejects makes the issue Erred, with all that JIRA says', async () => {
   setup().priorities.pop();
   const issue = await account.orderIssue(web, 'Closed', { priority: await account.offer('priorities', 'Lowest') });
   assert.equal(await state(issue), ['Erred', "Priority name 'Lowest' is not valid"]);

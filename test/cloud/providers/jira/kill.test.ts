@@ -50,7 +50,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ['SHOP-1', ''],
     ['WEB-1', ''],
   ]);
-  assert.equal([...kill.vendor.world.issues.keys()].sort(), ['SHOP-1', 'WEB-1']);
+  assert.equal([...kill.vendor.contents.issues.keys()].sort(), ['SHOP-1', 'WEB-1']);
 
   kill.spoil([makeComment]);
   for (const { url } of issues) await ask('POST', '/api/jira-comments/', { issue: url, message: 'It is the lock' });
@@ -63,11 +63,11 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ],
   );
   assert.equal(
-    [...kill.vendor.world.issues.values()].map(({ comments }) => comments.length),
+    [...kill.vendor.contents.issues.values()].map(({ comments }) => comments.length),
     [1, 1],
   );
 
-  const { world: setup } = kill.vendor;
+  const { contents: setup } = kill.vendor;
   const attach = 'POST /api/2/issue/:key/attachments';
   kill.spoil([attach]);
   for (const { url } of issues) {

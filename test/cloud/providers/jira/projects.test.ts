@@ -138,7 +138,7 @@ projects('a key has at most ten characters', async () => {
   });
 });
 
-projects('a key that another project uses is refused by JIRA', async () => {
+projects('a key that another project uses is rejected by JIRA', async () => {
   const { body } = await post({ key: 'WEB', name: 'Second' });
   assert.equal(await passage(jira.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const erred = (await jira.fixture.staff.get(body.url)).body;

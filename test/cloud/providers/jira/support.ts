@@ -2,7 +2,7 @@ import type { Fixture, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
-/** A customer with everybody around it, its JIRA, and the JIRA project WEB that is there already. */
+/** A customer with every user around it, its JIRA, and the JIRA project WEB that is there already. */
 export interface Jira extends Personas, SimulatedService {
   readonly fixture: Fixture;
   readonly web: Json;
@@ -11,7 +11,7 @@ export interface Jira extends Personas, SimulatedService {
   /** Link of an issue type or priority by its name. */
   readonly type: (name: string) => Promise<string>;
   readonly priority: (name: string) => Promise<string>;
-  /** Creates an issue as somebody (default: the owner) and lets JIRA finish. */
+  /** Creates an issue as a user (default: the owner) and lets JIRA finish. */
   readonly issue: (fields?: object, by?: keyof Personas['clients']) => Promise<Json>;
 }
 

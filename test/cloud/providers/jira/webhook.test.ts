@@ -171,7 +171,7 @@ webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing els
   assert.ok(updated > before);
 });
 
-webhooks('jira:issue_created: an issue made at JIRA comes here, made by nobody here', async () => {
+webhooks('jira:issue_created: an issue made at JIRA comes here, made by no one here', async () => {
   const { clients, fixture } = jira;
   const mine = await jira.issue();
   atJira((setup) =>
@@ -222,7 +222,7 @@ webhooks('jira:issue_deleted: an issue that is gone there goes here, one that is
 });
 
 webhooks(
-  'comment_created: an answer given at JIRA is seen by whoever made the issue, and changed by staff alone',
+  'comment_created: a response given at JIRA is seen by the user who made the issue, and changed by staff alone',
   async () => {
     const { clients, fixture } = jira;
     const issue = await jira.issue();

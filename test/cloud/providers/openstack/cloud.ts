@@ -62,7 +62,7 @@ export const unlink = async ({ people }: Pick<Cloud, 'people'>, { url }: Json): 
   return [response.status, response.body];
 };
 
-/** Posts to a path as the project's administrator; answers status and body. */
+/** Posts to a path as the project's administrator; returns status and body. */
 export async function post({ people }: Pick<Cloud, 'people'>, path: string, body?: unknown): Promise<[number, Json]> {
   const response = await people.clients.admin.post(path, body);
   return [response.status, response.body];
@@ -92,7 +92,7 @@ export const volume = (cloud: Cloud, fields: Readonly<Record<string, unknown>> =
 export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json): Promise<Json> =>
   (await fixture.staff.get(object.url)).body;
 
-/** Carries out an action of an object to its end; answers what was answered first. */
+/** Carries out an action of an object to its end; returns what was answered first. */
 export async function act(cloud: Cloud, object: Json, action: string, body?: unknown): Promise<[number, Json]> {
   const response = await post(cloud, `${object.url}${action}/`, body);
   await work(cloud.fixture);

@@ -18,7 +18,7 @@ function contract(backend: Backend): void {
 
   test.before.each(async () => {
     account = await OpenStackAccount.open({ backend });
-    account.vendor.world.transitionTime = 1500;
+    account.vendor.contents.transitionTime = 1500;
     tenant = await account.tenant();
   });
 
@@ -32,7 +32,7 @@ function contract(backend: Backend): void {
     const { quotas } = await account.read(tenant.url);
     return names.map((name) => quotas.find((quota: Json) => quota.name === name).usage);
   };
-  /** Asks an object to make another one; answers that when it is there. */
+  /** Asks an object to make another one; returns that when it is there. */
   const created = async ({ url }: Json, action: string, body?: unknown): Promise<Json> => {
     const response = await account.alice.post(`${url}${action}/`, body);
     assert.is(response.status, 201, JSON.stringify(response.body));
@@ -124,7 +124,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a volume is created, grows, is kept in a snapshot and restored', async () => {
+  test('a volume is created, grows, is stored in a snapshot and restored', async () => {
     const { url } = await account.orderVolume('disk', { description: 'data' });
     assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
     const disk = await account.read(url);
@@ -277,7 +277,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a limit of the tenant is kept by the cloud also for what nobody manages here', async () => {
+  test('a limit of the tenant is stored by the cloud also for what no one manages here', async () => {
     assert.is((await account.fixture.staff.post(`${tenant.url}set_quotas/`, { instances: 1 })).status, 202);
     await account.passage(tenant.url);
     const web = await account.created(await account.order('web'));

@@ -20,12 +20,12 @@ async function instance(seconds = 30): Promise<Json> {
   return account.read(url);
 }
 
-const all = (list: string): Json[] => account.vendor.world.all(list);
+const all = (list: string): Json[] => account.vendor.contents.all(list);
 const ports = (): Json[] =>
   all('network/ports').filter(({ device_owner: owner }) => owner !== 'network:router_interface');
 const count = (list: string): number => (list === 'network/ports' ? ports() : all(list)).length;
 
-test('an instance comes with its volumes, port and floating IP, each made once whatever answer is lost', async () => {
+test('an instance comes with its volumes, port and floating IP, each made once whatever response is lost', async () => {
   for (const list of ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'])
     account.vendor.server.mishap(`POST /${list}`, 'lost');
   const created = await instance(60);
@@ -40,7 +40,7 @@ test('an instance comes with its volumes, port and floating IP, each made once w
   assert.is(all('network/floatingips')[0].port_id, ports()[0].id);
 });
 
-test('a refused server leaves neither port nor floating IP, and its volumes go with it', async () => {
+test('a rejected server leaves neither port nor floating IP, and its volumes go with it', async () => {
   const { fixture } = account;
   const { uuid: tenant } = await account.tenant();
   const message = 'Quota exceeded for instances: Requested 1, but already used 10 of 10 instances';
@@ -62,8 +62,8 @@ test('a refused server leaves neither port nor floating IP, and its volumes go w
   assert.is(count('volume/volumes'), 0);
 });
 
-test('a server that ends in error tells why', async () => {
-  account.vendor.world.births['compute/servers'] = () => ({
+test('a server that ends in error shows why', async () => {
+  account.vendor.contents.births['compute/servers'] = () => ({
     status: 'ERROR',
     fault: { message: 'No valid host was found. ' },
     'OS-EXT-STS:task_state': null,
@@ -76,7 +76,7 @@ test('a server that ends in error tells why', async () => {
 });
 
 test('an unknown status of a server is shown while it is waited for', async () => {
-  account.vendor.world.births['compute/servers'] = ({ flavorRef }) => ({
+  account.vendor.contents.births['compute/servers'] = ({ flavorRef }) => ({
     status: 'DREAMING',
     flavor: { id: flavorRef },
   });

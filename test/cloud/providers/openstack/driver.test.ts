@@ -20,7 +20,7 @@ const connect = async (fields: Readonly<Record<string, unknown>> = {}): Promise<
   return [response.status, response.body];
 };
 
-const names = (list: string): string[] => account.vendor.world.all(list).map(({ name }) => name);
+const names = (list: string): string[] => account.vendor.contents.all(list).map(({ name }) => name);
 const logIns = (): number => account.calls().filter((route) => route === logIn).length;
 
 /** What an order is when its operation has ended. */
@@ -29,14 +29,14 @@ async function ended({ url }: Json): Promise<Json> {
   return account.read(url);
 }
 
-test('a refused password is told in the words of the cloud, without it', async () => {
+test('a rejected password is reported in the words of the cloud, without it', async () => {
   assert.equal(await connect({ password: 'wrong-password' }), [
     400,
     { non_field_errors: ['Wrong settings: The request you have made requires authentication.'] },
   ]);
 });
 
-test('ping demands the role admin', async () => {
+test('ping requires the role admin', async () => {
   account.vendor.roles = ['member'];
   assert.equal((await connect())[1], {
     non_field_errors: ['Wrong settings: Provided credentials are not for admin tenant.'],
@@ -61,7 +61,7 @@ test('a tenant with a highly available router goes as any other', async () => {
   assert.is((await staff.patch(account.service.settings, { create_ha_routers: true })).status, 200);
   await account.pass(3);
   const tenant = await account.tenant();
-  const { world: setup } = account.vendor;
+  const { contents: setup } = account.vendor;
   assert.equal(
     setup.all('network/routers').map(({ ha }) => ha),
     [true],
@@ -72,7 +72,7 @@ test('a tenant with a highly available router goes as any other', async () => {
   assert.equal([names('network/routers'), names('network/networks'), names('network/ports')], [[], ['public'], []]);
 });
 
-test('a token of a tenant that is refused is replaced, and the call repeated', async () => {
+test('a token of a tenant that is rejected is replaced, and the call repeated', async () => {
   await account.tenant();
   account.vendor.tokens.clear();
   const volume = await ended(await account.orderVolume('data'));
@@ -89,7 +89,7 @@ test('in a project of others the administrator gets its role first', async () =>
   assert.is(closed.size, 0);
 });
 
-test('whatever answer is lost, nothing is made twice', async () => {
+test('whatever response is lost, nothing is made twice', async () => {
   const lists = ['identity/projects', 'identity/users', 'network/subnets', 'network/routers'];
   for (const list of [...lists, 'network/networks', 'network/security-groups'])
     account.vendor.server.mishap(`POST /${list}`, 'lost');
@@ -111,10 +111,10 @@ test('a volume whose order was lost before or after it was made is there once', 
   assert.equal(names('volume/volumes'), ['after lost', 'after reset']);
 });
 
-test('parts that the service gives no mark are told from namesakes by their age', async () => {
+test('parts that the service gives no mark are reported from namesakes by their age', async () => {
   const { fixture, vendor } = account;
   const tenant = await account.tenant();
-  const namesake = vendor.world.put('network/networks', {
+  const namesake = vendor.contents.put('network/networks', {
     name: 'backend',
     description: '',
     project_id: tenant.backend_id,
@@ -128,8 +128,8 @@ test('parts that the service gives no mark are told from namesakes by their age'
   assert.is(names('network/networks').filter((name) => name === 'backend').length, 2);
 });
 
-test('a taken name is told in the words of the cloud, and what others made stays', async () => {
-  account.vendor.world.put('identity/projects', { id: 'theirs', name: 'Lab', domain_id: 'default', tags: [] });
+test('a taken name is reported in the words of the cloud, and what others made stays', async () => {
+  account.vendor.contents.put('identity/projects', { id: 'theirs', name: 'Lab', domain_id: 'default', tags: [] });
   const tenant = await ended(await account.orderTenant());
   assert.equal([tenant.state, tenant.backend_id, tenant.error_message], ['Erred', '', 'Lab is there.']);
   assert.equal((await account.remove(tenant)).at(-1), 'gone');
@@ -139,7 +139,7 @@ test('a taken name is told in the words of the cloud, and what others made stays
 test('unknown states of volumes are shown', async () => {
   await account.tenant();
   const volume = await ended(await account.orderVolume('data'));
-  Object.assign(account.vendor.world.all('volume/volumes')[0], { status: 'awaiting-transfer' });
+  Object.assign(account.vendor.contents.all('volume/volumes')[0], { status: 'awaiting-transfer' });
   assert.equal(await account.sync(), ['In Sync', '']);
   const { runtime_state: runtime, state } = await account.read(volume.url);
   assert.equal([state, runtime], ['OK', 'awaiting-transfer']);
@@ -147,10 +147,10 @@ test('unknown states of volumes are shown', async () => {
 
 test('lists are read to their end', async () => {
   const { fixture, vendor } = account;
-  vendor.world.largestPage = 3;
+  vendor.contents.largestPage = 3;
   for (let n = 1; n <= 7; n++) {
-    vendor.world.put('image/images', { name: `image ${n}`, visibility: 'public', status: 'active' });
-    vendor.world.put('compute/flavors', { name: `flavor ${n}`, vcpus: n, ram: 1024, disk: 1 });
+    vendor.contents.put('image/images', { name: `image ${n}`, visibility: 'public', status: 'active' });
+    vendor.contents.put('compute/flavors', { name: `flavor ${n}`, vcpus: n, ram: 1024, disk: 1 });
   }
   assert.equal(await account.sync(), ['In Sync', '']);
   const count = async (kind: string): Promise<number> =>

@@ -28,7 +28,7 @@ test.before(async () => {
   cloud.fixture.events();
 });
 
-/** Starts an action; answers it with the states that follow. */
+/** Starts an action; returns it with the states that follow. */
 async function watch(action: string, body?: unknown): Promise<[number, Json, string[]]> {
   const [status, response] = await post(cloud, `${web.url}${action}/`, body);
   return [status, response, await passage(cloud.fixture, web.url)];
@@ -114,7 +114,7 @@ test('change_flavor passes RESIZE and VERIFY_RESIZE, and is counted once it is a
   assert.equal(messages(cloud), ['OpenStack Instance web has been updated.']);
 });
 
-test('a flavor that the tenant has no room for is refused', async () => {
+test('a flavor that the tenant has no room for is rejected', async () => {
   await cloud.fixture.staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 3 });
   await work(cloud.fixture);
   const [status, body] = await post(cloud, `${web.url}change_flavor/`, {

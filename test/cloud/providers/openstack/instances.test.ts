@@ -184,7 +184,7 @@ test('without internal_ips_set the tenant has an internal network', async () => 
   cloud.fixture.events();
 });
 
-test('floating IPs need an external network, a connected subnet, and an address that nobody uses', async () => {
+test('floating IPs need an external network, a connected subnet, and an address that no one uses', async () => {
   const bare = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Closed' });
   const closed = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: bare.link.url,

@@ -32,7 +32,7 @@ test('a tenant and its parts are made, changed and deleted once', async () => {
     [['public', 'lab-int-net', 'backend'], ['lab-sub-net', 'machines'], 1],
   );
   assert.is((await ask('GET', group.url)).rules.length, 2);
-  const { security_group_rules: there } = kill.vendor.world.find('network/security-groups', group.backend_id) ?? {};
+  const { security_group_rules: there } = kill.vendor.contents.find('network/security-groups', group.backend_id) ?? {};
   assert.is(there.filter(({ direction }: Json) => direction === 'ingress').length, 2);
   const subnet = await first('subnets', 'name=machines');
   const rename = (object: Json) => () => ask('PATCH', object.url, { description: 'renamed' });
@@ -84,7 +84,7 @@ test('an instance is connected otherwise, started, and its volumes grow and are 
   const connected = await ask('GET', web.url);
   assert.equal([connected.internal_ips.length, connected.external_ips.length], [1, 1]);
   assert.match(connected.internal_ips[0], /^192\.168\.9\./);
-  const ports = kill.vendor.world.all('network/ports').filter(({ device_owner: owner }) => owner === 'compute:nova');
+  const ports = kill.vendor.contents.all('network/ports').filter(({ device_owner: owner }) => owner === 'compute:nova');
   assert.equal([ports.length, names('network/floatingips').length], [1, 1]);
 
   await act(web, 'stop')();

@@ -18,7 +18,7 @@ test('a tenant is made once with all its parts', async () => {
     ...parts,
   );
   tenant = await ask('GET', tenant.url);
-  const { world: setup } = kill.vendor;
+  const { contents: setup } = kill.vendor;
   assert.equal(
     setup.all('identity/projects').map(({ id, name }) => [id, name]),
     [
@@ -46,8 +46,10 @@ test('an instance is made once with volumes, port and floating IP', async () => 
     ['compute/servers', 'network/floatingips'].map((list) => names(list).length),
     [1, 1],
   );
-  const [ip] = kill.vendor.world.all('network/floatingips');
-  const [port] = kill.vendor.world.all('network/ports').filter(({ device_owner: owner }) => owner === 'compute:nova');
+  const [ip] = kill.vendor.contents.all('network/floatingips');
+  const [port] = kill.vendor.contents
+    .all('network/ports')
+    .filter(({ device_owner: owner }) => owner === 'compute:nova');
   assert.is(ip.port_id, port.id);
 });
 
@@ -63,7 +65,7 @@ test('volumes and servers are made, changed and deleted once', async () => {
   const [joining, growing, stored] = [await order('joining')(), await order('growing')(), await order('kept')()];
   await kill.allIsWell();
   const [attachments, power] = ['/compute/servers/:id/os-volume_attachments', 'POST /compute/servers/:id/action'];
-  kill.vendor.world.transitionTime = 10_000;
+  kill.vendor.contents.transitionTime = 10_000;
   await killDuring({
     [`POST ${attachments}`]: act(joining, 'attach', { instance: web.url }),
     'POST /volume/volumes/:id/action': act(growing, 'extend', { disk_size: 2048 }),
@@ -94,9 +96,9 @@ test('volumes and servers are made, changed and deleted once', async () => {
   assert.equal([state, cores, volumes.length], ['SHUTOFF', 2, 2]);
 });
 
-test('a tenant goes with all that it holds, and everything was told of once', async () => {
+test('a tenant goes with all that it holds, and everything was reported of once', async () => {
   const { url } = await first('instances');
-  kill.vendor.world.transitionTime = 0;
+  kill.vendor.contents.transitionTime = 0;
   await killDuring({ 'DELETE /compute/servers/:id': () => ask('DELETE', url) });
   assert.equal(['compute/servers', 'network/floatingips', 'volume/volumes'].map(names), [
     [],
@@ -112,7 +114,7 @@ test('a tenant goes with all that it holds, and everything was told of once', as
   assert.equal([names('network/security-groups'), await kill.rows('openstack-tenants')], [[], []]);
   const reports = ['creation_succeeded', 'stop_succeeded', 'start_succeeded', 'restart_succeeded', 'creation_failed'];
   assert.equal(
-    await Promise.all(reports.map((type) => server.told(`resource_${type}`))),
+    await Promise.all(reports.map((type) => server.reported(`resource_${type}`))),
     // The tenant, an instance with two volumes and a floating IP, four volumes and a snapshot.
     [10, 2, 1, 1, 0],
   );

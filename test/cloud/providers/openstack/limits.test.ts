@@ -44,7 +44,7 @@ function limits(backend: Backend): void {
     await account.passage(tenant.url);
     return account.read(tenant.url);
   };
-  /** Asks for something; answers the address of what is busy with it then. */
+  /** Asks for something; returns the address of what is busy with it then. */
   const post = async (path: string, body: unknown): Promise<string> => {
     const response = await account.alice.post(path, body);
     assert.ok([201, 202].includes(response.status), JSON.stringify(response.body));
@@ -83,7 +83,7 @@ function limits(backend: Backend): void {
       `Requested ${need}G, quota is ${used}G and ${used}G has been consumed.`,
   ];
 
-  test('of gigabytes: a volume is not created, does not grow, and is not kept in a snapshot', async () => {
+  test('of gigabytes: a volume is not created, does not grow, and is not stored in a snapshot', async () => {
     const disk = await account.created(await account.orderVolume('disk'));
     const { size, tenant_uuid } = disk;
     assert.equal([size, tenant_uuid], [1024, tenant.uuid]);

@@ -116,7 +116,7 @@ test('properties are seen by those who see the settings or a service on them', a
   assert.equal((await stranger.get('/api/openstack-flavors/')).body, []);
 });
 
-test('settings carry the totals of the provider, which nobody changes here', async () => {
+test('settings carry the totals of the provider, which no one changes here', async () => {
   const { quotas } = (await cloud.fixture.staff.get(cloud.settings.url)).body;
   assert.equal(
     quotas.map(({ limit, name }: Json) => [name, limit]),

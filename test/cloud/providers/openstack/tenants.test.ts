@@ -133,7 +133,7 @@ test('quotas of a tenant have the limits of the provider', async () => {
   });
 });
 
-test('nobody changes a quota of a tenant by itself', async () => {
+test('no one changes a quota of a tenant by itself', async () => {
   const rejection = await cloud.fixture.staff.patch(cloud.tenant.quotas[0].url, { limit: 1 });
   assert.equal(
     [rejection.status, rejection.body],
@@ -165,7 +165,7 @@ test('two tenants of one provider never share a name, and none is called like th
   await destroy(cloud, other);
 });
 
-test('the name of a tenant that the caller does not see is told as a reserved one is', async () => {
+test('the name of a tenant that the caller does not see is reported as a reserved one is', async () => {
   const { fixture, people, service } = cloud;
   const there = await fixture.project('Hidden', people.customer);
   const link = await fixture.staff.post('/api/openstack-service-project-link/', {
@@ -197,7 +197,7 @@ test('the name of a tenant that the caller does not see is told as a reserved on
   fixture.events();
 });
 
-test('user names that are taken or reserved are refused', async () => {
+test('user names that are taken or reserved are rejected', async () => {
   const other = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Fab',
@@ -264,7 +264,7 @@ test('staff alone set quotas, and the limits change when the provider has them',
   cloud.fixture.events();
 });
 
-test('a tenant refuses what its quotas do not hold', async () => {
+test('a tenant rejects what its quotas do not hold', async () => {
   const [status, { detail }] = await post(cloud, '/api/openstack-volumes/', {
     service_project_link: cloud.link.url,
     tenant: cloud.tenant.url,
@@ -277,7 +277,7 @@ test('a tenant refuses what its quotas do not hold', async () => {
   );
 });
 
-test('create_network, create_security_group and create_floating_ip answer with what they make, and leave the tenant alone', async () => {
+test('create_network, create_security_group and create_floating_ip response with what they make, and leave the tenant alone', async () => {
   const [made201, network] = await post(cloud, `${cloud.tenant.url}create_network/`, {
     name: 'dmz',
     description: 'Outside',
@@ -350,7 +350,7 @@ test('pull_floating_ips, pull_security_groups, pull_quotas and pull are schedule
   assert.equal(messages(cloud), []);
 });
 
-test('a changed name goes to the provider and comes back as an event', async () => {
+test('a changed name goes to the provider and returns as an event', async () => {
   const { admin } = cloud.people.clients;
   const { body, status } = await admin.put(cloud.tenant.url, { name: 'Laboratory' });
   assert.equal([status, body.state], [200, 'Update Scheduled']);
@@ -377,7 +377,7 @@ test('a tenant with instances, snapshots or volumes stays, and its project too',
   cloud.fixture.events();
 });
 
-test('a deleted tenant takes its parts along, of which no event tells', async () => {
+test('a deleted tenant takes its parts along, of which no event shows', async () => {
   assert.equal(await destroy(cloud, cloud.tenant), [202, { detail: 'Deletion was scheduled.' }]);
   assert.is((await cloud.fixture.staff.get(cloud.tenant.url)).status, 404);
   for (const kind of ['networks', 'subnets', 'security-groups', 'floating-ips'])
@@ -409,7 +409,7 @@ test('a tenant is unlinked when nothing is in it but its parts, which go with it
   assert.equal(await usages(cloud.fixture, cloud.link), {});
 });
 
-test('whoever may change resources makes tenants on private settings', async () => {
+test('users who may change resources makes tenants on private settings', async () => {
   const statuses = await asEachPersona(
     cloud.people,
     async (client, part) =>

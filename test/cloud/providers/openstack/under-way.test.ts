@@ -1,4 +1,4 @@
-/** What a provider tells of a tenant does not hide what has been accepted and is under way (events.md 2.2). */
+/** What a provider shows of a tenant does not hide what has been accepted and is under way (events.md 2.2). */
 import * as assert from 'uvu/assert';
 import { examine } from '../../../../src/app/doctor/doctor.ts';
 import type { Json } from '../../../support/fixture.ts';

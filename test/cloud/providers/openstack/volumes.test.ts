@@ -355,7 +355,7 @@ test('a snapshot is restored to a new volume', async () => {
   cloud.fixture.events();
 });
 
-test('a snapshot that is kept until an instant is deleted by the timer', async () => {
+test('a snapshot that is stored until an instant is deleted by the timer', async () => {
   const snapshot = await created(cloud, `${disk.url}snapshot/`, { name: 'brief', kept_until: '2018-01-06T00:00:00Z' });
   assert.is(snapshot.kept_until, '2018-01-06T00:00:00Z');
   cloud.fixture.events();

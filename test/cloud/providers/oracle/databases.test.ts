@@ -91,7 +91,7 @@ test('templates have a type besides, which is a filter', async () => {
   assert.equal((await admin.get('/api/oracle-templates/?type=Schema Platform Template')).body, [templates[2]]);
 });
 
-test('they are read by those who see the settings or a service on them, and written by nobody', async () => {
+test('they are read by those who see the settings or a service on them, and written by no one', async () => {
   const counts = await asEachPersona(people, async (client) => (await client.get('/api/oracle-zones/')).body.length);
   assert.equal(counts, { staff: 2, support: 2, owner: 2, helper: 2, manager: 2, admin: 2, observer: 2, stranger: 0 });
   assert.is((await people.clients.stranger.get(zone.url)).status, 404);

@@ -1,4 +1,4 @@
-/** What is Oracle's own in its driver: requests that are polled, what is sent, and answers that were lost. */
+/** What is Oracle's own in its driver: requests that are polled, what is sent, and returns that were lost. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw } from '../../../../src/kernel/db/sql.ts';
@@ -22,7 +22,7 @@ const result = async ({ url }: Json): Promise<unknown[]> => {
 };
 const count = (route: string): number => account.calls().filter((called) => called === route).length;
 
-test('what is ordered is sent in the form of Oracle', async () => {
+test('an order is sent in the form of Oracle', async () => {
   await account.created(await account.order('ledger', { backend_service_name: 'books', description: 'Of 2018' }));
   assert.equal(
     [...account.vendor.databases.values()].map(({ name, params, zone }) => ({ name, params, zone })),
@@ -62,7 +62,7 @@ test('a request that ends in an exception makes the database Erred, which can be
   assert.is(account.vendor.databases.size, 0);
 });
 
-test('the password of a database stands in no answer, event, log or row', async () => {
+test('the password of a database stands in no response, event, log or row', async () => {
   const ordered = await account.order('ledger', { password: 'tiger' });
   const rejection = '400. Request to Oracle backend failed: {"message":"The password *** is too short"}';
   assert.equal(await result(ordered), ['Erred', '', rejection]);
@@ -71,7 +71,7 @@ test('the password of a database stands in no answer, event, log or row', async 
   assert.not.ok(JSON.stringify(stored).includes('tiger'));
 });
 
-test('an order whose answer was lost is no second one where Oracle does not list what there is', async () => {
+test('an order whose response was lost is no second one where Oracle does not list what there is', async () => {
   account.vendor.lists = false;
   account.vendor.server.mishap(create, 'lost');
   const ordered = await account.order('ledger');
@@ -80,14 +80,14 @@ test('an order whose answer was lost is no second one where Oracle does not list
   assert.equal(await result(await account.order('books')), ['OK', 'RUNNING', '']);
 });
 
-test('two databases of one name are told apart', async () => {
+test('two databases of one name are reported apart', async () => {
   await account.created(await account.order('ledger'));
   account.vendor.server.mishap(create, 'lost');
   const second = await account.created(await account.order('ledger'));
   assert.equal([second.backend_id, account.vendor.databases.size], ['2', 2]);
 });
 
-test('operations whose answer was lost are found to be under way, and those that never began are asked for again', async () => {
+test('operations whose response was lost are found to be under way, and those that never began are asked for again', async () => {
   const ledger = await account.created(await account.order('ledger'));
   for (const [action, state, mishap, calls] of [
     ['stop', 'STOPPED', 'lost', 1],

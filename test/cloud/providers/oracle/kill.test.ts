@@ -49,10 +49,10 @@ test('in the middle of every operation none is lost and nothing is made twice', 
   );
   assert.equal(
     [
-      await server.told('resource_creation_succeeded'),
-      await server.told('resource_stop_succeeded'),
-      await server.told('resource_deletion_succeeded'),
-      await server.told('resource_creation_failed'),
+      await server.reported('resource_creation_succeeded'),
+      await server.reported('resource_stop_succeeded'),
+      await server.reported('resource_deletion_succeeded'),
+      await server.reported('resource_creation_failed'),
     ],
     [6, 2, 2, 0],
   );
@@ -78,7 +78,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     ['make-1 RUNNING ', 'make-2 RUNNING ', 'stop-1 RUNNING ', 'stop-2 RUNNING '],
   );
   assert.equal(
-    [await server.told('resource_start_succeeded'), await server.told('resource_restart_succeeded')],
+    [await server.reported('resource_start_succeeded'), await server.reported('resource_restart_succeeded')],
     [2, 2],
   );
 });

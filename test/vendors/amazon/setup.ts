@@ -91,7 +91,7 @@ export class Setup {
   transitionTime = 8000;
   /** Why the next launches or starts come to nothing. */
   readonly failingLaunches: { readonly code: string; readonly message: string }[] = [];
-  /** Milliseconds until lists know what was made. */
+  /** Milliseconds until lists know an object that was made. */
   blindness = 0;
   readonly instances = new Map<string, Instance>();
   readonly volumes = new Map<string, Volume>();
@@ -171,7 +171,7 @@ export class Setup {
   volumesIn = (region: string): Volume[] =>
     [...this.volumes.values()].filter((one) => one.region === region && !this.#isHidden(one.created));
 
-  /** What was made by an order with this token, of which the parameters must be the same; else what is made now. */
+  /** What was made by an order with this token, of which the parameters must be the same; else a created object now. */
   once<T extends { readonly id: string }>(
     parameters: Pick<Parameters, 'fingerprint' | 'text'>,
     list: ReadonlyMap<string, T>,

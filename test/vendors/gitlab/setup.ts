@@ -35,7 +35,7 @@ export interface Project extends Deletable {
   readonly created: number;
 }
 
-/** The level of access of an owner, and of somebody who may read statistics. */
+/** The level of access of an owner, and of a user who may read statistics. */
 export const owner = 50;
 export const reporter = 20;
 

@@ -1,4 +1,4 @@
-/* What there is at a JIRA, and how it is told. */
+/* What there is at a JIRA, and how it is reported. */
 
 export interface User {
   readonly name: string;
