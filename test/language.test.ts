@@ -30,15 +30,15 @@ const limits: Readonly<Record<string, number>> = {
   test: 9,
   'test/browser': 2,
   'test/clients': 164,
-  'test/cloud': 340,
+  'test/cloud': 101,
   'test/console': 182,
   'test/examples': 15,
-  'test/kernel': 292,
-  'test/live': 196,
+  'test/kernel': 154,
+  'test/live': 193,
   'test/package': 23,
   'test/support': 93,
   'test/upgrades': 14,
-  'test/vendors': 229,
+  'test/vendors': 78,
 };
 
 type Kind = 'code' | 'prose' | 'tests';
