@@ -4,11 +4,11 @@ import { DOMParser } from '@xmldom/xmldom';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignedXml } from 'xml-crypto';
-import { addressesOf } from '../../src/accounts/session/saml/addresses.ts';
-import { samlCrowded } from '../../src/accounts/session/saml/ask.ts';
+import { addressesOf } from '../../src/accounts/session/saml/endpoint.ts';
 import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/session/saml/identity-providers.ts';
 import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
-import { checkResponse, matchingRequest } from '../../src/accounts/session/saml/response.ts';
+import { checkResponse, requestIdOf } from '../../src/accounts/session/saml/response.ts';
+import { samlOverloaded } from '../../src/accounts/session/saml/saml-thread.ts';
 import { type TaskTerms, TaskThread } from '../../src/kernel/threads/task-thread.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
@@ -129,7 +129,7 @@ messages('computes nothing for a login response that no known key has signed', a
       checkResponse({
         message,
         setup: { provider: provider(), entityId, assertionConsumer, privateKey: serviceKeys.key },
-        requestId: matchingRequest(message) ?? '',
+        requestId: requestIdOf(message) ?? '',
         now: saml.fixture.clock.now(),
       }),
     );
@@ -200,7 +200,7 @@ function stall(milliseconds: number): TaskThread {
       parentPort.on('message', () => { for (;;); });
       parentPort.postMessage('ready');`,
     () => {
-      const { body, headers, status } = samlCrowded() as InstanceType<typeof HttpError>;
+      const { body, headers, status } = samlOverloaded() as InstanceType<typeof HttpError>;
       return new HttpError(status, body, headers);
     },
   );

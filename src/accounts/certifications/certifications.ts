@@ -36,11 +36,11 @@ const example = {
 export const certifications = collection<Row>()({
   path: 'service-certifications',
   kind: 'Service Certification',
-  description: 'What providers are certified for, and what projects demand of them.',
+  description: 'Certifications that providers have and projects require.',
   table: 'service_certification',
   alias: 's',
   fields,
-  visible: visibleTo('everybody', () => raw('TRUE')),
+  visible: visibleTo('any user', () => raw('TRUE')),
   options: { actions: () => [] },
   examples: { create: example, replace: example, change: { description: 'Management of information security.' } },
   filters: { ...ofName('s.name') },

@@ -50,14 +50,14 @@ export interface CustomerRow extends Row {
 
 declare module '../../kernel/access/reactions.ts' {
   interface Reactions {
-    /** A customer is there, with its quotas; the event about it comes later. */
+    /** A customer was created with its quotas. Its event is recorded afterwards. */
     readonly customerCreated: (context: Context, customer: number) => void;
-    /** A customer without projects and roles is being deleted: its row is the last that goes. */
+    /** A customer without projects and roles is being deleted. Its row is deleted afterwards. */
     readonly customerDeleted: (context: Context, customer: number) => void;
   }
 }
 
-/** Users with the active role, as every viewer of the customer sees them. */
+/** Users with the active role. Every user who can see the customer sees the same members. */
 const members = (role: 'owner' | 'support') =>
   readOnlyList(
     listValue(
@@ -131,7 +131,7 @@ const example = {
   is_company: true,
 };
 
-/** Who may change a customer (core.md 6.3). */
+/** The right to change a customer (core.md 6.3). */
 const managers = anyOf(staff, ownersOf('id').when('owners_can_manage_customers'));
 
 export const customers = collection<CustomerRow>()({
@@ -161,7 +161,7 @@ export const customers = collection<CustomerRow>()({
     registration_code: exact('c.registration_code'),
     user_uuid: only(
       ({ caller }) => seesAll(caller),
-      uuid('Customers that this user sees; for staff and global support.', (key, { db }) => {
+      uuid('Customers that this user can see; for staff and global support.', (key, { db }) => {
         const user = db.get<{ id: number; everything: number }>(
           sql`SELECT id, is_staff OR is_support AS everything FROM user WHERE uuid = ${key}`,
         );
@@ -220,7 +220,7 @@ export const customers = collection<CustomerRow>()({
   },
 });
 
-/** The VAT number is judged when the body holds it or what it depends on, on the stored values merged with the body. */
+/** Validates the VAT number if the body has it, the country or the kind of customer. Other values are the stored ones. */
 function rejectWrongVat(values: Values<typeof fields>, row?: CustomerRow): void {
   if (values.vat_code === undefined && values.country === undefined && values.is_company === undefined) return;
   const problem = vatProblem({

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
 /*
- * An image is recognised by its content, and only when it is whole: the parts of its format are walked up to the end
- * mark. Pixels are not decoded. Reading behind the end throws, which means that the image was cut short.
+ * Detects the type of an image from its content. The image must be complete: the chunks of its format are read up to the end
+ * marker. Pixels are not decoded. Reading past the end throws a RangeError, which means that the image is truncated.
  */
 
 const formats: Readonly<Record<string, (content: Buffer) => boolean>> = {
@@ -12,7 +12,7 @@ const formats: Readonly<Record<string, (content: Buffer) => boolean>> = {
   'image/webp': isWebp,
 };
 
-/** The media type of a whole PNG, JPEG, GIF or WebP image; undefined for anything else. */
+/** Returns the media type of a complete PNG, JPEG, GIF or WebP image; undefined for anything else. */
 export function imageType(content: Buffer): string | undefined {
   return Object.keys(formats).find((type) => {
     try {
@@ -24,7 +24,7 @@ export function imageType(content: Buffer): string | undefined {
   });
 }
 
-/** Pixels of the larger side at most: a small file may claim so many that whoever shows it runs out of memory. */
+/** Limit of width and height in pixels: a small file may declare a size that exhausts the memory of the program that shows it. */
 const maxSide = 4096;
 
 const isSize = (width: number, height: number): boolean =>
@@ -47,7 +47,7 @@ function isPng(content: Buffer): boolean {
   }
 }
 
-/** Segments of marker and length up to the first scan; the scan's data holds no marker but the end of the image (T.81 B.1). */
+/** Segments of marker and length up to the first scan, whose data contains only the end marker (T.81 B.1). */
 function isJpeg(content: Buffer): boolean {
   if (content.readUInt16BE(0) !== 0xffd8) return false;
   let hasFrame = false;
@@ -57,7 +57,7 @@ function isJpeg(content: Buffer): boolean {
     if (marker < 0xffc0) return false;
     if (marker === 0xffda) return hasFrame && content.includes(Buffer.of(0xff, 0xd9), at);
     const isFrame = marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
-    // A height of 0 is told behind the first scan.
+    // A height of 0 means that it follows after the first scan.
     if (isFrame && !isSize(content.readUInt16BE(at + 7), content.readUInt16BE(at + 5) || 1)) return false;
     hasFrame ||= isFrame;
   }
@@ -68,7 +68,7 @@ function isGif(content: Buffer): boolean {
   if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || !isSize(content.readUInt16LE(6), content.readUInt16LE(8)))
     return false;
   const colourTable = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-  const behindBlock = (start: number): number => {
+  const endOfBlock = (start: number): number => {
     let at = start;
     while (content.readUInt8(at) > 0) at += 1 + content.readUInt8(at);
     return at + 1;
@@ -77,14 +77,14 @@ function isGif(content: Buffer): boolean {
   for (let at = 13 + colourTable(content.readUInt8(10)); ; ) {
     const introducer = content.readUInt8(at);
     if (introducer === 0x3b) return images > 0;
-    if (introducer === 0x21) at = behindBlock(at + 2);
-    else if (introducer === 0x2c) at = behindBlock(at + 11 + colourTable(content.readUInt8(at + 9)));
+    if (introducer === 0x21) at = endOfBlock(at + 2);
+    else if (introducer === 0x2c) at = endOfBlock(at + 11 + colourTable(content.readUInt8(at + 9)));
     else return false;
     if (introducer === 0x2c) images++;
   }
 }
 
-/** Chunks of type and length, padded to even lengths, inside one RIFF chunk; one of them holds a picture (RFC 9649). */
+/** Chunks of type and length, padded to even lengths, inside one RIFF chunk; one of them contains a picture (RFC 9649). */
 function isWebp(content: Buffer): boolean {
   if (text(content, 0, 4) !== 'RIFF' || text(content, 8, 4) !== 'WEBP') return false;
   const end = 8 + content.readUInt32LE(4);
@@ -102,7 +102,7 @@ function isWebp(content: Buffer): boolean {
   return hasPicture;
 }
 
-/** Width and height as a chunk tells them, of those that do; `at` is where its data begins. */
+/** Returns width and height from a chunk that contains them; `at` is the start of its data. */
 function webpSize(content: Buffer, type: string, at: number): [width: number, height: number] | undefined {
   if (type === 'VP8X') return [content.readUIntLE(at + 4, 3) + 1, content.readUIntLE(at + 7, 3) + 1];
   if (type === 'ANMF') return [content.readUIntLE(at + 6, 3) + 1, content.readUIntLE(at + 9, 3) + 1];
@@ -110,7 +110,7 @@ function webpSize(content: Buffer, type: string, at: number): [width: number, he
     const bits = content.readUInt32LE(at + 1);
     return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
   }
-  // Fourteen bits each; what stands above them is the scale to show it in.
+  // Fourteen bits each; the two bits above them are a display scale.
   if (type === 'VP8 ') return [content.readUInt16LE(at + 6) & 0x3fff, content.readUInt16LE(at + 8) & 0x3fff];
   return undefined;
 }

@@ -14,7 +14,7 @@ import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { type CustomerRow, customers } from './customers.ts';
 import { imageType } from './image-type.ts';
 
-const largestImage = 2_097_152;
+const maxImageBytes = 2_097_152;
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const notAnImage = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
@@ -23,7 +23,7 @@ interface Image {
   readonly type: string;
 }
 
-/** The `image` part of the body; recognised by its content, whatever it is called. */
+/** The `image` part of the body. Its content determines the type, not its name. */
 const imageInput = (required: boolean): { image: WritableField<Image> } => ({
   image: {
     ...readOnly('image upload', {}, constant('null')),
@@ -37,7 +37,7 @@ const imageInput = (required: boolean): { image: WritableField<Image> } => ({
         ),
         resolve: ({ content }) => {
           if (content.length === 0) throw new FieldError(['The submitted file is empty.']);
-          if (content.length > largestImage) throw new HttpError(413, { detail: 'Request body is too large.' });
+          if (content.length > maxImageBytes) throw new HttpError(413, { detail: 'Request body is too large.' });
           const type = imageType(content);
           if (type === undefined) throw new FieldError([notAnImage]);
           return { content, type };
@@ -47,10 +47,10 @@ const imageInput = (required: boolean): { image: WritableField<Image> } => ({
   },
 });
 
-/** Who may change the image of a customer (core.md 6.6). */
+/** The right to change the image of a customer (core.md 6.6). */
 const changers = anyOf(staff, ownersOf('id'));
 
-function findToChange(request: Request): CustomerRow {
+function findWritable(request: Request): CustomerRow {
   const customer = customers.find(request);
   changers.require(request, customer);
   return customer;
@@ -66,8 +66,8 @@ function read(request: Request): Reply {
 }
 
 function store(request: Request, required: boolean): Reply {
-  const customer = findToChange(request);
-  // Read as a partial update: what is said of a missing file is said here.
+  const customer = findWritable(request);
+  // Validated as a partial update; the message about a missing file follows.
   const { image } = validate(imageInput(required), request, 'change');
   if (!image && required) throw new HttpError(400, { image: ['No file was submitted.'] });
   request.checkPreconditions();
@@ -83,7 +83,7 @@ function store(request: Request, required: boolean): Reply {
 }
 
 function remove(request: Request): Reply {
-  const customer = findToChange(request);
+  const customer = findWritable(request);
   request.checkPreconditions();
   const { changes } = request.db.run(sql`DELETE FROM customer_image WHERE customer_id = ${customer.id}`);
   if (changes > 0) record(request, 'customer_update_succeeded', customerContext(customer));
@@ -102,15 +102,15 @@ export const customerImage: Endpoint = {
   path: '/api/customers/:key/image/',
   name: 'Customer Image',
   description: 'The logo of a customer: PNG, JPEG, GIF or WebP.',
-  bodyLimit: largestImage + 65_536,
+  bodyLimit: maxImageBytes + 65_536,
   actions: (request) =>
     changers.may(request, customers.find(request))
       ? { PUT: describeFields(imageInput(true), request, 'replace') }
       : undefined,
   operations: {
     GET: {
-      summary: 'Answers the image itself.',
-      allowedFor: 'Everybody who sees the customer.',
+      summary: 'Returns the image.',
+      allowedFor: 'Any user who can see the customer.',
       output: { status: 200, types: imageTypes },
       handle: read,
     },

@@ -1,4 +1,4 @@
-/** What follows the country prefix of a VAT number, by country (core.md 6.2). */
+/** Formats of VAT numbers after the country prefix, by country (core.md 6.2). */
 const formats: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     AT: 'U\\d{8}',
@@ -20,9 +20,10 @@ const formats: ReadonlyMap<string, RegExp> = new Map(
     codes.split(' ').map((code): [string, RegExp] => [code, new RegExp(`^(?:${format})$`)]),
   ),
 );
-const elsewhere = /^[A-Z0-9]{2,15}$/;
+/** The format for other countries. */
+const generalFormat = /^[A-Z0-9]{2,15}$/;
 
-/** What is wrong with the VAT number of a customer, or undefined. An empty number is right. */
+/** Returns an error message for an invalid VAT number of a customer. An empty number is valid. */
 export function vatProblem(customer: { vat_code: string; country: string; is_company: boolean }): string | undefined {
   if (customer.vat_code === '') return undefined;
   if (!customer.is_company) return 'VAT number is not supported for private persons.';
@@ -30,6 +31,6 @@ export function vatProblem(customer: { vat_code: string; country: string; is_com
   const start = /^[A-Z]{2}/.exec(number)?.[0] ?? '';
   const country = customer.country || (start === 'EL' ? 'GR' : start);
   const prefixed = start !== '' && (start === country || (country === 'GR' && start === 'EL'));
-  const format = formats.get(country) ?? elsewhere;
+  const format = formats.get(country) ?? generalFormat;
   return format.test(prefixed ? number.slice(2) : number) ? undefined : 'VAT number has invalid format.';
 }

@@ -5,13 +5,13 @@ import { json } from '../../kernel/http/reply.ts';
 import { endInvitation, type InvitationRow, invitations, inviters, targetOf } from './invitations.ts';
 import { isMailed, issueLink, queueMail } from './mails.ts';
 
-/** What an action answers. */
+/** The response of an action. */
 export const response = { status: 200, shape: messageShape };
 
-/** What both actions have in common. */
+/** The common part of both actions. */
 const onPending = {
   on: invitations,
-  right: rightVia(targetOf, inviters.as('whoever may invite there')),
+  right: rightVia(targetOf, inviters.as('users who may invite there')),
   output: response,
 };
 
@@ -39,7 +39,7 @@ const sentShape = objectShape({
 export const send = action({
   ...onPending,
   name: 'send',
-  summary: 'Sends the mail of a pending invitation again, and makes another link to pass on.',
+  summary: 'Sends the mail of a pending invitation again, and creates a new link to share.',
   output: { status: 200, shape: sentShape },
   rejections: { 429: true },
   denialReason: (_, row) => (isPending(row) ? undefined : 'Only pending invitation can be resent.'),

@@ -12,22 +12,22 @@ declare module '../../kernel/security/rate-limit.ts' {
   }
 }
 
-/** Limits the open check of invitations by address. */
+/** Limits unauthenticated checks of invitations by address. */
 export const newInvitationCheckLimit = (): RateLimit => new RateLimit(60, minute);
 
-/** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
+/** POST /api/user-invitations/<uuid>/check/: the details that a user without an account needs. */
 export const check: Endpoint = {
   path: '/api/user-invitations/:key/check/',
   hidesPath: true,
   name: 'User Invitation Check',
-  description: 'Tells whether an invitation is pending, and for which email.',
+  description: 'Checks whether an invitation is pending, and returns its email.',
   open: true,
-  // A mangled link is answered like an unknown one, not like an unknown path, which asks for a token.
+  // A mangled link gets the response of an unknown invitation, not that of an unknown path, which requires a token.
   key: 'text',
   operations: {
     POST: {
-      summary: 'Answers the email of a pending invitation, and whether it asks for a civil number.',
-      allowedFor: `Anybody ${knowing}.`,
+      summary: 'Returns the email of a pending invitation, and whether it requires a civil number.',
+      allowedFor: `Any caller ${knowing}.`,
       output: {
         status: 200,
         shape: {

@@ -2,18 +2,18 @@ import type { Context } from '../../kernel/access/context.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { rolesGrantedUntil } from '../permissions/permissions.ts';
 import { grantRole } from '../roles/roles.ts';
-import { actorOf } from '../users/actor.ts';
+import { actorOf } from '../users/users.ts';
 import { endInvitation, type InvitationRow, inviterOf, targetOf } from './invitations.ts';
 
-/** Somebody who invites, as of now. */
+/** An inviter with their current right. */
 export interface Inviter {
-  /** The inviter's right ends then, and so does what it gives; null: never. */
+  /** When the inviter's right ends, and the roles that it grants; null: never. */
   readonly until: number | null;
   readonly user: NonNullable<ReturnType<typeof inviterOf>>;
 }
 
-/** The inviter of an invitation, whose right is looked at again. Throws 409 when it is gone (services.md 10.4). */
-export function presentInviter({ app }: Pick<Context, 'app'>, row: InvitationRow): Inviter {
+/** Returns the inviter of an invitation. Throws 409 if they may no longer invite (services.md 10.4). */
+export function currentInviter({ app }: Pick<Context, 'app'>, row: InvitationRow): Inviter {
   const user = inviterOf(app.db, row);
   const { scope, structure } = targetOf(row);
   const until = user && rolesGrantedUntil(app, user, structure, scope);
@@ -21,7 +21,7 @@ export function presentInviter({ app }: Pick<Context, 'app'>, row: InvitationRow
   return { user, until };
 }
 
-/** Gives a user the role of an invitation, which ends. It is the inviter who grants it, whoever asks for it now. */
+/** Grants a user the role of an invitation and ends it. The actor is the inviter, not the caller. */
 export function grantInvited({ app, now }: Context, row: InvitationRow, inviter: Inviter, user: number): void {
   grantRole(
     { app, now, actor: actorOf(inviter.user), address: null },

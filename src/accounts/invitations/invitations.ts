@@ -35,23 +35,23 @@ interface ToCustomer {
   readonly customer_role: string;
 }
 
-/** An invitation leads either to a project or to a customer. */
+/** An invitation is either to a project or to a customer. */
 export type InvitationRow = Row &
   (ToProject | ToCustomer) & {
     readonly email: string;
     readonly civil_number: string;
     readonly state: State;
-    /** Who created it, or sent it last. */
+    /** The user who created it or sent it last. */
     readonly inviter_id: number | null;
   };
 
-/** What the body of a new invitation says of where it leads. */
-interface Place {
+/** The customer or project in the body of a new invitation. */
+interface ScopeInput {
   readonly customer?: number | null;
   readonly project?: number | null;
 }
 
-/** What an invitation leads to. */
+/** The role that an invitation grants. */
 interface Target {
   readonly structure: RoleScope;
   /** Id of the customer or project. */
@@ -65,7 +65,7 @@ export const targetOf = (row: InvitationRow): Target =>
     : { structure: 'project', scope: row.project_id, role: row.project_role };
 
 const ofProject = (column: string): string => `(SELECT ${column} FROM project WHERE id = i.project_id)`;
-/** Of a project invitation: of the project's customer. */
+/** For an invitation to a project: a column of the project's customer. */
 const ofCustomer = (column: string): string =>
   `(SELECT ${column} FROM customer WHERE id = ifnull(i.customer_id, ${ofProject('customer_id')}))`;
 
@@ -78,13 +78,10 @@ const fields = {
   link_template: text({
     max: 255,
     required: true,
-    help: 'Link of the invitation; {uuid} in it stands for a secret, which accept and check take for the uuid.',
+    help: 'Link of the invitation. {uuid} is replaced with a secret, which accept and check accept instead of the uuid.',
   }),
-  email: email({
-    required: true,
-    help: 'Where the mail is sent to. The invitation may be accepted with another address.',
-  }),
-  civil_number: text({ max: 50, help: 'When set, only a user with this civil number may accept.' }),
+  email: email({ required: true, help: 'Address of the mail. A user with another address may accept the invitation.' }),
+  civil_number: text({ max: 50, help: 'If set, only a user with this civil number may accept.' }),
   project: link({ to: () => projects, key: ofProject('uuid'), nullable: true }),
   project_role: roleIn('project'),
   project_name: readOnlyText(textValue(ofProject('name'))),
@@ -99,7 +96,7 @@ const fields = {
   is_mailed: readOnly('boolean', { type: 'boolean' }, booleanValue('@mailed'), { shownIf: '@link IS NOT NULL' }),
 };
 
-/** Invitations to the customers that a filter on alias `c` finds, and to their projects. */
+/** Invitations to the customers that a filter on alias `c` selects, and to their projects. */
 const toCustomers = (filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => {
@@ -110,7 +107,7 @@ const toCustomers = (filter: Filter): Filter => ({
   },
 });
 
-/** Who may invite there: who may grant a role without an end (services.md 10.5). */
+/** The right to invite: that of users who may grant a role without an end (services.md 10.5). */
 export const inviters: Right<Pick<Target, 'structure' | 'scope'>> = right(
   'staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners',
   (request, { scope, structure }) => roleManagers[structure].may(request, { scope, until: null }),
@@ -122,12 +119,12 @@ export const invitations = collection<InvitationRow>()({
   description: 'Invitations by mail to join a customer or a project.',
   table: 'invitation',
   alias: 'i',
-  // Whoever has a mailed link may ask with its secret in the place of the uuid.
+  // Paths may contain the secret of a mailed link instead of the uuid.
   hidesKey: true,
   fields,
-  // The link is in the response to its creation alone.
+  // Only the response to the creation has the link.
   parameters: () => ({ link: null, mailed: null }),
-  // Who may invite there, as a condition.
+  // The same right as `inviters`, as a condition.
   visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {
     if (caller.isStaff) return raw('TRUE');
     const owned = endlesslyOwnedCustomers(caller);
@@ -135,7 +132,7 @@ export const invitations = collection<InvitationRow>()({
     return ownersInvite ? sql`${toProjects} OR i.customer_id IN (${owned})` : toProjects;
   }),
   filters: {
-    customer: toCustomers(exactUuid('c.uuid', 'Uuid of the customer; invitations to its projects count, too.')),
+    customer: toCustomers(exactUuid('c.uuid', 'Uuid of the customer. Includes invitations to its projects.')),
     customer_url: toCustomers(linked('c.id', 'customer', () => customers)),
     project: uuidOf('i.project_id', 'project', 'Uuid of the project.'),
     project_url: linked('i.project_id', 'project', () => projects),
@@ -161,8 +158,8 @@ export const invitations = collection<InvitationRow>()({
   order: '-i.created',
   create: {
     rejections: { 429: true },
-    check: (request, values) => rejectWrong(request, values),
-    rightWith: rightVia(placeOf, inviters),
+    check: (request, values) => rejectInvalid(request, values),
+    rightWith: rightVia(scopeOf, inviters),
     run: (request, _, columns) => {
       const { config, db, now } = request;
       const id = db.insert('invitation', {
@@ -178,8 +175,8 @@ export const invitations = collection<InvitationRow>()({
   },
 });
 
-/** Rules across the fields of a new invitation, in the order of services.md 10.4. Throws 400. */
-function rejectWrong({ config }: Request, values: NewValues<typeof fields>): void {
+/** Checks the rules across the fields of a new invitation, in the order of services.md 10.4. Throws 400. */
+function rejectInvalid({ config }: Request, values: NewValues<typeof fields>): void {
   const problem = linkTemplateProblem(values.link_template, config);
   if (problem !== undefined) throw invalid({ link_template: [problem] });
   const { customer, customer_role: customerRole, project, project_role: projectRole } = values;
@@ -189,18 +186,18 @@ function rejectWrong({ config }: Request, values: NewValues<typeof fields>): voi
   if (!project !== !projectRole) throw invalid({ project_role: ['Project and its role must be provided.'] });
 }
 
-/** Where a body that keeps to the rules invites to. */
-function placeOf({ customer, project }: Place): Pick<Target, 'structure' | 'scope'> {
+/** Returns the customer or project of a valid body. */
+function scopeOf({ customer, project }: ScopeInput): Pick<Target, 'structure' | 'scope'> {
   if (project) return { structure: 'project', scope: project };
   if (customer) return { structure: 'customer', scope: customer };
-  throw new Error('An invitation leads nowhere');
+  throw new Error('An invitation has no customer or project');
 }
 
-/** The active user who created an invitation, or sent it last. */
+/** Returns the active user who created an invitation or sent it last. */
 export const inviterOf = (db: Database, row: InvitationRow): UserRow | undefined =>
   db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${row.inviter_id} AND is_active`);
 
-/** Ends a pending invitation; what has not been sent of it stays unsent. Must run inside a write. */
+/** Ends a pending invitation and cancels its unsent mails. Must run inside a write. */
 export function endInvitation(
   request: Pick<Request, 'app' | 'now'>,
   id: number,

@@ -10,12 +10,12 @@ import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-se
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { linkOf } from './link-template.ts';
 
-/** The span of time of the setting invitation_mail_limit. */
+/** The time span of the setting invitation_mail_limit. */
 const limitSpan = hour;
 
 /**
- * Queues the mail of an invitation with a new secret, in place of one that is still to be sent and of its secret. The caller
- * is the inviter from now on. Throws 429 when the caller has caused too many.
+ * Queues the mail of an invitation with a new secret. Cancels an unsent mail and invalidates the previous secret. The caller
+ * becomes the inviter. Throws 429 if the caller has caused too many mails.
  */
 export function queueMail(request: Request, invitation: number): void {
   const { caller, db, now } = request;
@@ -36,8 +36,8 @@ export function queueMail(request: Request, invitation: number): void {
 }
 
 /**
- * Makes a link that the caller may pass on, instead of an earlier one, and returns it: only its digest is stored. Its secret
- * is not the one in the mail, which proves that the email address is read.
+ * Creates a link for the caller to share, which replaces an earlier one, and returns it. Only its digest is stored. Its secret
+ * differs from the one in the mail, which proves that the user can read mail at that address.
  */
 export function issueLink({ app, db }: Request, invitation: number): string {
   const secret = newMailedSecret(app);
@@ -45,10 +45,10 @@ export function issueLink({ app, db }: Request, invitation: number): string {
   return linkOf(db.scalar<string>(sql`SELECT link_template FROM invitation WHERE id = ${invitation}`), secret);
 }
 
-/** Whether mails are sent, rather than written to a file for want of a mail server. */
+/** Whether mails are sent. Without a mail server they are only written to files. */
 export const isMailed = ({ config }: Pick<Request, 'config'>): boolean => config.smtp_url !== null;
 
-/** Gives up what is still to be sent of an invitation. */
+/** Cancels the unsent mails of an invitation. */
 export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitation: number): void {
   app.db.run(sql`
     UPDATE invitation_mail SET status = 'canceled', next_attempt = NULL, finished = ${now}, secret = NULL
@@ -58,7 +58,7 @@ export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitati
 function rejectTooMany({ caller, config, db, now }: Request): void {
   const { invitation_mail_limit: limit } = config;
   const since = now - limitSpan;
-  // The mail that must be an hour old before the next one: the oldest of as many as are allowed.
+  // The next mail is allowed an hour after the oldest of these.
   const recent = db.values<number>(sql`
     SELECT created FROM invitation_mail
     WHERE user_id = ${caller.id} AND created > ${since}
@@ -73,7 +73,7 @@ export const invitationMailInstants: readonly StoredInstants[] = [
   dueInstants('invitation_mail'),
 ];
 
-/** Removes the mails of deleted invitations, which were kept to be counted for the limit, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of the mails of deleted invitations that the limit no longer counts. Returns whether the batch was full. */
 export function removeLeftMails({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>

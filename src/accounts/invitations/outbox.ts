@@ -1,11 +1,13 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { type Letter, letter } from '../../kernel/mail/letter.ts';
+import { nameInMail } from '../../kernel/mail/names.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import type { RoleScope } from '../roles/roles.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
-import { wordingOf } from './wording.ts';
 
 declare module '../../kernel/outbox/outboxes.ts' {
   interface Outboxes {
@@ -13,7 +15,7 @@ declare module '../../kernel/outbox/outboxes.ts' {
   }
 }
 
-/** A mail that is to be sent now, with its invitation. */
+/** A due mail with its invitation. */
 interface DueMail {
   readonly id: number;
   readonly uuid: string;
@@ -21,9 +23,9 @@ interface DueMail {
   readonly invitation: InvitationRow & { readonly link_template: string };
   /** Name of the project or customer. */
   readonly name: string;
-  /** The secret of its link, encrypted; null in mails from before there were secrets, whose link holds the uuid. */
+  /** The encrypted secret of its link; null in mails of versions without secrets, whose links contain the uuid. */
   readonly secret: Uint8Array | null;
-  /** Name of whoever invites; null when that user is gone. */
+  /** Name of the inviter; null if the user was deleted. */
   readonly sender: string | null;
 }
 
@@ -62,14 +64,44 @@ export class InvitationOutbox extends MailOutbox<DueMail> {
     return this.post({ ...wording, to: invitation.email, id: uuid, at: now });
   }
 
-  /** What came of it is shown by the invitation once it is certain. */
+  /** Stores the result. The invitation shows it once it is final. */
   settle(context: Context, mail: DueMail, outcome: Outcome): void {
     const { db } = this.app;
-    // Canceled while it was under way: that stands.
+    // The mail was canceled during the attempt.
     if (db.value(sql`SELECT 1 FROM invitation_mail WHERE id = ${mail.id} AND status = 'pending'`) === undefined) return;
     const result = afterAttempt(context, mail, outcome);
     db.update('invitation_mail', mail.id, { ...result, ...(result.next_attempt === null && { secret: null }) });
     if (result.status === 'failed' || result.status === 'delivered')
       db.update('invitation', mail.invitation.id, { error_message: result.error_message });
   }
+}
+
+/** The values in the mail of an invitation. */
+interface MailValues {
+  /** Name of the inviter. */
+  readonly sender: string;
+  readonly structure: RoleScope;
+  /** Name of the project or customer. */
+  readonly name: string;
+  readonly role: string;
+  readonly link: string;
+}
+
+const types: Readonly<Record<RoleScope, string>> = { customer: 'organization', project: 'project' };
+
+/** Names of the roles for new users. */
+const roleWords: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> = {
+  customer: { owner: 'owner', support: 'support' },
+  project: { manager: 'project manager', admin: 'system administrator', support: 'system support' },
+};
+
+/** Returns the subject and both parts of the mail (services.md 10.6). */
+function wordingOf({ link, name, role, sender, structure }: MailValues): Letter {
+  const target = `${nameInMail(name)} ${types[structure]}`;
+  const sentences = [
+    'Hello!',
+    `${nameInMail(sender)} has invited you to join ${target} in ${roleWords[structure][role]} role.`,
+    'Please visit this page to sign up and accept your invitation:',
+  ];
+  return letter(`Invitation to ${target}`, sentences, link);
 }

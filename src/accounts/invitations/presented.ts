@@ -4,17 +4,17 @@ import { notFound } from '../../kernel/http/error.ts';
 import { digestOfSecret } from '../../kernel/security/mailed-secrets.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
-/** Who may accept an invitation and look at one, in words. */
+/** The callers who may accept and check an invitation, for the documentation. */
 export const knowing =
   'who knows the secret of the mail or of the link, or the uuid with the setting invitation_accept_by_uuid';
 
 /** An invitation whose secret a caller knows. */
 export type KnownInvitation = InvitationRow & {
-  /** Whether it is the secret of the mail, so that the caller reads that email address. */
+  /** Whether it is the secret of the mail, which proves that the caller can read mail at that address. */
   readonly is_from_mail: number;
 };
 
-/** The invitation whose secret is in the path, that of its mail or of the link to pass on; undefined if there is none. */
+/** Returns the invitation whose secret, from its mail or its shared link, is in the path. */
 export function invitationOfSecret({ db, params }: Request): KnownInvitation | undefined {
   const digest = digestOfSecret(params.key ?? '');
   return db.get<KnownInvitation>(sql`
@@ -22,7 +22,7 @@ export function invitationOfSecret({ db, params }: Request): KnownInvitation | u
     WHERE secret_digest = ${digest} OR link_digest = ${digest}`);
 }
 
-/** The invitation that a link leads to: by its secret, or by its uuid where the deployment takes that. Throws 404. */
+/** Returns the invitation of a link by its secret, or by its uuid if the settings allow that. Throws 404. */
 export function presentedInvitation(request: Request): InvitationRow {
   const known = invitationOfSecret(request);
   if (known) return known;

@@ -10,19 +10,18 @@ import { conflict, gather, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { customerOfScope } from '../roles/roles.ts';
-import { actedBy } from '../users/actor.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
-import { insertUser, users } from '../users/users.ts';
-import { grantInvited, type Inviter, presentInviter } from './grant.ts';
+import { actedBy, insertUser, users } from '../users/users.ts';
+import { currentInviter, grantInvited, type Inviter } from './grant.ts';
 import { targetOf } from './invitations.ts';
 import { invitationOfSecret, type KnownInvitation } from './presented.ts';
 
 const { agree_with_policy, full_name, username } = users.spec.fields;
 
-/** What a newcomer tells to get an account; whether they agree is judged by itself. */
+/** The fields of a new account. `acceptSignUp` also requires the agreement. */
 const signUpFields = { username, password: passwordField, full_name, agree_with_policy };
 
-/** The same fields for the documentation, where a member's body has none of them. */
+/** The same fields for the documentation. Callers with a token send none of them. */
 export const documentedFields: Fields = {
   username: optional({ ...username, help: 'To sign up without a token: required, by the rules of users.' }),
   password: optional({ ...passwordField, help: 'To sign up without a token: required.' }),
@@ -30,25 +29,25 @@ export const documentedFields: Fields = {
   agree_with_policy: { ...agree_with_policy, help: 'To sign up without a token: must be true.' },
 };
 
-/** Who signs up by what invitation, as far as it is certain without a hash. */
+/** A checked sign-up before the password is hashed. */
 interface SignUp {
   readonly row: KnownInvitation;
   readonly inviter: Inviter;
   readonly values: NewValues<typeof signUpFields>;
 }
 
-/** Whether a request without Authorization signs somebody up: by the secret of an invitation, where the deployment lets it. */
+/** Whether a request without Authorization creates an account: it has the secret of an invitation, and the settings allow it. */
 export const signsUp = (request: Request): boolean =>
   request.incoming.method === 'POST' &&
   request.config.invitation_signup &&
   request.config.authentication_methods.includes('LOCAL_SIGNIN') &&
   invitationOfSecret(request) !== undefined;
 
-/** Everything that may keep a newcomer from signing up, in the order of services.md 10.4. Throws 409, 400. */
+/** Checks every rule of a sign-up in the order of services.md 10.4. Throws 409, 400. */
 function acceptSignUp(request: Request): SignUp {
   const row = invitationOfSecret(request);
   if (row?.state !== 'pending') throw conflict('Only pending invitation can be accepted.');
-  const inviter = presentInviter(request, row);
+  const inviter = currentInviter(request, row);
   if (row.civil_number !== '') throw invalid({ detail: 'User has an invalid civil number.' });
   if (request.config.validate_invitation_email && !row.is_from_mail)
     throw invalid({ detail: 'Invitation and user emails mismatch.' });
@@ -68,11 +67,11 @@ function acceptSignUp(request: Request): SignUp {
   return { row, inviter, values };
 }
 
-/** The hash of the newcomer's password, once nothing else is in the way. */
+/** Returns the hash of the new password after all other checks. */
 export const hashNewPassword = async (request: Request): Promise<string> =>
   request.app.passwords.hash(acceptSignUp(request).values.password, request.address);
 
-/** Creates the newcomer with the role of the invitation, and a first token. Everything is looked at again: the hash took its time. */
+/** Creates the user with the role of the invitation and a first token. Checks everything again, because hashing took time. */
 export function signUp(request: Request, passwordHash: string): Reply {
   const { inviter, row, values } = acceptSignUp(request);
   const { full_name: fullName = '', username: name } = values;

@@ -22,19 +22,19 @@ interface KeyRow extends Row {
   readonly fingerprint: string;
 }
 
-/** The user a key belongs to, as far as keys need to know them. */
+/** The owner of a key. */
 interface Owner extends UserNames {
   readonly id: number;
 }
 
 declare module '../../kernel/access/reactions.ts' {
   interface Reactions {
-    /** A user has no longer the key with this fingerprint. */
+    /** The key of a user with this fingerprint was deleted. */
     readonly keyDeleted: (context: Context, user: number, fingerprint: string) => void;
   }
 }
 
-const nameLength = 150;
+const maxNameLength = 150;
 
 const example = {
   name: 'alice@laptop',
@@ -45,9 +45,9 @@ const fields = {
   url: selfLink('keys', 'k.uuid'),
   uuid: uuidField(),
   name: text({
-    max: nameLength,
+    max: maxNameLength,
     update: false,
-    help: "Default: the key's comment, with a number where another key has that name.",
+    help: "Default: the key's comment, followed by a number if another key has that name.",
   }),
   public_key: refine(
     text({
@@ -58,15 +58,15 @@ const fields = {
       help: 'SSH public key in one line.',
       example: example.public_key,
     }),
-    rejectWrongKey,
+    rejectInvalidKey,
   ),
   fingerprint: readOnlyText(),
   fingerprint_sha256: readOnlyText(),
   user_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shownIf: '@staff' }),
 };
 
-/** The key is one line of a known type with a comment that can be a name, and not yet one of the caller's. Throws FieldError. */
-function rejectWrongKey(line: string, { caller, db }: Request): void {
+/** Throws FieldError unless the key is one line of a known type, its comment is a valid name, and the caller does not have it yet. */
+function rejectInvalidKey(line: string, { caller, db }: Request): void {
   if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
   const key = parsePublicKey(line);
   if (!key) throw new FieldError(['Invalid SSH public key.']);
@@ -80,7 +80,7 @@ function rejectWrongKey(line: string, { caller, db }: Request): void {
 export const keys = collection<KeyRow>()({
   path: 'keys',
   kind: 'SSH Key',
-  description: 'SSH public keys, to be put into virtual machines. Everybody has their own; keys never change.',
+  description: 'SSH public keys for virtual machines. Users manage their own keys. Keys cannot be changed.',
   table: 'ssh_key',
   alias: 'k',
   fields,
@@ -97,7 +97,7 @@ export const keys = collection<KeyRow>()({
   orderings: { name: 'k.name COLLATE NOCASE' },
   order: 'k.id',
   create: {
-    right: authenticated.as('everybody, for themselves'),
+    right: authenticated.as('any user, for themselves'),
     check: (request, { name = '' }) => {
       if (name !== '' && isTaken(request, name)) throw invalid({ name: ['This field must be unique.'] });
     },
@@ -122,24 +122,24 @@ export const keys = collection<KeyRow>()({
   },
 });
 
-/** Whether a key of the caller has the name. */
+/** Whether the caller has a key with this name. */
 const isTaken = ({ caller, db }: Request, name: string): boolean =>
   db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${caller.id} AND name = ${name}`) !== undefined;
 
-/** The comment of a key as a name, cut to fit; with the first free number behind it where another key has that name. */
+/** Returns the comment of a key as a name, truncated to fit, followed by the first free number if another key has that name. */
 function freeName(request: Request, comment: string): string {
   const characters = [...comment];
-  const withEnd = (end: string): string =>
+  const withSuffix = (suffix: string): string =>
     characters
-      .slice(0, nameLength - end.length)
+      .slice(0, maxNameLength - suffix.length)
       .join('')
-      .trimEnd() + end;
-  let name = withEnd('');
-  for (let number = 2; name !== '' && isTaken(request, name); number++) name = withEnd(` ${number}`);
+      .trimEnd() + suffix;
+  let name = withSuffix('');
+  for (let number = 2; name !== '' && isTaken(request, name); number++) name = withSuffix(` ${number}`);
   return name;
 }
 
-/** Deletes all keys of a user who is deleted, with an event each. */
+/** Deletes all keys of a user who is being deleted, and records an event for each. */
 export function deleteKeysOf(request: Request, owner: Owner): void {
   const owned = request.db.all<KeyRow>(
     sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What is read from an SSH public key in OpenSSH's one-line form. */
+/** The parts of an SSH public key in OpenSSH's one-line format that the API shows. */
 interface PublicKey {
   readonly comment: string;
   /** MD5 of the body as hex pairs joined with colons. */
@@ -11,7 +11,7 @@ interface PublicKey {
 
 /**
  * The fields of a key's body after its type word, by type (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4, OpenSSH PROTOCOL.u2f):
- * a number is the exact length in bytes of that field, null any length above zero.
+ * a number is the exact length of the field in bytes, null any length above zero.
  */
 const layouts: Readonly<Record<string, readonly (number | null)[]>> = {
   'ssh-rsa': [null, null],
@@ -23,7 +23,7 @@ const layouts: Readonly<Record<string, readonly (number | null)[]>> = {
   'sk-ecdsa-sha2-nistp256@openssh.com': [8, 65, null],
 };
 
-/** Reads a public key of a known type whose body is complete and names the same type; undefined for anything else. */
+/** Parses a public key of a known type. Returns undefined if its body is incomplete or names another type. */
 export function parsePublicKey(line: string): PublicKey | undefined {
   const match = /^(\S+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(.*))?$/.exec(line);
   if (!match) return undefined;
@@ -46,7 +46,7 @@ export function parsePublicKey(line: string): PublicKey | undefined {
   };
 }
 
-/** The length-prefixed fields of a body; undefined when it ends early or late. */
+/** Returns the length-prefixed fields of a body; undefined if it is truncated or has trailing bytes. */
 function splitFields(body: Buffer): Buffer[] | undefined {
   const fields: Buffer[] = [];
   let at = 0;

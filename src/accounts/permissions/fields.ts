@@ -26,14 +26,14 @@ import { type RoleScope, roleNames } from '../roles/roles.ts';
 import { namedUsers } from '../users/directory.ts';
 import { users } from '../users/users.ts';
 
-/** A value of a related object: `of('customer', 'name')` is the name of the customer of the role. */
+/** SQL of a column of a related object: `of('customer', 'name')` is the name of the role's customer. */
 const of = (table: string, column: string, id = `r.${table}_id`): string =>
   `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
 const customerOfProject = (column: string): string =>
   `(SELECT c.${column} FROM project p JOIN customer c ON c.id = p.customer_id WHERE p.id = r.project_id)`;
 const related = (json: Json): Field<never> => readOnlyText(json);
 
-/** Members that say which customer a role is held in, and how that is written (core.md 8.1). */
+/** The fields of the customer of a role (core.md 8.1). */
 export const customerFields = {
   customer: link({ required: true, update: false, to: () => customers, key: of('customer', 'uuid') }),
   customer_uuid: related(plainValue(of('customer', 'uuid'))),
@@ -42,7 +42,7 @@ export const customerFields = {
   customer_abbreviation: related(textValue(of('customer', 'abbreviation'))),
 };
 
-/** The same of a project. */
+/** The fields of the project of a role. */
 export const projectFields = {
   project: link({ required: true, update: false, to: () => projects, key: of('project', 'uuid') }),
   project_uuid: related(plainValue(of('project', 'uuid'))),
@@ -50,21 +50,17 @@ export const projectFields = {
   customer_name: related(textValue(customerOfProject('name'))),
 };
 
-/** An instant that is still to come, or null. */
+/** A time in the future, or null. */
 const future = refine(
-  datetime({
-    storedIn: 'expires',
-    help: 'When the role ends by itself; null: never.',
-    example: '2030-12-31T23:59:59Z',
-  }),
+  datetime({ storedIn: 'expires', help: 'When the role expires; null: never.', example: '2030-12-31T23:59:59Z' }),
   (instant, { now }) => {
     if (instant !== null && instant <= now)
       throw new FieldError(['Expiration time should be greater than current time.']);
   },
 );
 
-/** The members of a role that is held in a customer or project; `expiration` is the column that tells when it ends. */
-export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, expiration: string, place: F) => ({
+/** The fields of a role in a customer or project. `expiration` is the column with its end. */
+export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, expiration: string, scopeFields: F) => ({
   url: selfLink(path, 'r.id'),
   pk: readOnly('integer', { type: 'integer' }, numberValue('r.id'), { label: 'pk' }),
   role: choice({ required: true, update: false, choices: () => Object.entries(roleNames[structure]) }),
@@ -75,7 +71,7 @@ export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, e
     { type: ['string', 'null'], format: 'uri' },
     optionalLink('users', of('user', 'uuid', 'r.created_by')),
   ),
-  ...place,
+  ...scopeFields,
   user: link({ required: true, update: false, to: () => namedUsers, key: of('user', 'uuid') }),
   user_full_name: related(textValue(of('user', 'full_name'))),
   user_native_name: related(textValue(of('user', 'native_name'))),
@@ -117,7 +113,7 @@ export const filtersOf = (structure: RoleScope): Filters => ({
       }),
 });
 
-/** What permissions and logs can be ordered by. */
+/** The orderings of permissions and logs. */
 export const orderings = (expiration: string): Record<string, string> => ({
   username: `${of('user', 'username')} COLLATE NOCASE`,
   full_name: `${of('user', 'full_name')} COLLATE NOCASE`,

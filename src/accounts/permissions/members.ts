@@ -24,11 +24,11 @@ import { projects } from '../projects/projects.ts';
 import type { RoleScope } from '../roles/roles.ts';
 import { partOfCivilNumber, usersOfCustomers } from '../users/user-filters.ts';
 
-/** A column of the user's active role in the structure whose id is `@scope`, or null. */
+/** SQL of a column of the user's active role in the customer or project `@scope`, or null. */
 const ownRole = (structure: RoleScope, column: string): string =>
   `(SELECT ${column} FROM active_${structure}_role WHERE ${structure}_id = @scope AND user_id = u.id)`;
 
-const fieldsOf = (structure: RoleScope, between: Fields): Fields => ({
+const fieldsOf = (structure: RoleScope, extraFields: Fields): Fields => ({
   url: selfLink('users', 'u.uuid'),
   uuid: uuidField(),
   username: readOnlyText(),
@@ -40,7 +40,7 @@ const fieldsOf = (structure: RoleScope, between: Fields): Fields => ({
     { type: ['string', 'null'], format: 'uri' },
     optionalLink(`${structure}-permissions`, ownRole(structure, 'id')),
   ),
-  ...between,
+  ...extraFields,
   expiration_time: readOnly(
     'datetime',
     { type: ['string', 'null'], format: 'date-time' },
@@ -48,7 +48,7 @@ const fieldsOf = (structure: RoleScope, between: Fields): Fields => ({
   ),
 });
 
-/** The user's active roles in those projects of the customer that the caller sees. */
+/** The user's active roles in the projects of the customer that the caller can see. */
 const projectRoles = listValue(
   objectValue({
     url: linkValue('projects', 'p.uuid'),
@@ -64,12 +64,12 @@ const projectRoles = listValue(
   'p.name COLLATE NOCASE, p.id',
 );
 
-const listing = (structure: RoleScope, between: Fields): Listing =>
+const listing = (structure: RoleScope, extraFields: Fields): Listing =>
   new Listing({
     title: structure === 'customer' ? 'CustomerUser' : 'ProjectUser',
     table: 'user',
     alias: 'u',
-    fields: fieldsOf(structure, between),
+    fields: fieldsOf(structure, extraFields),
     filters: {
       ...ofName('u.full_name'),
       full_name: partial('u.full_name'),
@@ -89,7 +89,7 @@ const listing = (structure: RoleScope, between: Fields): Listing =>
     order: 'u.username COLLATE NOCASE',
   });
 
-/** GET …/users/: the people with active roles in a customer or project (core.md 6.5, 7.5). */
+/** GET …/users/: users with active roles in a customer or project (core.md 6.5, 7.5). */
 function membersEndpoint(
   structure: RoleScope,
   parent: Parent<Row>,
@@ -110,7 +110,7 @@ function membersEndpoint(
         filters: list.spec.filters,
         orderings: Object.keys(list.spec.orderings),
         paginated: true,
-        allowedFor: `Everybody who sees the ${structure}.`,
+        allowedFor: `Any user who can see the ${structure}.`,
         output: { status: 200, shape: { type: 'array', items: list.shape } },
         handle: (request: Request) => {
           const { id } = parent.find(request);

@@ -48,90 +48,91 @@ interface ProjectRoleRow extends RoleRow {
   readonly project_id: number;
 }
 
-/** Customers the caller owns, as a list of ids. */
+/** Selects the ids of the customers that the caller owns. */
 const ownedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner'`;
 
-/** Projects of these customers, as a list of ids. */
+/** Selects the ids of the projects of these customers. */
 export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
 
-/** Staff, global support, and callers for whom a condition is true. */
-const seenBy = (words: string, condition: Visibility['condition']): Visibility =>
+/** Visible to staff, global support, and the callers of a condition. */
+const visibleBy = (words: string, condition: Visibility['condition']): Visibility =>
   visibleTo(`${words}; staff and global support`, (caller, config) =>
     seesAll(caller) ? raw('TRUE') : condition(caller, config),
   );
 
-/** Administrators of the caller's own projects, whom managers manage by a setting. */
-const administratorsManaged = (caller: Caller, { managers_can_manage_admins: isOn }: Config): Sql =>
+/** Condition: the role is of an administrator that the caller manages, with the setting managers_can_manage_admins. */
+const managedAdministrators = (caller: Caller, { managers_can_manage_admins: isOn }: Config): Sql =>
   isOn ? sql`r.role = 'admin' AND r.project_id IN (${managedProjects(caller)})` : raw('FALSE');
 
-const inProjectsOwned = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
+const inOwnedProjects = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
 
-/** Who sees active and past roles, and which roles writes may address (core.md 8.2). */
-const sight = {
+/** Visibility of active and past roles, and the roles that writes may address (core.md 8.2). */
+const visibility = {
   customer: {
-    active: seenBy(
-      'everybody connected with the customer',
+    active: visibleBy(
+      'users with a role in the customer or one of its projects',
       (caller) => sql`r.customer_id IN (${connectedCustomers(callerId(caller))})`,
     ),
     addressable: (caller: Caller) => visibleCustomers(caller, 'r.customer_id'),
-    past: seenBy(
+    past: visibleBy(
       'owners and support of the customer',
       (caller) => sql`r.customer_id IN (${customersWithRole(callerId(caller))})`,
     ),
   },
   project: {
-    active: seenBy(
+    active: visibleBy(
       'owners of the customer; the user themselves; managers of the project, its administrators with the setting managers_can_manage_admins',
       (caller, config) =>
-        sql`r.user_id = ${caller.id} OR ${inProjectsOwned(caller)} OR ${administratorsManaged(caller, config)}`,
+        sql`r.user_id = ${caller.id} OR ${inOwnedProjects(caller)} OR ${managedAdministrators(caller, config)}`,
     ),
     addressable: (caller: Caller) => visibleProjects(caller, 'r.project_id'),
-    past: seenBy('owners of the customer', inProjectsOwned),
+    past: visibleBy('owners of the customer', inOwnedProjects),
   },
 };
 
-/** A role in a customer or project until an instant; null: without end. */
+/** The customer or project of a role, and its end. */
 interface Tenure {
   /** Id of the customer or project. */
   readonly scope: number;
+  /** Null: no end. */
   readonly until: number | null;
 }
 
-/** A role of a user, or one that a user is to get. */
+/** An existing or requested role of a user. */
 interface HeldRole extends Tenure {
   readonly role: string;
   /** Id of the user. */
   readonly user: number;
 }
 
-/** Owners whose own role lasts as long. */
+/** Owners whose own role lasts at least as long. */
 const ownersUntil = (structure: RoleScope): Right<Tenure> =>
   right('owners of the customer', ({ caller, db }, { scope, until }) =>
     ownsCustomerUntil(db, caller, customerOfScope(db, structure, scope), until),
   );
 
-/** Managers whose own role lasts as long, over the other administrators of their project. */
+/** Managers whose own role lasts at least as long, over the other administrators of their project. */
 const managersOfAdministrators: Right<HeldRole> = right<HeldRole>(
   'managers of the project over its administrators',
   ({ caller, db }, { role, scope, until, user }) =>
     role === 'admin' && user !== caller.id && managesProjectUntil(db, caller, scope, until),
 ).when('managers_can_manage_admins');
 
-/** Who may grant, change or revoke any role in a customer or project, and invite to it (core.md 8.2). */
+/** The right to grant, change and revoke any role in a customer or project, and to invite to it (core.md 8.2). */
 export const roleManagers: Readonly<Record<RoleScope, Right<Tenure>>> = {
   customer: anyOf(staff, ownersUntil('customer').when('owners_can_manage_owners')),
   project: anyOf(staff, ownersUntil('project')),
 };
 
-/** Who may grant, change or revoke a certain role (core.md 8.2). */
+/** The right to grant, change or revoke one role (core.md 8.2). */
 const writers: Readonly<Record<RoleScope, Right<HeldRole>>> = {
   customer: roleManagers.customer,
   project: anyOf(roleManagers.project, managersOfAdministrators),
 };
 
-/** Whether the caller could grant some role somewhere, which does not depend on the body. */
-const grantsSome: Readonly<Record<RoleScope, (request: Request) => boolean>> = {
+/** Whether the caller could grant any role anywhere. Does not depend on the body. */
+const canGrantAny: Readonly<Record<RoleScope, (request: Request) => boolean>> = {
   customer: ({ caller, config, db }) =>
     caller.isStaff || (config.owners_can_manage_owners && ownsSomeCustomer(db, caller)),
   project: ({ caller, config, db }) =>
@@ -140,7 +141,10 @@ const grantsSome: Readonly<Record<RoleScope, (request: Request) => boolean>> = {
     (config.managers_can_manage_admins && managesSomeProject(db, caller)),
 };
 
-/** The right of `roleManagers` of a user who makes no request now: until when roles that they grant may last. Undefined: they may grant none. */
+/**
+ * Applies `roleManagers` to a user without a request, such as an inviter. Returns the latest end of the roles that the user may
+ * grant: null for no end, undefined if they may grant none.
+ */
 export function rolesGrantedUntil(
   { config, db }: Pick<App, 'config' | 'db'>,
   user: Pick<UserRow, 'id' | 'is_staff'>,
@@ -152,12 +156,12 @@ export function rolesGrantedUntil(
   return ownsUntil(db, user, customerOfScope(db, structure, scope));
 }
 
-/** What a body says of the end of a role. */
+/** The end of a role in a body. */
 interface End {
   readonly expiration_time?: number | null;
 }
 
-/** A stored role, to last until an instant. */
+/** Returns a stored role with another end. */
 const heldRole = ({ role, user_id: user }: RoleRow, scope: number, until: number | null): HeldRole => ({
   role,
   scope,
@@ -165,21 +169,21 @@ const heldRole = ({ role, user_id: user }: RoleRow, scope: number, until: number
   user,
 });
 
-/** What both collections of active roles have in common; `scopeOf` tells the id of the customer or project of a role. */
+/** The common part of both collections of active roles. `scopeOf` returns the id of the customer or project of a role. */
 const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) => number) => ({
   path: `${structure}-permissions`,
   description: `Active roles of users in ${structure}s.`,
   table: `active_${structure}_role`,
   alias: 'r',
   key: 'pk' as const,
-  visible: sight[structure].active,
-  writable: sight[structure].addressable,
+  visible: visibility[structure].active,
+  writable: visibility[structure].addressable,
   described: () => true,
   filters: filtersOf(structure),
   orderings: orderings('r.expires'),
   order: '-r.created',
   update: {
-    // Decides before the body is read: callers whose own role ends soon manage roles that end before.
+    // Checked before the body is read: callers whose own role ends soon may still manage roles that end earlier.
     right: rightUnlessDenied(
       rightVia((row: R) => heldRole(row, scopeOf(row), 0), writers[structure]),
       ({ caller }, { user_id: user }) => (user === caller.id ? forbiddenText : undefined),
@@ -198,7 +202,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   },
 });
 
-/** What a body says of a new role, but for where it is held. */
+/** The body of a new role, without its customer or project. */
 interface NewRole extends End {
   readonly user: number;
   readonly role: string;
@@ -217,7 +221,7 @@ export const customerPermissions = collection<CustomerRoleRow>()({
   kind: 'Customer Permission',
   fields: fieldsOf('customer', 'customer-permissions', 'r.expires', customerFields),
   create: {
-    isPossible: grantsSome.customer,
+    isPossible: canGrantAny.customer,
     rightWith: rightVia(
       ({ customer: scope, expiration_time: until = null, role, user }: NewRole & { customer: number }) => ({
         role,
@@ -236,7 +240,7 @@ export const projectPermissions = collection<ProjectRoleRow>()({
   kind: 'Project Permission',
   fields: fieldsOf('project', 'project-permissions', 'r.expires', projectFields),
   create: {
-    isPossible: grantsSome.project,
+    isPossible: canGrantAny.project,
     rightWith: rightVia(
       ({ expiration_time: until = null, project: scope, role, user }: NewRole & { project: number }) => ({
         role,
@@ -250,7 +254,7 @@ export const projectPermissions = collection<ProjectRoleRow>()({
   },
 });
 
-/** What both collections of past roles have in common. */
+/** The common part of both collections of past roles. */
 const pastRoles = (structure: RoleScope) => ({
   path: `${structure}-permissions-log`,
   description: `Roles in ${structure}s that were revoked or have expired.`,
@@ -258,9 +262,9 @@ const pastRoles = (structure: RoleScope) => ({
   alias: 'r',
   key: 'pk' as const,
   visible: {
-    ...sight[structure].past,
-    condition: (...requested: Parameters<Visibility['condition']>) =>
-      all([sql`r.ended IS NOT NULL`, sight[structure].past.condition(...requested)]),
+    ...visibility[structure].past,
+    condition: (...caller: Parameters<Visibility['condition']>) =>
+      all([sql`r.ended IS NOT NULL`, visibility[structure].past.condition(...caller)]),
   },
   filters: filtersOf(structure),
   orderings: orderings('r.ended'),

@@ -39,7 +39,7 @@ const certificationList: Json = listValue(
   's.name DESC',
 );
 
-/** The certifications of an object, of those that there are: a list of `{url}` on input, whole objects in answers (core.md 7.1, 7.6). */
+/** The certifications of an object: a list of `{url}` in bodies, complete objects in responses (core.md 7.1, 7.6). */
 export const certificationsField = <const W extends { readonly required: boolean }>(
   writing: W,
 ): WritableField<readonly number[], IsRequired<W>> => ({
@@ -56,10 +56,10 @@ export const certificationsField = <const W extends { readonly required: boolean
   ),
 });
 
-/** What an item of the list must be. */
+/** An item of the list. */
 const item = v.object({ url: v.unknown() }, 'URL has to be defined for related object.');
 
-/** Ids of the certifications, each once. Throws FieldError with the messages of each item. */
+/** Returns the ids of the certifications without duplicates. Throws FieldError with the messages of each item. */
 function idsOf(items: readonly unknown[], request: Request): readonly number[] {
   const ids: number[] = [];
   const errors = items.map((values) => {
@@ -75,7 +75,7 @@ function idsOf(items: readonly unknown[], request: Request): readonly number[] {
   return [...new Set(ids)];
 }
 
-/** Makes these the certifications a project demands. */
+/** Replaces the certifications that a project requires. */
 export function replaceCertifications(db: Database, project: number, ids: readonly number[]): void {
   db.run(sql`DELETE FROM project_certification WHERE project_id = ${project}`);
   for (const id of ids) db.insert('project_certification', { project_id: project, certification_id: id });

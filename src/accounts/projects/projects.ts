@@ -41,24 +41,24 @@ interface ProjectRow extends Row {
 
 declare module '../../kernel/access/reactions.ts' {
   interface Reactions {
-    /** A project is there, with its quotas; the event about it comes later. */
+    /** A project was created with its quotas. Its event is recorded afterwards. */
     readonly projectCreated: (context: Context, project: number) => void;
-    /** A project is about to leave its customer for another: what it counts for has not been moved yet. */
+    /** A project is about to move to another customer. Its usages still count for the old one. */
     readonly projectMoving: (context: Context, project: number) => void;
-    /** A project and what it counts for is with its new customer. */
+    /** A project was moved, and its usages count for its new customer. */
     readonly projectMoved: (context: Context, project: number) => void;
-    /** A project without resources and roles is being deleted: what it counts for, and its row, go last. */
+    /** A project without resources and roles is being deleted. Its usages and its row are removed afterwards. */
     readonly projectDeleted: (context: Context, project: number) => void;
   }
   interface Guards {
-    /** Refuses what cannot be done with a project that has resources; `what` starts the sentence. */
-    readonly projectHasNoResources: (context: Context, project: number, what: string) => void;
+    /** Throws 409 if a project has resources. The message starts with `action`, such as `Cannot delete project`. */
+    readonly projectHasNoResources: (context: Context, project: number, action: string) => void;
   }
 }
 
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
 
-/** The fields; `services` writes the services that the project in alias `p` is linked to. Its customer is joined. */
+/** The fields. `services` renders the services that the project in alias `p` is linked to. The table of its customer is joined. */
 const fieldsWith = (services: Json) => ({
   url: selfLink('projects', 'p.uuid'),
   uuid: uuidField(),
@@ -95,18 +95,18 @@ const example = {
   description: 'The public website and its shop.',
 };
 
-/** A change that may name another customer. */
+/** A change that may move the project to another customer. */
 interface Move {
   readonly row: ProjectRow;
   readonly values: { readonly customer?: number };
 }
 
-/** Who may change projects (core.md 7.3). */
+/** The right to change projects (core.md 7.3). */
 const managers = anyOf(staff, ownersOf('customer_id'));
 
 /**
- * Who may make a change that names another customer (core.md 7.3): whoever owns a customer for a while only does not take
- * its projects with them.
+ * The right to move a project to another customer (core.md 7.3). Owners whose role expires cannot move projects: they would keep
+ * them after the role has ended.
  */
 const movers = anyOf(
   staff,
@@ -117,9 +117,7 @@ const movers = anyOf(
   }),
 );
 
-/**
- * The collection as it is served. A floor above knows which services a project is linked to, and hands in how they are told.
- */
+/** Creates the served collection. The layer above knows the services of a project, so it passes in their representation. */
 export const projectsWith = (services: Json) =>
   collection<ProjectRow>()({
     path: 'projects',
@@ -143,13 +141,13 @@ export const projectsWith = (services: Json) =>
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
     filters: {
       can_manage: presence(
-        'Projects the caller manages, or whose customer they own.',
+        'Projects that the caller manages or whose customer they own.',
         ({ caller }) => sql`
         p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager')
         OR p.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner')`,
       ),
       can_admin: presence(
-        'Projects the caller is an administrator of.',
+        'Projects in which the caller is an administrator.',
         ({ caller }) =>
           sql`p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'admin')`,
       ),
@@ -181,7 +179,7 @@ export const projectsWith = (services: Json) =>
         request.app.reactions.projectDeleted(request, row.id);
         countQuotas(
           request,
-          contribution(request, row).map((require) => ({ ...require, delta: -require.delta })),
+          contribution(request, row).map((part) => ({ ...part, delta: -part.delta })),
         );
         countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
         const context = contextOf(request, row);
@@ -191,7 +189,7 @@ export const projectsWith = (services: Json) =>
     },
   });
 
-/** Projects as links name them and paths find them; it represents none. */
+/** Projects for links and paths. Must not be used to represent them: it does not have their services. */
 export const projects = projectsWith(constant('[]'));
 
 function create(request: Request, { certifications = [], customer }: NewProject, columns: Columns): number {
@@ -220,7 +218,7 @@ function update(request: Request, row: ProjectRow, _: unknown, columns: Columns)
     description !== row.description && changeText('Description', row.description, description),
     isMoved && changeText('Customer', customerNames(db, row.customer_id).name, customerNames(db, target).name),
   ];
-  // Whoever saw the project before sees it afterwards, unless it is moved.
+  // Without a move, the users who could see the project still can.
   const extraRecipients = isMoved ? eventReaders(db, 'project', row.id) : [];
   if (isMoved) move(request, row, target);
   db.update('project', row.id, changes);
@@ -233,21 +231,21 @@ function update(request: Request, row: ProjectRow, _: unknown, columns: Columns)
 const changeText = (label: string, before: string, after: string): string =>
   ` ${label} has been changed from '${before}' to '${after}'.`;
 
-/** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
+/** Moves a project and its usages to another customer. Throws 409 if that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {
   const { db } = request;
   const { guards, reactions } = request.app;
   guards.projectHasNoResources(request, row.id, 'Cannot move project');
   reactions.projectMoving(request, row.id);
   const leaving = contribution(request, row);
-  const joining = leaving.map((require) => ({ ...require, id: target }));
+  const joining = leaving.map((part) => ({ ...part, id: target }));
   const members = db.values<number>(sql`SELECT user_id FROM active_project_role WHERE project_id = ${row.id}`);
-  const strangers = members.filter((user) => !isConnected(db, target, user)).length;
-  requireQuotas(request, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
+  const newUsers = members.filter((user) => !isConnected(db, target, user)).length;
+  requireQuotas(request, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: newUsers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
   countQuotas(
     request,
-    leaving.map((require) => ({ ...require, delta: -require.delta })),
+    leaving.map((part) => ({ ...part, delta: -part.delta })),
   );
   countQuotas(request, joining);
   recountUsers(request, row.customer_id);
@@ -255,7 +253,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   reactions.projectMoved(request, row.id);
 }
 
-/** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
+/** Returns the usages that a project adds to the quotas of its customer: itself, and its own usages under the same names. */
 function contribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
   const own = [...usages(db, 'project', row.id)].map(
     ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,
@@ -275,7 +273,7 @@ export const updateCertifications = (served: ReturnType<typeof projectsWith>) =>
     on: served,
     name: 'update_certifications',
     summary: 'Replaces the certifications of a project.',
-    description: 'Replaces the certifications that a project demands of its providers.',
+    description: 'Replaces the certifications that a project requires of its providers.',
     right: managers,
     fields: { certifications: certificationsField({ required: true }) },
     output: { status: 200, shape: served.shape },

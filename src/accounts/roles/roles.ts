@@ -14,10 +14,10 @@ import type { Database } from '../../kernel/db/database.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
 
-/** What a role is held in. */
+/** The kind of object in which users have roles. */
 export type RoleScope = 'customer' | 'project';
 
-/** Names of the roles, as events tell them. */
+/** Names of the roles in events. */
 export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> = {
   customer: { owner: 'Owner', support: 'Support' },
   project: { admin: 'Administrator', manager: 'Manager', support: 'Support' },
@@ -25,7 +25,7 @@ export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, strin
 
 declare module '../../kernel/access/reactions.ts' {
   interface Reactions {
-    /** A user has lost a role, wherever they held it. */
+    /** A user has lost a role in a customer or project. */
     readonly roleEnded: (context: Context, user: number) => void;
   }
 }
@@ -36,7 +36,7 @@ interface Grant {
   readonly scope: number;
   readonly user: number;
   readonly role: string;
-  /** Instant at which it ends by itself; null: never. */
+  /** When the role expires; null: never. */
   readonly expires: number | null;
   /** Id of the user who grants. */
   readonly author: number | null;
@@ -50,9 +50,9 @@ interface ActiveRole {
 }
 
 /**
- * Gives a user a role: the one way, for permissions and invitations alike. Throws 400 when the user has an active role
- * there already, 409 for one who is new to the customer when its users are limited. Returns the permission's pk. `columns`
- * are further ones of its row.
+ * Grants a user a role; permissions and invitations both use it. Throws 400 if the user already has an active role there, and
+ * 409 if a new user would exceed the customer's quota of users. Returns the permission's pk. `columns` are additional columns
+ * of its row.
  */
 export function grantRole(context: Context, grant: Grant, columns: Columns = {}): number {
   const { db } = context.app;
@@ -79,18 +79,18 @@ export function grantRole(context: Context, grant: Grant, columns: Columns = {})
   return id;
 }
 
-/** The view of the roles of a kind that have not ended. */
+/** The view of the active roles in customers or projects. */
 const activeRolesIn = (structure: RoleScope): Sql => raw(`active_${structure}_role`);
 
-/** Whether a user has any active role in a customer or project itself. */
+/** Whether a user has an active role in this customer or project itself. */
 export const hasRole = (db: Database, structure: RoleScope, scope: number, user: number): boolean =>
   db.value(sql`
     SELECT 1 FROM ${activeRolesIn(structure)}
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user}`) !== undefined;
 
 /**
- * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `extraRecipients` are users who must hear of
- * it although they lose their own sight in the same operation.
+ * Ends an active role. `at` is the stored end: now, or its expiry. `extraRecipients` are users who must receive the event
+ * although the same operation ends their own access.
  */
 export function revokeRole(
   context: Context,
@@ -119,7 +119,7 @@ export function revokeRolesIn(
   }
 }
 
-/** Ids of the users who see the events about a customer or project by their roles (events.md 4.5). */
+/** Returns the ids of the users whose roles let them see the events about a customer or project (events.md 4.5). */
 export function eventReaders(db: Database, structure: RoleScope, scope: number): number[] {
   const customer = customerOfScope(db, structure, scope);
   const ofCustomer = sql`SELECT user_id FROM active_customer_role WHERE customer_id = ${customer}`;
@@ -136,7 +136,7 @@ export function revokeRolesOf(context: Context, user: { readonly id: number }): 
   }
 }
 
-/** Ends every role whose expiry has come. The event tells no actor: nobody asked for it. */
+/** Ends every expired role. The events have no actor. */
 export function expireRoles(context: Context): void {
   const { db } = context.app;
   for (const structure of ['customer', 'project'] as const) {
@@ -149,7 +149,7 @@ export function expireRoles(context: Context): void {
   }
 }
 
-/** The instant at which the next role expires; undefined when none will. */
+/** Returns when the next role expires; undefined if no role will. */
 export function nextExpiry(db: Database): number | undefined {
   const next = db.value<number | null>(sql`
     SELECT min(at) FROM (
@@ -189,11 +189,11 @@ function activeRoles(db: Database, structure: RoleScope, column: string, id: num
     ORDER BY id`);
 }
 
-/** The customer itself, or the one of the project. */
+/** Returns the id of the customer: the scope itself, or the customer of the project. */
 export const customerOfScope = (db: Database, structure: RoleScope, scope: number): number =>
   structure === 'customer' ? scope : db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`);
 
-/** CUST or PROJ, with ROLE (events.md 1.3, 4.1). */
+/** CUST or PROJ keys, with ROLE (events.md 1.3, 4.1). */
 function roleContext(
   db: Database,
   structure: RoleScope,
@@ -215,7 +215,7 @@ function roleContext(
   };
 }
 
-/** The name of what a role is in. */
+/** The name of the customer or project of a role. */
 const scopeName = ({ customer_name: customer, project_name: project }: EventContext): Record<string, string> => ({
   structure_name: String(project ?? customer),
 });

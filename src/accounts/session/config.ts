@@ -16,14 +16,14 @@ export const loginSettings = {
       throw new Error(`must list ${authenticationMethods.join(' or ')}, but has "${item}"`);
   }),
   password_reset_url: redirectAddress(
-    'Page that sets another password, in mails to those who forgot theirs; holds {secret}. Default: no such mails.',
+    'Page that sets a new password, for mails to users who forgot theirs; contains {secret}. Default: no such mails.',
     ['secret'],
   ),
 } satisfies Settings;
 
-/** Settings of the policy that users agree with. */
+/** Settings of the policy that users agree to. */
 export const policySettings = {
   policy_url: redirectAddress(
-    'Page with the policy that users agree with; default: none, and the console does not ask for it.',
+    'Page with the policy that users agree to; default: none, and the console does not ask for agreement.',
   ),
 } satisfies Settings;

@@ -11,12 +11,10 @@ import { json, type Reply } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
 import { RateLimit } from '../../kernel/security/rate-limit.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
-import { actedBy } from '../users/actor.ts';
 import { verifyEmail } from '../users/email.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
-import { tokenShape } from '../users/token-shape.ts';
-import type { UserRow } from '../users/users.ts';
+import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
 import { queueResetLink, userOfSecret } from './password-resets.ts';
 
 declare module '../../kernel/security/rate-limit.ts' {
@@ -28,8 +26,8 @@ declare module '../../kernel/security/rate-limit.ts' {
 /** Limits requests for a link that sets a password, by network. */
 export const newPasswordResetLimit = (): RateLimit => new RateLimit(20, hour);
 
-/** Both paths are there with the setting password_reset_url, where people log in with passwords at all. Throws 404. */
-function requireOffer({ config }: Request): void {
+/** Throws 404 unless the setting password_reset_url is set and users can log in with passwords. */
+function requireEnabled({ config }: Request): void {
   const { authentication_methods: methods, password_reset_url: page } = config;
   if (page === null || !methods.includes('LOCAL_SIGNIN')) throw notFound();
 }
@@ -40,23 +38,23 @@ const address = { email: email({ required: true, example: 'alice@example.com' })
 export const forgotPassword: Endpoint = {
   path: '/api-auth/password/forgot/',
   name: 'Forgotten Password',
-  description: 'Mails a link that sets another password.',
+  description: 'Mails a link that sets a new password.',
   open: true,
   actions: (request) => {
-    requireOffer(request);
+    requireEnabled(request);
     return { POST: describeFields(address, request, 'create') };
   },
   operations: {
     POST: {
-      summary: 'Mails a link that sets another password, if a user has the address.',
-      allowedFor: 'Anybody, with the setting password_reset_url.',
+      summary: 'Mails a link that sets a new password, if a user has the address.',
+      allowedFor: 'Any caller, with the setting password_reset_url.',
       input: { fields: address, purpose: 'create' },
       output: { status: 202, shape: messageShape },
       rejections: { 404: true, 429: true },
       // The limit counts the calls.
       isHandledOnce: true,
       handle: (request) => {
-        requireOffer(request);
+        requireEnabled(request);
         const { email: to } = validate(address, request, 'create');
         const wait = request.app.limits.passwordResets.denial(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
@@ -70,19 +68,20 @@ export const forgotPassword: Endpoint = {
 const exampleSecret = '5d41402abc4b2a76b9719d911017c592';
 
 const secretField = {
-  secret: text({ max: 255, required: true, example: exampleSecret, help: 'What stands in the link of the mail.' }),
+  secret: text({ max: 255, required: true, example: exampleSecret, help: 'The secret in the link of the mail.' }),
 };
 const passwordFields = { password: passwordField };
 const fields = { ...secretField, ...passwordFields };
 
+/** A valid request to reset a password. */
 interface Reset {
   readonly user: UserRow;
   readonly password: string;
 }
 
-/** Whose password becomes which: an unknown secret is told before what is wrong with the password. Throws 404, 400. */
+/** Validates the body. Reports an unknown secret before errors in the password. Throws 404, 400. */
 function acceptReset(request: Request): Reset {
-  requireOffer(request);
+  requireEnabled(request);
   const { secret } = request.body().values;
   if (typeof secret !== 'string' || secret === '') validate(fields, request, 'create');
   const user = userOfSecret(request, validate(secretField, request, 'create').secret);
@@ -93,7 +92,7 @@ function acceptReset(request: Request): Reset {
 }
 
 function reset(request: Request, hash: string): Reply {
-  // Looked at again: another request may have used the secret meanwhile.
+  // Checked again: another request may have used the secret.
   const { user } = acceptReset(request);
   const own = actedBy(request, user);
   verifyEmail(request, user.id);
@@ -101,7 +100,7 @@ function reset(request: Request, hash: string): Reply {
   return json({ token: issueTokenTo(request, user) });
 }
 
-/** A token of who has just set a password, with its event. */
+/** Issues a token to a user who has set their password, and records its event. */
 export function issueTokenTo(request: Request, user: UserRow): string {
   const token = issueToken(request, user.id, loginBy('password', request.incoming));
   record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
@@ -112,16 +111,16 @@ export function issueTokenTo(request: Request, user: UserRow): string {
 export const resetPassword: Endpoint = {
   path: '/api-auth/password/reset/',
   name: 'Password Reset',
-  description: 'Sets another password with the secret of a mailed link.',
+  description: 'Sets a new password with the secret of a mailed link.',
   open: true,
   actions: (request) => {
-    requireOffer(request);
+    requireEnabled(request);
     return { POST: describeFields(fields, request, 'create') };
   },
   operations: {
     POST: {
-      summary: 'Sets another password, revokes all tokens of the user and answers a new one.',
-      allowedFor: 'Anybody who knows the secret of the mail, with the setting password_reset_url.',
+      summary: 'Sets a new password, revokes all tokens of the user and returns a new one.',
+      allowedFor: 'Any caller who knows the secret of the mail, with the setting password_reset_url.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
       rejections: { 404: true, 503: true },

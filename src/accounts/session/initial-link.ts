@@ -8,11 +8,9 @@ import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
-import { actedBy } from '../users/actor.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
-import { tokenShape } from '../users/token-shape.ts';
-import { type UserRow, updateUser } from '../users/users.ts';
+import { actedBy, tokenShape, type UserRow, updateUser } from '../users/users.ts';
 import { issueTokenTo } from './forgotten-password.ts';
 import { firstUser } from './initial-password.ts';
 
@@ -71,7 +69,7 @@ export const initialPassword: Endpoint = {
   operations: {
     POST: {
       summary: 'Sets the name and password of the user admin, and returns a token.',
-      allowedFor: 'Anybody who knows the secret of the link that the start printed.',
+      allowedFor: 'Any caller who knows the secret of the link that the server printed at start.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
       rejections: { 503: true },

@@ -11,8 +11,7 @@ import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { countFailure, forgetFailures, lockOf } from '../../kernel/security/lockout.ts';
 import { issueToken, loginBy, revokeToken } from '../../kernel/security/tokens.ts';
 import { lockedText, presentedPassword } from '../users/passwords.ts';
-import { tokenShape } from '../users/token-shape.ts';
-import type { UserRow } from '../users/users.ts';
+import { tokenShape, type UserRow } from '../users/users.ts';
 import type { AuthenticationMethod } from './config.ts';
 import { recordFailedLogin } from './failed-logins.ts';
 
@@ -87,13 +86,13 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
 export const login: Endpoint = {
   path: '/api-auth/password/',
   name: 'Password Login',
-  description: 'Exchanges a username and password for a token.',
+  description: 'Returns a token for a username and password.',
   open: true,
   actions: (request) => ({ POST: describeFields(credentials, request, 'create') }),
   operations: {
     POST: {
-      summary: 'Exchanges a username and password for a token.',
-      allowedFor: 'Anybody.',
+      summary: 'Returns a token for a username and password.',
+      allowedFor: 'Any caller.',
       input: { fields: credentials, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
       rejections: { 401: true, 503: true },

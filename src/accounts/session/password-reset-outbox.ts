@@ -15,7 +15,7 @@ declare module '../../kernel/outbox/outboxes.ts' {
   }
 }
 
-/** A mail that is to be sent now. */
+/** A due mail. */
 interface DueLink {
   readonly id: number;
   readonly uuid: string;
@@ -25,7 +25,7 @@ interface DueLink {
   readonly created: number;
 }
 
-/** The mails with links that set another password. */
+/** The mails with links that set a new password. */
 export class PasswordOutbox extends MailOutbox<DueLink> {
   readonly name = 'passwords';
 
@@ -52,7 +52,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
     });
   }
 
-  /** The user of the link, who is on disk with it before the mail goes out: from then on it works. */
+  /** Assigns the link to its user and waits until that is on disk, so that a mailed link always works. */
   async #claim(link: DueLink, context: Context): Promise<UserRow | undefined> {
     const { db } = this.app;
     const user = db.write(() => claimLink(context, link));
@@ -69,7 +69,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
   }
 }
 
-/** Subject and both parts of the mail (core.md 2.5). */
+/** Returns the subject and both parts of the mail (core.md 2.5). */
 function wordingOf({ username }: UserRow, link: string, product: string): Letter {
   const sentences = [
     'Hello!',

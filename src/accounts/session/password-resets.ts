@@ -7,8 +7,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
-import { samlRegistration } from '../users/registration.ts';
-import type { UserRow } from '../users/users.ts';
+import { samlRegistration, type UserRow } from '../users/users.ts';
 
 /** How long a link is valid. */
 const lifetime = hour;

@@ -51,7 +51,7 @@ const fields = {
 export const sessions = new Sessions({
   path: 'sessions',
   kind: 'Session',
-  description: 'Sessions that have not ended: one for each login. Everybody sees their own.',
+  description: 'Active sessions, one for each login. Users see their own.',
   table: 'token',
   alias: 't',
   fields,
@@ -90,11 +90,11 @@ function recordLogout(request: Request, owner: number): void {
 export const endOtherSessions: Endpoint = {
   path: '/api/sessions/end_others/',
   name: 'Session End Others',
-  description: 'Ends all sessions of the caller but the present one.',
+  description: 'Ends all sessions of the caller except the current one.',
   actions: () => ({ POST: {} }),
   operations: {
     POST: {
-      summary: 'Ends all sessions of the caller but the present one.',
+      summary: 'Ends all sessions of the caller except the current one.',
       allowedFor: authenticated.allowedFor,
       output: { status: 204 },
       handle: (request) => {

@@ -4,8 +4,8 @@ import { rejectTaken } from '../../kernel/collection/validate.ts';
 import { type UserValues, userFields } from './user-fields.ts';
 
 /**
- * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
- * they are about, who may keep what is unique to them.
+ * Returns the values, by the name of the field, that the rules of POST /api/users/ accept, and omits the others. `current` is the
+ * user who gets them: a unique value that this user already has is accepted.
  */
 export function acceptableValues(
   request: Request,

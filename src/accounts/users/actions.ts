@@ -31,7 +31,7 @@ const members = right('members of that customer', ({ caller, db }, { organizatio
   return db.value(role) !== undefined;
 });
 
-/** The user as long as nobody has approved the organization. */
+/** The user, until the organization is approved. */
 const claimants = right(
   'the user themselves while not approved',
   ({ caller }, user: UserRow) => caller.id === user.id && !user.organization_approved,
@@ -39,23 +39,23 @@ const claimants = right(
 
 const deciders = anyOf(staff, members);
 
-/** Sets organization and its approval, with the events of the change and of the action; `told` is the name it tells. */
+/** Sets the organization and its approval, and records the events of the change and of the action, which names `organizationInEvent`. */
 function setOrganization(
   request: Request,
   row: UserRow,
   organization: string,
   approved: boolean,
   event: EventTypeName,
-  reports: string,
+  organizationInEvent: string,
 ): void {
   if (row.organization !== organization || Boolean(row.organization_approved) !== approved) {
     request.db.update('user', row.id, { organization, organization_approved: Number(approved) });
     record(request, 'user_update_succeeded', affectedUser(row));
   }
-  record(request, event, { ...affectedUser(row), affected_organization: reports });
+  record(request, event, { ...affectedUser(row), affected_organization: organizationInEvent });
 }
 
-/** What all actions on a user have in common. */
+/** The common part of all actions on a user. */
 const onUser = { on: users, output: { status: 200, shape: messageShape } };
 
 const setPassword = action({
@@ -87,7 +87,7 @@ const setPassword = action({
 const claim = action({
   ...onUser,
   name: 'claim_organization',
-  summary: 'Asks to join an organization. Deprecated.',
+  summary: 'Requests to join an organization. Deprecated.',
   right: selfOrStaff,
   fields: { organization: text({ max: 80, required: true, example: 'ALC' }) },
   denialReason: (_, row) =>

@@ -16,7 +16,7 @@ interface NewUser {
   readonly password?: string;
 }
 
-/** Creates a user for the operator, by the rules of POST /api/users/. Rejects with a sentence when one is broken. */
+/** Creates a user for the operator, by the rules of POST /api/users/. Rejects with an error whose message is a sentence. */
 export async function addUser(app: App, user: NewUser): Promise<void> {
   const { db, passwords } = app;
   if (user.password !== undefined) await requirePassword(app, user, user.password);
@@ -25,19 +25,19 @@ export async function addUser(app: App, user: NewUser): Promise<void> {
   db.store();
 }
 
-/** Rejects with a sentence when a password breaks a rule (core.md 4.4). */
+/** Rejects a password that breaks a rule (core.md 4.4) with an error whose message is a sentence. */
 export async function requirePassword(
   { config }: App,
   { email = '', username }: Pick<NewUser, 'email' | 'username'>,
   password: string,
 ): Promise<void> {
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const broken = passwordMessages(config, password);
-  const reports = broken.length > 0 ? broken : weakness(config, password, { email, username });
-  if (reports.length > 0) throw new Error(`password: ${reports.join(' ')}`);
+  const violations = passwordMessages(config, password);
+  const messages = violations.length > 0 ? violations : weakness(config, password, { email, username });
+  if (messages.length > 0) throw new Error(`password: ${messages.join(' ')}`);
 }
 
-/** The part of `addUser` inside a write, with the password hashed already. Throws with a sentence when a rule is broken. */
+/** Creates a user inside a write, with a hashed password. Throws an error whose message is a sentence. */
 export function createUser(context: Context, user: Omit<NewUser, 'password'>, passwordHash: string | null): UserRow {
   const { db } = context.app;
   const username = parsed('username', users.spec.fields.username.input, user.username);
@@ -64,7 +64,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   return created;
 }
 
-/** The value of a field of text, which depends on nothing but its schema. */
+/** Parses the value of a text field that needs only its schema. */
 function parsed(name: string, { schema }: Input<string>, value: string): string {
   try {
     return String(check(schema, value));

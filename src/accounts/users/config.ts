@@ -8,17 +8,23 @@ declare module '../../kernel/config/config.ts' {
 /** Settings of users, their passwords and tokens. */
 export const userSettings = {
   user_competences: list([], "Choices of a user's competence."),
-  password_min_length: integer(7, 'Least number of characters of a new password.', 7, 1000),
-  password_refuse_weak: flag(false, 'Refuses new passwords that hold the username or are on a list of common ones.'),
-  password_requires_current: flag(false, 'A change of the own password or email needs the present password.'),
+  password_min_length: integer(7, 'Minimum length of a new password, in characters.', 7, 1000),
+  password_refuse_weak: flag(
+    false,
+    'Rejects new passwords that contain the username or are on a list of common passwords.',
+  ),
+  password_requires_current: flag(
+    false,
+    'Requires the current password when users change their own password or email.',
+  ),
   token_lifetime_max: optionalInteger(
-    'Longest token lifetime in seconds that users other than staff may choose; default: any.',
+    'Maximum token lifetime, in seconds, that users other than staff may choose; default: unlimited.',
     60,
   ),
   users_visible: oneOf(
     ['all', 'connected'],
     'all',
-    'Whom users see: all, or connected: people of their own customers and projects, others by the exact name only.',
+    'Which users a user can list: all, or connected (only people in shared customers and projects; others are found by exact name).',
   ),
-  native_name_enabled: flag(false, 'Tells web clients to show native names.'),
+  native_name_enabled: flag(false, 'Whether web clients show native names.'),
 } satisfies Settings;

@@ -1,4 +1,4 @@
-/** Which users somebody sees (core.md 4.3), by the setting users_visible. */
+/** The users that a caller can see (core.md 4.3), by the setting users_visible. */
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers } from '../../kernel/access/visibility.ts';
@@ -9,13 +9,13 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
-/** Whether the directory shows the caller no more than the people they are connected with. */
+/** Whether the caller sees only users that share a customer with them. */
 export const isNarrow = (caller: Caller, config: Config): boolean =>
   config.users_visible === 'connected' && !seesAll(caller);
 
 const active = raw('u.is_active AND NOT u.is_staff');
 
-/** Ids of the users with a role in the customers of somebody or their projects. */
+/** Selects the ids of the users with a role in the customers of a user or in their projects. */
 const connectedUsers = (user: Sql): Sql => usersOfCustomers(connectedCustomers(user));
 
 /** Condition: the user in alias `u` is visible to the caller. */
@@ -25,7 +25,7 @@ export function visibleUsers(caller: Caller, config: Config): Sql {
   return sql`(${others}) OR u.id = ${caller.id}`;
 }
 
-/** A filter by the whole of a text that is kept folded, too. */
+/** A filter by an exact text, ignoring case. The column contains the folded text. */
 const exactly = (column: string, fold: (text: string) => string, help: string): Filter => ({
   ...exact(column, help),
   condition: ({ query }, name) => {
@@ -34,31 +34,31 @@ const exactly = (column: string, fold: (text: string) => string, help: string): 
   },
 });
 
-/** The filters that find somebody who is known by name. */
+/** The filters that find a user by their exact name or email. */
 export const filtersByName = {
   username_exact: exactly('u.username_folded', caseFold, 'The exact username, in any case.'),
   email_exact: exactly('u.email_folded', foldedEmail, 'The exact email, in any case.'),
 };
 
-/** Filters by what is not shown of people who are only known by name. */
-const tellingTexts = ['phone_number', 'organization', 'organization_approved', 'civil_number'];
-const tellingFlags = ['organization_claimed', 'potential'];
+/** Filters by fields that are hidden for users found only by their exact name. */
+const hiddenTexts = ['phone_number', 'organization', 'organization_approved', 'civil_number'];
+const hiddenFlags = ['organization_claimed', 'potential'];
 
-/** Condition on the users of a list: the visible ones and, in a narrow directory, the one who is asked for by name. */
+/** Condition on the users of a list: the visible ones and, in a narrow directory, the user with the exact name of a filter. */
 export function listedUsers(request: Request): Sql {
   const { caller, config, query } = request;
   const visible = visibleUsers(caller, config);
-  const reports =
-    tellingTexts.some((name) => query.one(name) !== undefined) || tellingFlags.some((name) => query.flag(name));
-  if (!isNarrow(caller, config) || reports) return visible;
+  const filtersHidden =
+    hiddenTexts.some((name) => query.one(name) !== undefined) || hiddenFlags.some((name) => query.flag(name));
+  if (!isNarrow(caller, config) || filtersHidden) return visible;
   const named = Object.entries(filtersByName).flatMap(([name, { condition }]) => condition(request, name) ?? []);
   return named.length === 0 ? visible : any([visible, all([active, ...named])]);
 }
 
-/** Condition of members that a narrow directory shows of connected people only. */
+/** Condition of the fields that a narrow directory shows only of connected users. */
 export const toConnected = `NOT @narrow OR u.id = @caller OR u.id IN (${connectedUsers(raw('@caller')).text})`;
 
-/** Users as links of bodies name them: also those who are only known by name. */
+/** Users for links in bodies. Also finds users that the caller knows only by name. */
 export const namedUsers: LinkTarget = {
   path: 'users',
   visibleId: ({ caller, db }, uuid) =>

@@ -7,8 +7,8 @@ import { notifyNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
 
 /**
- * Gives a user another email address, which must not be somebody else's; does nothing when it is theirs already. `isVerified`
- * tells whether the user is known to read it (core.md 4.1 "email").
+ * Changes the email address of a user. No other user may have it. Does nothing if the user already has it. `isVerified` is
+ * whether the user is known to receive mail there (core.md 4.1 "email").
  */
 export function replaceEmail(request: Request, user: UserRow, address: string, isVerified: boolean): void {
   if (user.email === address) {
@@ -24,17 +24,17 @@ export function replaceEmail(request: Request, user: UserRow, address: string, i
   record(request, 'user_update_succeeded', affectedUser(user));
 }
 
-/** Marks the email address that a user has now as verified. It is no change of the user: no event tells it. */
+/** Marks the current email address of a user as verified. Records no event. */
 export const verifyEmail = ({ db }: Pick<Request, 'db'>, user: number): void => {
   db.run(sql`UPDATE user SET email_verified = 1 WHERE id = ${user} AND NOT email_verified`);
 };
 
-/** The email address of a user where it is verified (core.md 4.1 "email"); undefined where it is not, or there is none. */
+/** Returns the email address of a user if it is verified (core.md 4.1 "email"). */
 export const verifiedEmail = ({
   email,
   email_verified: isVerified,
 }: Pick<UserRow, 'email' | 'email_verified'>): string | undefined => (email !== '' && isVerified ? email : undefined);
 
-/** Whether an email address is that of a user other than this one. */
+/** Whether another user has this email address. */
 export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>
   db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(address)} AND id <> ${user.id}`) !== undefined;

@@ -18,39 +18,39 @@ declare module '../../kernel/outbox/outboxes.ts' {
   }
 }
 
-/** So many mails in this span a user gets. */
-const atMost = 5;
-const span = hour;
+/** Mails that a user may get within `mailSpan`. */
+const maxMails = 5;
+const mailSpan = hour;
 
-/** A user as before the change. */
-interface LoggedFields {
+/** A user before the change. */
+interface Recipient {
   readonly id: number;
   readonly email: string;
   readonly email_verified: number;
   readonly password_hash: string | null;
 }
 
-/** Queues the mail about a new email, to the old one where that was verified. */
-export function notifyNewEmail(context: Context, before: LoggedFields, email: string): void {
+/** Queues the mail about a new email address to the old address, if that was verified. */
+export function notifyNewEmail(context: Context, before: Recipient, email: string): void {
   if (foldedEmail(before.email) !== foldedEmail(email)) queue(context, before, 'email');
 }
 
-/** Queues the mail about a new password, unless it is the first. */
-export function notifyNewPassword(context: Context, before: LoggedFields): void {
+/** Queues the mail about a new password, unless it is the first password. */
+export function notifyNewPassword(context: Context, before: Recipient): void {
   if (before.password_hash !== null) queue(context, before, 'password');
 }
 
 function queue(
   { app, now }: Context,
-  { email, email_verified: isVerified, id: user }: LoggedFields,
+  { email, email_verified: isVerified, id: user }: Recipient,
   what: DueNotice['what'],
 ) {
   const { db } = app;
   if (email === '' || !isVerified) return;
   const recent = db.scalar<number>(
-    sql`SELECT count(*) FROM user_notice WHERE user_id = ${user} AND created > ${now - span}`,
+    sql`SELECT count(*) FROM user_notice WHERE user_id = ${user} AND created > ${now - mailSpan}`,
   );
-  if (recent >= atMost) return;
+  if (recent >= maxMails) return;
   const id = db.insert('user_notice', {
     uuid: newUuid(app),
     user_id: user,
@@ -62,7 +62,7 @@ function queue(
   db.afterCommit((error) => error === undefined && app.wakeOutbox('notices', [id]));
 }
 
-/** A mail that is to be sent now. */
+/** A due mail. */
 interface DueNotice {
   readonly id: number;
   readonly uuid: string;
@@ -72,7 +72,7 @@ interface DueNotice {
   readonly attempts: number;
 }
 
-/** The mails about changes. */
+/** The mails about changes of email addresses and passwords. */
 export class NoticeOutbox extends MailOutbox<DueNotice> {
   readonly name = 'notices';
 
@@ -99,7 +99,7 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
 
 const names: Readonly<Record<DueNotice['what'], string>> = { email: 'email address', password: 'password' };
 
-/** Subject and both parts of the mail. */
+/** Returns the subject and both parts of the mail. */
 function wordingOf(what: DueNotice['what'], username: string, product: string): Letter {
   const sentences = [
     'Hello!',
@@ -115,13 +115,13 @@ export const noticeInstants: readonly StoredInstants[] = [
   dueInstants('user_notice'),
 ];
 
-/** Removes mails that no limit counts any more, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of the mails that the limit no longer counts. Returns whether the batch was full. */
 export function removeOldNotices({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>
       db.run(sql`
         DELETE FROM user_notice WHERE id IN (
-          SELECT id FROM user_notice WHERE finished <= ${now - span} AND created <= ${now - span}
+          SELECT id FROM user_notice WHERE finished <= ${now - mailSpan} AND created <= ${now - mailSpan}
           ORDER BY finished LIMIT ${limit})`).changes,
   );
 }

@@ -13,13 +13,13 @@ declare module '../../kernel/app.ts' {
 }
 
 /**
- * Stores a hashed password with all that follows from it: the mail, the event, and the end of every token but `kept`
- * (core.md 4.4, 4.6). `user` is the row as before, but for what this very change verifies.
+ * Stores a hashed password, queues the mail, records the event and revokes every token except `exceptToken` (core.md 4.4, 4.6).
+ * `user` is the row before the change, except that its email may be verified by it.
  */
-export function changePassword(context: Context, user: UserRow, hash: string, stored?: number): void {
+export function changePassword(context: Context, user: UserRow, hash: string, exceptToken?: number): void {
   const { app } = context;
   app.db.update('user', user.id, { password_hash: hash });
-  revokeTokensOf(context, user.id, stored);
+  revokeTokensOf(context, user.id, exceptToken);
   notifyNewPassword(context, user);
   record(context, 'user_password_updated', affectedUser(user));
   app.passwordChanged(user.username);

@@ -7,7 +7,7 @@ import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { countFailure, lockOf } from '../../kernel/security/lockout.ts';
 
-/** What of a user matters to passwords. */
+/** The columns of a user that password rules need. */
 interface Holder {
   readonly id: number;
   readonly username: string;
@@ -15,15 +15,15 @@ interface Holder {
   readonly password_hash: string | null;
 }
 
-/** The text about a username that is locked for an address (core.md 2.1). */
+/** The message about a username that is locked for an address (core.md 2.1). */
 export const lockedText = 'Username is locked out. Try in 10 minutes.';
 
-/** A rule of passwords, which says nothing about an empty one. */
-const rule = (isIncluded: (password: string) => boolean, message: string) =>
-  v.check((password: string) => password === '' || isIncluded(password), message);
+/** A rule of passwords. Ignores an empty password, which has its own message. */
+const rule = (isMet: (password: string) => boolean, message: string) =>
+  v.check((password: string) => password === '' || isMet(password), message);
 
-/** What a new password keeps to; all broken rules are told, in this order (core.md 4.4). */
-const schemaOf = (least: number) =>
+/** The rules of a new password. Reports every broken rule, in this order (core.md 4.4). */
+const schemaOf = (minLength: number) =>
   v.pipe(
     v.string(messages.string),
     v.check((password) => password !== '', messages.blank),
@@ -31,43 +31,43 @@ const schemaOf = (least: number) =>
     rule((password) => /[a-z]/i.test(password), 'Ensure this field has at least one latin letter.'),
     describedAs(
       'min_length',
-      least,
-      rule((password) => [...password].length >= least, `Ensure this field has at least ${least} characters.`),
+      minLength,
+      rule((password) => [...password].length >= minLength, `Ensure this field has at least ${minLength} characters.`),
     ),
   );
 
-/** The least that the setting password_min_length may be. */
-const leastLength = 7;
+/** The minimum of the setting password_min_length. */
+const minMinLength = 7;
 
-/** Messages about a new password by the rules that need no user. */
+/** Returns messages about a new password by the rules that do not depend on the user. */
 export const passwordMessages = (config: Config, password: unknown): readonly string[] => {
   const result = v.safeParse(schemaOf(config.password_min_length), password);
   return result.success ? [] : result.issues.map(({ message }) => message);
 };
 
-/** A new password: not trimmed. Whether it is too weak for its user is `weakness`. */
+/** A new password, not trimmed. `weakness` checks the rules that depend on the user. */
 export const passwordField: WritableField<string, true> = {
   type: 'string',
-  help: 'At least 7 characters or as many as the service asks for, with a digit and a latin letter.',
-  constraints: { min_length: leastLength },
-  constraintsBy: ({ password_min_length: least }) => ({ min_length: least }),
+  help: 'At least 7 characters or as many as the service requires, with a digit and a latin letter.',
+  constraints: { min_length: minMinLength },
+  constraintsBy: ({ password_min_length: minLength }) => ({ min_length: minLength }),
   shape: { type: 'string', examples: ['correct-horse-1'] },
   input: inputOf(
     { required: true },
     {
       schema: v.string(messages.string),
-      shape: { type: 'string', minLength: leastLength },
+      shape: { type: 'string', minLength: minMinLength },
       coerce: numberAsText,
       resolve: (password, { config }) => {
-        const reports = passwordMessages(config, password);
-        if (reports.length > 0) throw new FieldError(reports);
+        const violations = passwordMessages(config, password);
+        if (violations.length > 0) throw new FieldError(violations);
         return password;
       },
     },
   ),
 };
 
-/** A password that the user has already: taken as it is. */
+/** An existing password. No rule applies to it. */
 export const presentedPassword: WritableField<string, true> = {
   type: 'string',
   constraints: {},
@@ -79,7 +79,7 @@ export const presentedPassword: WritableField<string, true> = {
         v.string(messages.string),
         v.check((password) => password !== '', messages.blank),
       ),
-      // Clients are told a bound that is not judged here: a password above it is as wrong or right as any other.
+      // Documented but not enforced: a longer password is compared like any other.
       shape: { type: 'string', maxLength: 4096 },
       coerce: numberAsText,
     },
@@ -88,42 +88,42 @@ export const presentedPassword: WritableField<string, true> = {
 
 let common: ReadonlySet<string> | undefined;
 
-/** Reads the list of common passwords, which `weakness` looks into; it takes some milliseconds and megabytes. */
+/** Loads the list of common passwords for `weakness`. Takes a few milliseconds and megabytes. */
 export async function loadCommonPasswords(): Promise<void> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   common ??= new Set(dictionary['passwords-common']);
 }
 
-/** From how many characters on a part of a password counts as one that others know. */
-const shortestKnown = 4;
+/** Minimum length of a username or email for the similarity rule. */
+const minSimilarLength = 4;
 
-/** Messages about a password that is too easily guessed of this user, with the setting password_refuse_weak (core.md 4.4). */
+/** Returns messages about a password that is easy to guess for this user, if the setting password_refuse_weak is on (core.md 4.4). */
 export function weakness(
-  { password_refuse_weak: isEvaluated }: Config,
+  { password_refuse_weak: isOn }: Config,
   password: string,
   { email, username }: Pick<Holder, 'email' | 'username'>,
 ): readonly string[] {
-  if (!isEvaluated) return [];
+  if (!isOn) return [];
   if (!common) throw new Error('The list of common passwords has not been loaded');
   const folded = caseFold(password);
-  const known = [username, email.split('@')[0] ?? ''].map(caseFold);
-  const isSimilar = known.some((text) => [...text].length >= shortestKnown && folded.includes(text));
+  const names = [username, email.split('@')[0] ?? ''].map(caseFold);
+  const isSimilar = names.some((text) => [...text].length >= minSimilarLength && folded.includes(text));
   return [
     ...(isSimilar ? ['The password is too similar to the username.'] : []),
     ...(common.has(folded) ? ['This password is too common.'] : []),
   ];
 }
 
-/** Throws 400 about a password that is too easily guessed of this user. */
+/** Throws 400 for a password that is easy to guess for this user. */
 export function rejectWeak(config: Config, password: string, holder: Pick<Holder, 'email' | 'username'>): void {
-  const reports = weakness(config, password, holder);
-  if (reports.length > 0) throw invalid({ password: reports });
+  const messages = weakness(config, password, holder);
+  if (messages.length > 0) throw invalid({ password: messages });
 }
 
-/** `current_password`: read with the setting password_requires_current only, otherwise ignored whatever it holds. */
+/** `current_password`: ignored, whatever its value, unless the setting password_requires_current is on. */
 export const currentPasswordField: WritableField<string | undefined, false> = {
   ...presentedPassword,
-  help: 'The present password, for a change of the own password or email where the service asks for it.',
+  help: 'The current password, if the service requires it for a change of your own password or email.',
   input: {
     ...wrap(
       presentedPassword,
@@ -134,28 +134,25 @@ export const currentPasswordField: WritableField<string | undefined, false> = {
   },
 };
 
-/** Whether a change of password or email needs the present password: one's own, of somebody who has one (core.md 4.4). */
+/** Whether a change of password or email requires the current password: callers with a password change their own (core.md 4.4). */
 export const needsCurrentPassword = ({ caller, config }: Request, user: Holder): boolean =>
   config.password_requires_current && caller.id === user.id && user.password_hash !== null;
 
-/** Messages about a present password that is needed and not there. */
-export const missingCurrent = (request: Request, user: Holder, values: string | undefined): readonly string[] =>
-  needsCurrentPassword(request, user) && values === undefined ? [messages.required] : [];
+/** Returns the message about a required but missing current password. */
+export const missingCurrent = (request: Request, user: Holder, current: string | undefined): readonly string[] =>
+  needsCurrentPassword(request, user) && current === undefined ? [messages.required] : [];
 
-/**
- * Compares the present password, at the cost of a login and with its locks: a wrong one counts as a failed login. Rejects 400,
- * 503.
- */
-export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, values: string): Promise<void> {
+/** Verifies the current password. A wrong password counts as a failed login and may lock the user. Rejects with 400 or 503. */
+export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, current: string): Promise<void> {
   const username = caseFold(user.username);
   const rejectLocked = (): void => {
     if (lockOf(db, username, address, now) !== undefined) throw invalid({ current_password: [lockedText] });
   };
   rejectLocked();
-  const isRight = await app.passwords.matches(values, user.password_hash, address);
-  // Looked at again: other attempts may have failed while this one was being compared.
+  const isCorrect = await app.passwords.matches(current, user.password_hash, address);
+  // Checked again: other attempts may have failed during the comparison.
   rejectLocked();
-  if (isRight) return;
+  if (isCorrect) return;
   db.write(() => countFailure(db, username, address, now));
   throw invalid({ current_password: ['Wrong password.'] });
 }

@@ -46,7 +46,7 @@ const toSelfAndAll = 'u.id = @caller OR @all';
 const toAll = '@all';
 const toSelfAndStaff = 'u.id = @caller OR @staff';
 
-// Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
+// Only a true value agrees. The key is ignored if no agreement is needed, so no value of it is invalid.
 const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
 const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isYes);
 
@@ -92,7 +92,7 @@ export const userFields = {
   is_staff: boolean({
     update: isStaff,
     shownIf: toAll,
-    help: 'Whether the user is staff and sees and does everything.',
+    help: 'Whether the user is staff, who can see and do everything.',
   }),
   is_active: boolean({
     fallback: true,
@@ -100,7 +100,7 @@ export const userFields = {
     shownIf: toAll,
     help: 'Inactive users cannot log in. Use this instead of deleting.',
   }),
-  is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
+  is_support: boolean({ update: isStaff, help: 'Whether the user is global support, who can see everything.' }),
   token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @caller' }),
   token_lifetime: orNull(
     integer({ min: 60, max: 2_147_483_647, shownIf: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
@@ -123,5 +123,5 @@ export const userFields = {
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
 
-/** Values of a user's fields, as their rules accept them. */
+/** Valid values of a user's fields. */
 export type UserValues = Values<typeof userFields>;

@@ -4,7 +4,7 @@ import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import { type Filter, partial } from '../../kernel/collection/filter.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 
-/** Part of the civil number; callers other than staff and global support find only themselves by it (core.md 4.5). */
+/** Filters by part of the civil number. Callers other than staff and global support find only themselves (core.md 4.5). */
 export const partOfCivilNumber: Filter = {
   ...partial('u.civil_number'),
   condition: (request, name) => {
@@ -13,14 +13,14 @@ export const partOfCivilNumber: Filter = {
   },
 };
 
-/** Ids of the users with an active role in customers, or in a project of them. */
+/** Selects the ids of the users with an active role in one of these customers or in one of their projects. */
 export const usersOfCustomers = (customers: Sql): Sql => sql`
   SELECT user_id FROM active_customer_role WHERE customer_id IN (${customers})
   UNION
   SELECT r.user_id FROM project p JOIN active_project_role r ON r.project_id = p.id
   WHERE p.customer_id IN (${customers})`;
 
-/** The filter `potential` (core.md 4.5): people connected with the caller's customers, to work with. */
+/** The filter `potential` (core.md 4.5): users connected with the caller's customers. */
 export function potential({ caller, query }: Request): Sql {
   const customer = query.uuid('potential_customer');
   const organizations = query.list('potential_organization').filter((name) => name !== '');

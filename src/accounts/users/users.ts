@@ -1,7 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
-import { seesAll } from '../../kernel/access/caller.ts';
+import { type Actor, seesAll } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
@@ -12,6 +12,7 @@ import { collection } from '../../kernel/collection/collection.ts';
 import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import { messages } from '../../kernel/collection/field.ts';
 import { exact, ofName, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
@@ -27,20 +28,23 @@ import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.t
 
 export type { UserRow, UserValues } from './user-fields.ts';
 
-/** In seconds (core.md 2.3). */
+/** The registration_method of users that single sign-on has created. */
+export const samlRegistration = 'saml2';
+
+/** Seconds (core.md 2.3). */
 const defaultTokenLifetime = 3600;
 
-/** Who may change a user and act for one (core.md 4.3). */
+/** The right to change a user and to act for them (core.md 4.3). */
 export const selfOrStaff = anyOf(staff, userIn('id', 'the user themselves'));
 
 export const users = collection<UserRow>()({
   path: 'users',
   kind: 'User',
-  description: 'People with an account. Staff create them; everybody sees active users who are not staff.',
+  description: 'People with an account. Staff create them. Any user can see active users who are not staff.',
   table: 'user',
   alias: 'u',
   fields: userFields,
-  visible: visibleTo('everybody', visibleUsers),
+  visible: visibleTo('any user', visibleUsers),
   page: { run: (request, listing) => listing.page(request, [listedUsers(request)]) },
   described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
   examples: {
@@ -119,7 +123,7 @@ export const users = collection<UserRow>()({
   },
   update: {
     right: selfOrStaff,
-    check: rejectChange,
+    check: rejectInvalid,
     prepare: async (request, row, { current_password: current, email }) => {
       const isNew = email !== undefined && email !== row.email;
       if (isNew && needsCurrentPassword(request, row)) await verifyCurrent(request, row, present(current));
@@ -138,14 +142,14 @@ export const users = collection<UserRow>()({
   },
 });
 
-/** Throws 400 with what is wrong with a change as a whole (core.md 4.1, 4.2, 4.4). */
-function rejectChange(request: Request, values: UserValues, row: UserRow): void {
+/** Checks the rules across the fields of a change (core.md 4.1, 4.2, 4.4). Throws 400. */
+function rejectInvalid(request: Request, values: UserValues, row: UserRow): void {
   const { caller, config } = request;
   const { agree_with_policy: agrees, current_password: current, email, token_lifetime: lifetime } = values;
-  const { token_lifetime_max: longest } = config;
+  const { token_lifetime_max: maxLifetime } = config;
   const errors: Record<string, readonly string[]> = {};
-  if (lifetime !== undefined && lifetime !== row.token_lifetime && !caller.isStaff && longest !== null)
-    if (lifetime === null || lifetime > longest) errors.token_lifetime = [messages.atMost(longest)];
+  if (lifetime !== undefined && lifetime !== row.token_lifetime && !caller.isStaff && maxLifetime !== null)
+    if (lifetime === null || lifetime > maxLifetime) errors.token_lifetime = [messages.atMost(maxLifetime)];
   if (row.id === caller.id && row.agreement_date === null && agrees !== true)
     errors.agree_with_policy = ['User must agree with the policy.'];
   const missing = email === undefined || email === row.email ? [] : missingCurrent(request, row, current);
@@ -153,12 +157,12 @@ function rejectChange(request: Request, values: UserValues, row: UserRow): void 
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
 
-/** The `token` key is in the caller's own object when it is read or changed, and in lists asked with `current` (core.md 4.1). */
+/** Whether the caller's own object has the key `token`: when it is read or changed, and in lists filtered by `current` (core.md 4.1). */
 function showsToken(request: Request): boolean {
   return request.params.key !== undefined ? true : request.query.flag('current');
 }
 
-/** Adds a user without a password, whose email is taken as verified; the event is the caller's. */
+/** Inserts a user without a password and with a verified email. The caller records the event. */
 export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
   const { db } = app;
   return userOf(
@@ -173,19 +177,19 @@ export function insertUser({ app, now }: Context, values: UserValues, registrati
   );
 }
 
-/** How many seconds the tokens of a new user live, where nobody says otherwise. */
+/** Returns the default token lifetime of a new user in seconds. */
 export const newTokenLifetime = ({ config }: Pick<App, 'config'>): number =>
   Math.min(defaultTokenLifetime, config.token_lifetime_max ?? defaultTokenLifetime);
 
 /**
- * Stores the values that differ, with the events of the change. `vouches` tells whether the values come from somebody whose
- * word verifies an email (core.md 4.1 "email").
+ * Stores the values that differ and records the events. `verifiesEmail` is whether a new email comes from a trusted source and
+ * counts as verified (core.md 4.1 "email").
  */
-export function updateUser(context: Context, row: UserRow, values: UserValues, vouches: boolean): void {
+export function updateUser(context: Context, row: UserRow, values: UserValues, verifiesEmail: boolean): void {
   const { db } = context.app;
   const changes = changesOf(row, columnsOf(values));
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
-  if (changes.email !== undefined) changes.email_verified = Number(vouches);
+  if (changes.email !== undefined) changes.email_verified = Number(verifiesEmail);
   if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
   db.update('user', row.id, changes);
@@ -207,7 +211,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
   if (Object.keys(changes).some((name) => name !== 'is_active')) record(context, 'user_update_succeeded', affected);
 }
 
-/** Values of a body as columns, with the folded forms that uniqueness is judged by. */
+/** Returns the values of a body as columns, with the folded columns that enforce uniqueness. */
 function columnsOf(values: UserValues): Record<string, Value> {
   const columns = storedColumns(userFields, values);
   if (values.username !== undefined) columns.username_folded = caseFold(values.username);
@@ -215,6 +219,29 @@ function columnsOf(values: UserValues): Record<string, Value> {
   return columns;
 }
 
-/** A user's row by id, as it is now. */
+/** Returns the current row of a user. */
 export const userOf = (request: Pick<Request, 'db'>, id: number): UserRow =>
   request.db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`);
+
+/** Returns a user as the actor of an event. */
+export const actorOf = (user: UserRow): Actor => ({
+  uuid: user.uuid,
+  username: user.username,
+  fullName: user.full_name,
+  nativeName: user.native_name,
+});
+
+/** Returns the context of a user who has no token yet, such as at login (events.md 4.1). */
+export const actedBy = ({ address, app, now }: Context, user: UserRow): Context => ({
+  app,
+  address,
+  now,
+  actor: actorOf(user),
+});
+
+/** The response with a new token of a user. */
+export const tokenShape: JsonSchema = {
+  type: 'object',
+  properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
+  required: ['token'],
+};

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { eventAudience } from '../../accounts/projects/event-audience.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
-import { samlThread } from '../../accounts/session/saml/ask.ts';
+import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
 import { EventStreams } from '../../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../../activity/quotas/usage.ts';

@@ -3,9 +3,9 @@
 import { stat } from 'node:fs/promises';
 import { verify } from '@node-rs/argon2';
 import { createServer } from 'tenantry';
-import { samlThread } from '../../../src/accounts/session/saml/ask.ts';
 import { checkLogout } from '../../../src/accounts/session/saml/logout-message.ts';
-import type { Given } from '../../../src/accounts/session/saml/tasks.ts';
+import { samlThread } from '../../../src/accounts/session/saml/saml-thread.ts';
+import type { TaskInput } from '../../../src/accounts/session/saml/tasks.ts';
 import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
 import {
   type ConcurrencyLimit,
@@ -85,7 +85,7 @@ export const network: Measure = async () => [
 ];
 
 /** A logout request of the maximum size, with a long signature of an unknown key. */
-const largeMessage = (): Given<'checkLogout'> => {
+const largeMessage = (): TaskInput<'checkLogout'> => {
   const algorithm = (element: string, name: string): string => `<${element} Algorithm="${name}"/>`;
   const reference = `<Reference URI="#_1">${algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256')}<DigestValue>YQ==</DigestValue></Reference>`;
   const info = [

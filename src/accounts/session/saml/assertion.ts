@@ -1,18 +1,18 @@
 import { minute, parseDatetime } from '../../../kernel/clock.ts';
-import { RejectedMessage } from './refused-message.ts';
+import { RejectedMessage } from './rejected-message.ts';
 import type { Subject } from './sessions.ts';
 import { attributeOf, childOf, childrenOf, isNamed, textOf } from './xml.ts';
 
-/** What an identity provider says about whoever logs in. */
+/** The assertion of an identity provider about the user who logs in. */
 export interface Assertion extends Subject {
   readonly id: string;
   /** First values of the attributes, by name. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The instant from which it would be refused in any case. */
+  /** When the assertion becomes invalid. */
   readonly expires: number;
 }
 
-/** What an assertion must say to be meant for this login. */
+/** The values that an assertion for this login must have. */
 interface Expectation {
   readonly issuer: string;
   readonly entityId: string;
@@ -21,14 +21,14 @@ interface Expectation {
   readonly now: number;
 }
 
-/** How far the clocks of an identity provider and ours may be apart. */
+/** Allowed difference between the clocks of the identity provider and the service. */
 export const clockSkew = 2 * minute;
 
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
-/** Longer ones are no use to anybody; the standard's own limit for a persistent name is 256. */
+/** Generous: the standard limits a persistent name to 256. */
 const maxNameLength = 1024;
 
-/** Reads a signed assertion. Throws RefusedMessage when it is not meant for this login at this time. */
+/** Reads a signed assertion. Throws RejectedMessage if it is not valid for this login at this time. */
 export function readAssertion(root: Element, expected: Expectation): Assertion {
   if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0')
     throw new RejectedMessage('it is no assertion of SAML 2.0');
@@ -56,7 +56,7 @@ export function readAssertion(root: Element, expected: Expectation): Assertion {
   };
 }
 
-/** Audience and time; answers the end of the time. */
+/** Checks audience and time. Returns the end of the validity. */
 function checkConditions(root: Element, { entityId, now }: Expectation): number {
   const conditions = childOf(root, 'assertion', 'Conditions');
   if (!conditions) throw new RejectedMessage('the assertion has no conditions');
@@ -68,7 +68,7 @@ function checkConditions(root: Element, { entityId, now }: Expectation): number 
   return checkTime(conditions, now);
 }
 
-/** Throws RefusedMessage before NotBefore and from NotOnOrAfter on, give or take the skew. Answers the latter. */
+/** Throws RejectedMessage before NotBefore and from NotOnOrAfter on, allowing for the skew. Returns NotOnOrAfter. */
 export function checkTime(element: Element, now: number): number {
   const start = instantOf(element, 'NotBefore');
   const end = instantOf(element, 'NotOnOrAfter');
@@ -86,7 +86,7 @@ function instantOf(element: Element, name: string): number | undefined {
   return instant;
 }
 
-/** The subject must be confirmed to whoever brings the answer to this very request to this very address; answers until when. */
+/** Checks that the subject is confirmed for the bearer, this request and this recipient. Returns the end of the confirmation. */
 function checkConfirmation(subject: Element, { assertionConsumer, now, requestId }: Expectation): number {
   const data = childrenOf(subject, 'assertion', 'SubjectConfirmation')
     .filter((confirmation) => attributeOf(confirmation, 'Method') === bearer)
@@ -109,10 +109,10 @@ function attributesOf(root: Element): Map<string, string> {
   return attributes;
 }
 
-/** Throws RefusedMessage for a name that nobody could have been given. */
-function bounded(text: string, what: string): string {
+/** Throws RejectedMessage for an implausible name. */
+function bounded(text: string, label: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: written as character references they pass a parser
   if (text.length > maxNameLength || /[\0-\x1f\x7f]/.test(text))
-    throw new RejectedMessage(`${what} is too long or has control characters`);
+    throw new RejectedMessage(`${label} is too long or has control characters`);
   return text;
 }

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 
-/** SHA-256 of the cookie that the steps of a login are bound to a browser by; the cookie itself is kept nowhere. */
+/** SHA-256 of the cookie that binds the steps of a login to a browser. The cookie itself is not stored. */
 export type Browser = Buffer;
 
 const isSecure = ({ base }: Request): boolean => base.startsWith('https:');
 
-/** On https the prefix keeps other hosts of the domain from setting it. */
+/** With https, the prefix prevents other hosts of the domain from setting the cookie. */
 const cookieName = (request: Request): string => (isSecure(request) ? '__Host-saml2' : 'saml2');
 
-/** The browser of a request, as far as its cookie tells. */
+/** Returns the browser of a request by its cookie. */
 export function browserOf(request: Request): Browser | undefined {
   const start = `${cookieName(request)}=`;
   const cookie = (request.incoming.headers.cookie ?? '')
@@ -21,15 +21,15 @@ export function browserOf(request: Request): Browser | undefined {
   return /^[0-9a-f]{64}$/.test(value) ? digest(value) : undefined;
 }
 
-/** The browser of a request, and, where it has none that is known here, the header that gives it a cookie. */
-export function recognise(request: Request): {
+/** Returns the browser of a request, and the header that sets a new cookie if the request has no known one. */
+export function recognizeBrowser(request: Request): {
   readonly browser: Browser;
   readonly headers: Readonly<Record<string, string>>;
 } {
   const present = browserOf(request);
   if (present && isKnown(request, present)) return { browser: present, headers: {} };
   const value = request.app.random(32).toString('hex');
-  // An identity provider answers by a form of its own page, and Lax cookies do not come with that: on http it must be of the same site.
+  // The response is a form post from the identity provider's page, which does not send Lax cookies: with http, both must share a site.
   const site = isSecure(request) ? 'Secure; SameSite=None' : 'SameSite=Lax';
   return {
     browser: digest(value),

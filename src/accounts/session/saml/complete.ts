@@ -7,37 +7,35 @@ import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { createToken, loginBy } from '../../../kernel/security/tokens.ts';
 import { requireMethod } from '../login.ts';
-import { samlActions } from './actions.ts';
-import { samlPath } from './addresses.ts';
-import { ask, denialOf } from './ask.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
+import { samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
-import { messageBytes, messageField } from './message-field.ts';
+import { maxMessageBodyBytes, messageField } from './message-field.ts';
 import { fail, noteRejected, rejectFlood } from './outcome.ts';
-import { problems, RejectedMessage } from './refused-message.ts';
+import { problems, RejectedMessage } from './rejected-message.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
+import { rejectionOf, runSamlTask } from './saml-thread.ts';
 import { openSession } from './sessions.ts';
-import { setupOf } from './setup.ts';
 import { userOfAttributes } from './user.ts';
 
 const fields = { SAMLResponse: messageField({ required: true }) };
 
-/** The response to a login: its assertion, or why it has none that is believed. The request is that of this browser. */
-interface Checked {
+/** A checked response to a login: its assertion or the reason for its rejection, and the pending request of this browser. */
+interface CheckedResponse {
   readonly pending?: PendingRequest | undefined;
   readonly assertion?: Assertion;
-  readonly denial?: RejectedMessage;
+  readonly rejection?: RejectedMessage;
 }
 
-async function prepare(request: Request): Promise<Checked> {
+async function prepare(request: Request): Promise<CheckedResponse> {
   requireMethod(request, 'SAML2');
   rejectFlood(request);
   const { SAMLResponse: message } = validate(fields, request, 'create');
   let pending: PendingRequest | undefined;
   try {
-    const hasResponded = await ask(request, 'answeredRequest', message);
-    pending = findRequest(request.db, browserOf(request), hasResponded, request.now);
+    const requestId = await runSamlTask(request, 'requestIdOf', message);
+    pending = findRequest(request.db, browserOf(request), requestId, request.now);
     if (!pending || pending.session !== null)
       throw new RejectedMessage('it answers no login that this browser has started');
     const provider = findIdentityProvider(request.db, pending.entityId);
@@ -45,16 +43,21 @@ async function prepare(request: Request): Promise<Checked> {
     const setup = setupOf(request, provider);
     return {
       pending,
-      assertion: await ask(request, 'checkResponse', { message, setup, requestId: pending.id, now: request.now }),
+      assertion: await runSamlTask(request, 'checkResponse', {
+        message,
+        setup,
+        requestId: pending.id,
+        now: request.now,
+      }),
     };
   } catch (error) {
-    return { pending, denial: denialOf(error) };
+    return { pending, rejection: rejectionOf(error) };
   }
 }
 
-function handle(request: Request, { assertion, pending, denial }: Checked): Reply {
+function handle(request: Request, { assertion, pending, rejection }: CheckedResponse): Reply {
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
-  const problem = denial ?? (isFirst ? undefined : new RejectedMessage('its request has been answered'));
+  const problem = rejection ?? (isFirst ? undefined : new RejectedMessage('its request has been answered'));
   if (problem || !pending || !assertion) return reject(request, present(problem), pending);
   if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
     return reject(request, new RejectedMessage('its assertion was used before'), pending);
@@ -67,25 +70,25 @@ function handle(request: Request, { assertion, pending, denial }: Checked): Repl
   return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
 }
 
-function reject(request: Request, denial: RejectedMessage, pending: PendingRequest | undefined): Reply {
-  noteRejected(request, denial, pending?.entityId);
-  return fail(request, 'login_failed_url', denial.displayed);
+function reject(request: Request, rejection: RejectedMessage, pending: PendingRequest | undefined): Reply {
+  noteRejected(request, rejection, pending?.entityId);
+  return fail(request, 'login_failed_url', rejection.displayed);
 }
 
 /** POST /api-auth/saml2/login/complete/ (services.md 11) */
 export const samlLoginComplete: Endpoint = {
   path: `${samlPath}login/complete/`,
   name: 'SAML Login Complete',
-  description: 'Takes the response of an identity provider to a login.',
+  description: 'Accepts the response of an identity provider to a login.',
   open: true,
-  bodyLimit: messageBytes,
+  bodyLimit: maxMessageBodyBytes,
   actions: samlActions(fields),
   operations: {
     POST: {
-      summary: 'Takes the response of an identity provider, and redirects to the web client with a token.',
+      summary: 'Accepts the response of an identity provider, and redirects to the web client with a token.',
       allowedFor: 'The browser that started the login.',
       input: { fields, purpose: 'create' },
-      // Identity providers add RelayState.
+      // Identity providers also send RelayState.
       takesAnything: true,
       output: { status: 302 },
       rejections: { 401: true, 429: true, 503: true },

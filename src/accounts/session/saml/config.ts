@@ -8,20 +8,20 @@ declare module '../../../kernel/config/config.ts' {
 }
 
 /*
- * Settings of single sign-on (services.md 11) that are more than a word. Each is checked in the same way whether it was read
- * or given by an embedding program.
+ * Settings of single sign-on (services.md 11). The same checks apply whether a value was parsed or passed by an embedding
+ * program.
  */
 
-/** Metadata of identity providers on the web, and the file of the certificate that it must be signed with. */
+/** The URL of identity provider metadata, and the file of the certificate that must have signed it. */
 export interface MetadataUrl {
   readonly url: string;
   readonly cert_file: string;
 }
 
-/** Name of an attribute to the fields of a user that its first value fills. */
+/** Names of attributes, each with the fields of a user that its first value fills. */
 export type AttributeMapping = Readonly<Record<string, readonly string[]>>;
 
-/** What an identity provider may tell about a user; everything else about users is a right, or the service's own. */
+/** The fields of users that attributes may fill. The others are rights or managed by the service. */
 export const mappedFields = [
   'username',
   'full_name',
@@ -72,35 +72,35 @@ const attributeMapping = (help: string): Setting<AttributeMapping | null> => ({
 
 /** Settings of single sign-on. */
 export const samlSettings = {
-  saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
+  saml_cert_file: text(null, 'PEM certificate by which identity providers know the service; required with SAML2.'),
   saml_key_file: text(
     null,
     'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.',
   ),
   saml_idp_metadata_files: list([], 'Metadata files of identity providers.'),
   saml_idp_metadata_urls: metadataUrls(
-    'Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.',
+    'URLs of identity provider metadata, each followed by a vertical bar and the file of the PEM certificate that signs it.',
   ),
   saml_attribute_mapping: attributeMapping(
-    'Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.',
+    'Attributes of identity providers and the user fields that they fill, as JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.',
   ),
-  saml_create_unknown_user: flag(true, 'A SAML login creates the user it does not find.'),
-  saml_link_existing_users: flag(false, 'A SAML login may enter accounts that it did not create.'),
-  saml_enable_single_logout: flag(false, 'Tells web clients to log out at the identity provider, too.'),
-  saml_allow_to_select_identity_provider: flag(true, 'Tells web clients to let users choose their identity provider.'),
+  saml_create_unknown_user: flag(true, 'Whether a SAML login creates a missing user.'),
+  saml_link_existing_users: flag(false, 'Whether a SAML login may use accounts that it did not create.'),
+  saml_enable_single_logout: flag(false, 'Whether web clients also log out at the identity provider.'),
+  saml_allow_to_select_identity_provider: flag(true, 'Whether web clients let users choose their identity provider.'),
   saml_identity_provider_url: text(
     null,
-    'Entity id of the identity provider that web clients use where users do not choose.',
+    'Entity id of the identity provider that web clients use if users do not choose.',
   ),
   saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
-  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', [
+  login_completed_url: redirectAddress('Page after a SAML login; contains {token} and {method}. Required with SAML2.', [
     'token',
     'method',
   ]),
-  login_failed_url: redirectAddress('Where a failed SAML login ends; gets the parameter message. Required with SAML2.'),
-  logout_completed_url: redirectAddress('Where a SAML logout ends. Required with SAML2.'),
+  login_failed_url: redirectAddress('Page after a failed SAML login; gets the parameter message. Required with SAML2.'),
+  logout_completed_url: redirectAddress('Page after a SAML logout. Required with SAML2.'),
   logout_failed_url: redirectAddress(
-    'Where a failed SAML logout ends; gets the parameter message. Required with SAML2.',
+    'Page after a failed SAML logout; gets the parameter message. Required with SAML2.',
   ),
 } satisfies Settings;
 
@@ -114,7 +114,7 @@ const required = [
   'logout_failed_url',
 ] as const;
 
-/** Refuses settings that single sign-on cannot work with, naming the first of them. */
+/** Rejects the first invalid setting of single sign-on. */
 export function checkSaml(config: Config, reject: (name: SettingName, rule: string) => never): void {
   const mapping = problemOfMapping(config.saml_attribute_mapping);
   if (mapping) reject('saml_attribute_mapping', mapping);
@@ -143,9 +143,9 @@ function problemOfMapping(mapping: AttributeMapping | null): string | undefined 
     );
   if (!isMapping) return 'must be a JSON object of lists of fields, such as {"mail": ["email"]}';
   const fields = Object.values(mapping).flat();
-  const rejection = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
-  if (rejection !== undefined)
-    return `must not fill "${rejection}": the fields that can be filled are ${mappedFields.join(', ')}`;
+  const unknown = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
+  if (unknown !== undefined)
+    return `must not fill "${unknown}": the fields that can be filled are ${mappedFields.join(', ')}`;
   const repeated = fields.find((field, i) => fields.indexOf(field) !== i);
   if (repeated !== undefined) return `must fill "${repeated}" from one attribute`;
   return fields.includes('username') ? undefined : 'must fill username from an attribute';

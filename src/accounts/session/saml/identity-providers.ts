@@ -3,15 +3,15 @@ import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { urlOf } from '../../../kernel/url.ts';
 
-/** An identity provider, as its metadata describes it. */
+/** An identity provider from metadata. */
 export interface IdentityProvider {
   readonly entityId: string;
   readonly name: string;
-  /** Single sign-on by HTTP-Redirect; null when it does not offer that. */
+  /** Single sign-on by HTTP-Redirect; null if it is not supported. */
   readonly loginUrl: string | null;
   /** Single logout by HTTP-Redirect. */
   readonly logoutUrl: string | null;
-  /** Where answers to its logout requests go; null: to `logoutUrl`. */
+  /** Receives responses to its logout requests; null: `logoutUrl` does. */
   readonly logoutResponseUrl: string | null;
   /** Certificates of its signing keys, base64. */
   readonly certificates: readonly string[];
@@ -21,7 +21,7 @@ interface IdpRow extends Omit<IdentityProvider, 'certificates'> {
   readonly certificates: string;
 }
 
-/** The identity provider with this entity id, as it is known now. */
+/** Returns the identity provider with this entity id. */
 export function findIdentityProvider(db: Database, entityId: string): IdentityProvider | undefined {
   const row = db.get<IdpRow>(sql`
     SELECT entity_id AS entityId, name, login_url AS loginUrl, logout_url AS logoutUrl,
@@ -30,10 +30,10 @@ export function findIdentityProvider(db: Database, entityId: string): IdentityPr
   return row && { ...row, certificates: JSON.parse(row.certificates) };
 }
 
-/** What an origin may be in a header that takes other characters for separators. */
+/** An origin without characters that are separators in a header. */
 const plainOrigin = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
-/** The origins that a request to log in may be redirected to, each once. */
+/** Returns the origins to which a login may redirect, without duplicates. */
 export const loginOrigins = (
   db: Database,
   { login_failed_url: failed }: Pick<Config, 'login_failed_url'>,
@@ -45,31 +45,30 @@ export const loginOrigins = (
   return [...new Set(origins)].sort();
 };
 
-/** The row of a source, made when it is new. */
+/** Returns the id of a source; creates its row if it is missing. */
 function sourceId(db: Database, name: string): number {
   return db.value<number>(sql`SELECT id FROM saml_source WHERE name = ${name}`) ?? db.insert('saml_source', { name });
 }
 
-/** Whether anything is known from a source. */
+/** Whether a source has identity providers. */
 export const hasProviders = (db: Database, name: string): boolean =>
   db.value(sql`SELECT 1 FROM saml_idp i JOIN saml_source s ON s.id = i.source_id WHERE s.name = ${name}`) !== undefined;
 
-/** Forgets sources that are no longer configured, with the identity providers they told of. */
-export const keepSources = (db: Database, names: readonly string[]): void =>
+/** Removes all sources except these, with their identity providers. */
+export const removeOtherSources = (db: Database, names: readonly string[]): void =>
   void db.run(sql`DELETE FROM saml_source WHERE name NOT IN (SELECT value FROM json_each(${JSON.stringify(names)}))`);
 
-/** Notes that a source could not be read; what it told before stays. */
-export const noteFailure = (db: Database, name: string, message: string): void => {
+/** Stores the error of reading a source. Its identity providers remain. */
+export const storeFailure = (db: Database, name: string, message: string): void => {
   db.update('saml_source', sourceId(db, name), { error_message: message });
 };
 
-/** Sources that could not be read the last time, with the reason. */
+/** Returns the sources whose last read failed, with the error. */
 export const failedSources = (db: Database): { readonly name: string; readonly error: string }[] =>
   db.all(sql`SELECT name, error_message AS error FROM saml_source WHERE error_message <> '' ORDER BY name`);
 
 /**
- * Puts the identity providers of a document in the place of those that its source told of before. Answers the entity ids
- * that another source tells of already, which keeps them.
+ * Replaces the identity providers of a source. Returns the entity ids that it skipped because another source already has them.
  */
 export function replaceProviders(
   db: Database,

@@ -22,14 +22,14 @@ const maxEntityIdLength = 1024;
 const maxNameLength = 250;
 const maxKeys = 10;
 
-/** A metadata document, the certificate (base64) of who must have signed it, if anybody, and the present. */
+/** A metadata document, the certificate (base64) that must have signed it, if any, and the current time. */
 interface Metadata {
   readonly bytes: Uint8Array;
   readonly signer: string | undefined;
   readonly now: number;
 }
 
-/** The identity providers that a metadata document tells of. Throws XmlError or SignatureError with what is wrong. */
+/** Parses the identity providers of a metadata document. Throws XmlError or SignatureError. */
 export function readMetadata({ bytes, now, signer }: Metadata): IdentityProvider[] {
   const text = decodeXml(bytes);
   const document = parseXml(text, metadataLimits);
@@ -56,7 +56,7 @@ function isExpired(element: Element, now: number): boolean {
   return until !== undefined && (parseDatetime(until) ?? 0) <= now;
 }
 
-/** The identity provider in an entity; none for services, and for what could not be used. */
+/** Returns the identity provider of an entity; none for services and unusable entities. */
 function readEntity(entity: Element, now: number): IdentityProvider[] {
   const entityId = attributeOf(entity, 'entityID') ?? '';
   const role = childrenOf(entity, 'metadata', 'IDPSSODescriptor').find(supportsSaml2);
@@ -83,13 +83,13 @@ const supportsSaml2 = (role: Element): boolean =>
 const redirectService = (role: Element, name: string): Element | undefined =>
   childrenOf(role, 'metadata', name).find((service) => attributeOf(service, 'Binding') === redirectBinding);
 
-/** Browsers are sent there. */
+/** Returns the http or https URL of a service, to which browsers are redirected. */
 function webAddress(service: Element | undefined, attribute: string): string | null {
   const url = urlOf((service && attributeOf(service, attribute)) ?? '');
   return url && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
-/** What people call it: its display name, its organisation's; in English where there are several. */
+/** Returns the display name of the identity provider or of its organisation, preferably in English. */
 function displayName(entity: Element, role: Element): string | undefined {
   const extensions = childOf(role, 'metadata', 'Extensions');
   const displayed = (extensions ? childrenOf(extensions, 'display', 'UIInfo') : []).flatMap((info) =>

@@ -1,7 +1,7 @@
 import { SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import type { IdentityProvider } from './identity-providers.ts';
 
-/** The service and one identity provider, as the library wants to know them. */
+/** The configuration of the library for the service and one identity provider. */
 export interface Setup {
   readonly provider: IdentityProvider;
   readonly entityId: string;
@@ -10,8 +10,8 @@ export interface Setup {
   readonly privateKey: string;
 }
 
-/** Whose session is to end, in the identity provider's words. */
-interface Leaving {
+/** The subject of a logout, as the identity provider names it. */
+interface LogoutSubject {
   readonly nameID: string;
   readonly nameIDFormat: string;
   readonly nameQualifier?: string;
@@ -20,8 +20,8 @@ interface Leaving {
 }
 
 /**
- * The library, set up for one identity provider; the messages it makes have this ID. Instants, answered requests and used
- * assertions are judged by the deployment's clock and database, not by the library's own.
+ * Creates the library for one identity provider. Its messages have this ID. Times, pending requests and used assertions are
+ * checked with the deployment's clock and database, not by the library.
  */
 export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Setup, messageId = ''): SAML {
   return new SAML({
@@ -38,33 +38,33 @@ export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Se
     digestAlgorithm: 'sha256',
     identifierFormat: null,
     disableRequestedAuthnContext: true,
-    // Either will do: the library refuses what is signed nowhere.
+    // One signature is enough: the library rejects unsigned responses.
     wantAssertionsSigned: false,
     wantAuthnResponseSigned: false,
     acceptedClockSkewMs: -1,
     validateInResponseTo: ValidateInResponseTo.never,
-    cacheProvider: forgetful,
+    cacheProvider: noCache,
     generateUniqueId: () => messageId,
   });
 }
 
-/** Where a browser is sent to log in, with a request of this ID. */
+/** Returns the URL that starts a login, with a request that has this ID. */
 export const loginUrl = ({ id, setup }: { readonly id: string; readonly setup: Setup }): Promise<string> =>
   samlOf(setup, id).getAuthorizeUrlAsync('', undefined, {});
 
-/** Where a browser is sent to log out, with a request of this ID. */
+/** Returns the URL that starts a logout, with a request that has this ID. */
 export const logoutUrl = ({
   id,
-  leaving,
+  subject,
   setup,
 }: {
   readonly id: string;
-  readonly leaving: Leaving;
+  readonly subject: LogoutSubject;
   readonly setup: Setup;
-}): Promise<string> => samlOf(setup, id).getLogoutUrlAsync({ issuer: setup.provider.entityId, ...leaving }, '', {});
+}): Promise<string> => samlOf(setup, id).getLogoutUrlAsync({ issuer: setup.provider.entityId, ...subject }, '', {});
 
-/** A request to log out that is to be answered, and the IDs of both answers. */
-interface ResponseTo {
+/** A logout request to respond to, and the IDs of both possible responses. */
+interface LogoutReply {
   readonly setup: Setup;
   readonly request: string;
   readonly nameId: string;
@@ -72,14 +72,14 @@ interface ResponseTo {
   readonly ids: { readonly done: string; readonly unknown: string };
 }
 
-/** Where a browser takes an answer: that the request was followed, and that it names nobody who is known here. */
+/** Returns the URLs of both possible responses: the sessions were ended, or the subject is unknown. */
 export async function logoutReplies({
   ids,
   nameId,
   relayState,
   request,
   setup,
-}: ResponseTo): Promise<{ readonly done: string; readonly unknown: string }> {
+}: LogoutReply): Promise<{ readonly done: string; readonly unknown: string }> {
   const reply = (id: string, isDone: boolean): Promise<string> =>
     samlOf(setup, id).getLogoutResponseUrlAsync(
       { issuer: setup.provider.entityId, ID: request, nameID: nameId, nameIDFormat: '' },
@@ -90,7 +90,7 @@ export async function logoutReplies({
   return { done: await reply(ids.done, true), unknown: await reply(ids.unknown, false) };
 }
 
-const forgetful = {
+const noCache = {
   saveAsync: () => Promise.resolve(null),
   getAsync: () => Promise.resolve(null),
   removeAsync: () => Promise.resolve(null),

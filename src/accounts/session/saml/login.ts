@@ -8,16 +8,14 @@ import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { requireMethod } from '../login.ts';
-import { samlActions } from './actions.ts';
-import { samlPath } from './addresses.ts';
-import { ask } from './ask.ts';
-import { browserOf, recognise } from './browser.ts';
+import { browserOf, recognizeBrowser } from './browser.ts';
+import { newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail } from './outcome.ts';
-import { problems } from './refused-message.ts';
+import { problems } from './rejected-message.ts';
 import { storeRequest } from './requests.ts';
+import { runSamlTask } from './saml-thread.ts';
 import { liveSession } from './sessions.ts';
-import { newMessageId, setupOf } from './setup.ts';
 
 declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
@@ -25,7 +23,7 @@ declare module '../../../kernel/security/rate-limit.ts' {
   }
 }
 
-/** Limits the start of logins by address; a whole organisation may share one. */
+/** Limits the start of logins by address. A whole organisation may share an address. */
 export const newSamlLoginLimit = (): RateLimit => new RateLimit(120, minute);
 
 const fields = {
@@ -37,7 +35,7 @@ const fields = {
   }),
 };
 
-/** A login that is to be answered by an identity provider, or the reason why none is asked. */
+/** A started login, or the reason why it cannot start. */
 type Start = { readonly problem: string } | { readonly id: string; readonly entityId: string; readonly url: string };
 
 async function prepare(request: Request): Promise<Start> {
@@ -50,13 +48,13 @@ async function prepare(request: Request): Promise<Start> {
   if (liveSession(request, browserOf(request))) return { problem: problems.anonymousOnly };
   if (provider.loginUrl === null) return { problem: problems.noBinding };
   const id = newMessageId(request);
-  const url = await ask(request, 'loginUrl', { id, setup: setupOf(request, provider) });
+  const url = await runSamlTask(request, 'loginUrl', { id, setup: setupOf(request, provider) });
   return { id, entityId: provider.entityId, url };
 }
 
 function handle(request: Request, start: Start): Reply {
   if ('problem' in start) return fail(request, 'login_failed_url', start.problem);
-  const { browser, headers } = recognise(request);
+  const { browser, headers } = recognizeBrowser(request);
   storeRequest(request, browser, { id: start.id, entityId: start.entityId, session: null });
   return redirect(start.url, headers);
 }
@@ -71,7 +69,7 @@ export const samlLogin: Endpoint = {
   operations: {
     POST: {
       summary: 'Redirects to an identity provider, with a request to log in.',
-      allowedFor: 'Anybody.',
+      allowedFor: 'Any caller.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
       rejections: { 401: true, 429: true, 503: true },

@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import type { Endpoint, Operation } from '../../../kernel/collection/endpoint.ts';
 import { FieldError, type WritableField } from '../../../kernel/collection/field.ts';
 import { parameter } from '../../../kernel/collection/filter.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
@@ -8,18 +8,16 @@ import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
-import { samlActions } from './actions.ts';
-import { addressesOf, samlPath } from './addresses.ts';
-import { ask, denialOf } from './ask.ts';
 import { browserOf } from './browser.ts';
+import { addressesOf, newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
-import { messageBytes, messageField } from './message-field.ts';
+import { maxMessageBodyBytes, messageField } from './message-field.ts';
 import { fail, noteRejected, rejectFlood } from './outcome.ts';
-import { RejectedMessage } from './refused-message.ts';
+import { RejectedMessage } from './rejected-message.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
+import { rejectionOf, runSamlTask } from './saml-thread.ts';
 import { endSession, sessionsOf } from './sessions.ts';
-import { newMessageId, setupOf } from './setup.ts';
 
 const fields = {
   SAMLResponse: messageField({ required: false }),
@@ -29,16 +27,16 @@ const fields = {
 
 type Parameters = Partial<Record<keyof typeof fields, string>>;
 
-/** A checked message and, for a request, where its answers go; or why it is not believed. */
-interface Checked {
+/** A checked message with the redirects that reply to it, or the reason for its rejection. */
+interface CheckedMessage {
   readonly message?: LogoutMessage;
   readonly provider?: IdentityProvider;
-  /** Of a request: the addresses of an answer that it was followed, and that it names nobody who is known here. */
+  /** URLs of the responses to a request: the sessions were ended, or its subject is unknown. */
   readonly replies?: { readonly done: string; readonly unknown: string } | undefined;
-  readonly denial?: RejectedMessage;
+  readonly rejection?: RejectedMessage;
 }
 
-async function prepare(request: Request): Promise<Checked> {
+async function prepare(request: Request): Promise<CheckedMessage> {
   requireMethod(request, 'SAML2');
   rejectFlood(request);
   const isQuery = request.incoming.method !== 'POST';
@@ -48,18 +46,18 @@ async function prepare(request: Request): Promise<Checked> {
   if (!base64) throw invalidRequest('Either SAMLResponse or SAMLRequest must be provided.');
   try {
     const raw: RawMessage = { parameter: name, base64, query: isQuery ? request.query.text : undefined };
-    const provider = findIdentityProvider(request.db, await ask(request, 'issuerOfLogout', raw));
+    const provider = findIdentityProvider(request.db, await runSamlTask(request, 'issuerOfLogout', raw));
     if (!provider) throw new RejectedMessage('its Issuer is not known');
     const { certificates } = provider;
     const destination = addressesOf(request).logout;
-    const message = await ask(request, 'checkLogout', { raw, certificates, destination, now: request.now });
+    const message = await runSamlTask(request, 'checkLogout', { raw, certificates, destination, now: request.now });
     return { message, provider, replies: await repliesTo(request, message, provider, values.RelayState ?? '') };
   } catch (error) {
-    return { denial: denialOf(error) };
+    return { rejection: rejectionOf(error) };
   }
 }
 
-/** The parameters of a query, by the rules of a body. Throws 400. */
+/** Parses the parameters of a query by the rules of a body. Throws 400. */
 function readQuery(request: Request): Parameters {
   const read = ([name, { input }]: [string, WritableField<string>]): [string, string][] => {
     const value = request.query.one(name);
@@ -75,51 +73,52 @@ function readQuery(request: Request): Parameters {
 
 async function repliesTo(
   request: Request,
-  { asks, id }: LogoutMessage,
+  { id, request: logout }: LogoutMessage,
   provider: IdentityProvider,
   relayState: string,
-): Promise<Checked['replies']> {
+): Promise<CheckedMessage['replies']> {
   const logoutUrl = provider.logoutResponseUrl ?? provider.logoutUrl;
-  if (!asks || !logoutUrl) return undefined;
-  return ask(request, 'logoutReplies', {
+  if (!logout || !logoutUrl) return undefined;
+  return runSamlTask(request, 'logoutReplies', {
     setup: setupOf(request, { ...provider, logoutUrl }),
     request: id,
-    nameId: asks.nameId,
+    nameId: logout.nameId,
     relayState,
     ids: { done: newMessageId(request), unknown: newMessageId(request) },
   });
 }
 
-const handle = (request: Request, checked: Checked): Reply =>
+const handle = (request: Request, checked: CheckedMessage): Reply =>
   request.db.write(() => {
-    const { message, provider, denial, replies } = checked;
-    if (provider && message?.asks) return followRequest(request, provider.entityId, message.id, message.asks, replies);
-    if (provider && message?.responses) return takeResponse(request, provider.entityId, message.responses);
-    return reject(request, present(denial));
+    const { message, provider, rejection, replies } = checked;
+    if (provider && message?.request)
+      return endSessions(request, provider.entityId, message.id, message.request, replies);
+    if (provider && message?.response) return completeLogout(request, provider.entityId, message.response);
+    return reject(request, present(rejection));
   });
 
-/** An identity provider ends sessions. */
-function followRequest(
+/** Handles the request of an identity provider to end sessions. */
+function endSessions(
   request: Request,
   entityId: string,
   id: string,
-  asks: NonNullable<LogoutMessage['asks']>,
-  replies: Checked['replies'],
+  logout: NonNullable<LogoutMessage['request']>,
+  replies: CheckedMessage['replies'],
 ): Reply {
-  if (!useOnce(request.db, entityId, id, asks.expires))
+  if (!useOnce(request.db, entityId, id, logout.expires))
     return reject(request, new RejectedMessage('it was used before'), entityId);
-  const sessions = sessionsOf(request, entityId, asks.nameId, asks.sessionIndexes);
+  const sessions = sessionsOf(request, entityId, logout.nameId, logout.sessionIndexes);
   for (const session of sessions) endSession(request, session.id);
   return redirect(
     replies ? (sessions.length > 0 ? replies.done : replies.unknown) : present(request.config.logout_completed_url),
   );
 }
 
-/** An identity provider has ended the session of this browser, or could not: here it ends anyway, as was asked. */
-function takeResponse(
+/** Handles the response to a logout that this browser has started. Ends the session even if the identity provider failed to. */
+function completeLogout(
   request: Request,
   entityId: string,
-  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['responses']>,
+  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['response']>,
 ): Reply {
   const pending = findRequest(request.db, browserOf(request), inResponseTo, request.now);
   if (!pending || pending.session === null || pending.entityId !== entityId) {
@@ -131,38 +130,38 @@ function takeResponse(
   return redirect(present(request.config.logout_completed_url));
 }
 
-function reject(request: Request, denial: RejectedMessage, entityId?: string): Reply {
-  noteRejected(request, denial, entityId);
-  return fail(request, 'logout_failed_url', denial.displayed);
+function reject(request: Request, rejection: RejectedMessage, entityId?: string): Reply {
+  noteRejected(request, rejection, entityId);
+  return fail(request, 'logout_failed_url', rejection.displayed);
 }
 
 const operation = {
-  summary: 'Ends the session that an identity provider has ended, or asks to end.',
-  allowedFor: 'The browser that started the logout; identity providers by way of any.',
+  summary: 'Ends the session that an identity provider has ended or requests to end.',
+  allowedFor: 'The browser that started the logout; identity providers through any browser.',
   output: { status: 302 },
   takesAnything: true,
   rejections: { 401: true, 429: true, 503: true },
   prepare,
   handle,
-};
+} satisfies Operation;
 
 /** GET, POST /api-auth/saml2/logout/complete/ (services.md 11) */
 export const samlLogoutComplete: Endpoint = {
   path: `${samlPath}logout/complete/`,
   name: 'SAML Logout Complete',
-  description: 'Takes messages of identity providers about logouts.',
+  description: 'Accepts messages of identity providers about logouts.',
   open: true,
-  bodyLimit: messageBytes,
+  bodyLimit: maxMessageBodyBytes,
   actions: samlActions(fields),
   operations: {
     GET: {
       ...operation,
       filters: {
-        SAMLResponse: parameter('string', 'The answer to a request to log out, base64.'),
-        SAMLRequest: parameter('string', 'A request to log out, base64.'),
-        RelayState: parameter('string', 'What an answer to the request shall carry.'),
+        SAMLResponse: parameter('string', 'The response to a logout request, base64.'),
+        SAMLRequest: parameter('string', 'A logout request, base64.'),
+        RelayState: parameter('string', 'Value that the response to the request returns.'),
         SigAlg: parameter('string', 'Algorithm of the signature.'),
-        Signature: parameter('string', 'The signature of the parameters before, base64.'),
+        Signature: parameter('string', 'The signature of the preceding parameters, base64.'),
       },
     },
     POST: { ...operation, input: { fields, purpose: 'create' } },

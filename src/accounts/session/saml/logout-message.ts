@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import { minute, parseDatetime } from '../../../kernel/clock.ts';
 import { checkTime, clockSkew } from './assertion.ts';
-import { problems, RejectedMessage } from './refused-message.ts';
+import { problems, RejectedMessage } from './rejected-message.ts';
 import { signedText, verifyQuery } from './signatures.ts';
 import {
   attributeOf,
@@ -16,55 +16,53 @@ import {
   XmlError,
 } from './xml.ts';
 
-/** A message about a logout as it came in: in the query, compressed, with its signature beside it, or posted. */
+/** A received logout message: compressed in a query with a separate signature, or posted. */
 export interface RawMessage {
   readonly parameter: 'SAMLRequest' | 'SAMLResponse';
   readonly base64: string;
-  /** The query as it was written; undefined: it was posted. */
+  /** The query string as received; undefined if the message was posted. */
   readonly query: string | undefined;
 }
 
-/** A message that its identity provider has signed and sent to us. */
+/** A verified message of an identity provider: a request or a response. */
 export interface LogoutMessage {
   readonly id: string;
-  /** What a request asks for, undefined for responses. */
-  readonly asks?: { readonly nameId: string; readonly sessionIndexes: readonly string[]; readonly expires: number };
-  /** What a response answers. */
-  readonly responses?: { readonly inResponseTo: string; readonly isSuccess: boolean };
+  readonly request?: { readonly nameId: string; readonly sessionIndexes: readonly string[]; readonly expires: number };
+  readonly response?: { readonly inResponseTo: string; readonly isSuccess: boolean };
 }
 
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
-/** How long a request counts that names no end. */
+/** How long a request without an end is valid. */
 const requestValidity = 10 * minute;
 
-/** The entity id of who says to have sent a message about a logout. Throws RefusedMessage when it is none. */
+/** Returns the entity id that a logout message claims as its sender. Throws RejectedMessage. */
 export function issuerOfLogout(raw: RawMessage): string {
-  const issuer = childOf(readable(raw).root, 'assertion', 'Issuer');
+  const issuer = childOf(parseMessage(raw).root, 'assertion', 'Issuer');
   if (!issuer) throw new RejectedMessage('its Issuer is not known');
   return textOf(issuer);
 }
 
-/** A message about a logout, the keys of who says to have sent it (certificates, base64), and where such messages go. */
-interface Check {
+/** A logout message, the certificates (base64) of its claimed sender, and the address of the service for such messages. */
+interface LogoutCheck {
   readonly raw: RawMessage;
   readonly certificates: readonly string[];
   readonly destination: string;
   readonly now: number;
 }
 
-/** Reads and checks a message about a logout. Throws RefusedMessage and errors of signatures and XML. */
-export function checkLogout({ certificates, destination, now, raw }: Check): LogoutMessage {
-  const root = authentic(raw, certificates);
+/** Parses and verifies a logout message. Throws RejectedMessage, SignatureError and XmlError. */
+export function checkLogout({ certificates, destination, now, raw }: LogoutCheck): LogoutMessage {
+  const root = verifiedRoot(raw, certificates);
   const id = attributeOf(root, 'ID') ?? '';
   if (id === '' || id.length > 1024) throw new RejectedMessage('it has no usable ID');
   if (attributeOf(root, 'Destination') !== destination) throw new RejectedMessage('its Destination is another one');
-  if (raw.parameter === 'SAMLResponse') return { id, responses: readResponse(root) };
-  return { id, asks: readRequest(root, now) };
+  if (raw.parameter === 'SAMLResponse') return { id, response: readResponse(root) };
+  return { id, request: readRequest(root, now) };
 }
 
-/** The signed message. */
-function authentic(raw: RawMessage, certificates: readonly string[]): Element {
-  const { root, text } = readable(raw);
+/** Returns the signed message. */
+function verifiedRoot(raw: RawMessage, certificates: readonly string[]): Element {
+  const { root, text } = parseMessage(raw);
   if (raw.query !== undefined) {
     verifyQuery(raw.query, raw.parameter, certificates);
     return root;
@@ -74,10 +72,10 @@ function authentic(raw: RawMessage, certificates: readonly string[]): Element {
   return signed;
 }
 
-function readable({ base64, parameter, query }: RawMessage): { readonly root: Element; readonly text: string } {
+function parseMessage({ base64, parameter, query }: RawMessage): { readonly root: Element; readonly text: string } {
   try {
     const bytes = Buffer.from(base64, 'base64');
-    const text = decodeXml(query === undefined ? bytes : inflated(bytes));
+    const text = decodeXml(query === undefined ? bytes : inflate(bytes));
     const root = parseXml(text, logoutLimits);
     if (!isMessage(root, parameter)) throw new XmlError(`it is no ${parameter} about a logout`);
     return { root, text };
@@ -89,7 +87,7 @@ function readable({ base64, parameter, query }: RawMessage): { readonly root: El
 const isMessage = (root: Element, parameter: RawMessage['parameter']): boolean =>
   isNamed(root, 'protocol', parameter === 'SAMLRequest' ? 'LogoutRequest' : 'LogoutResponse');
 
-function inflated(bytes: Buffer): Buffer {
+function inflate(bytes: Buffer): Buffer {
   try {
     return inflateRawSync(bytes, { maxOutputLength: logoutLimits.characters });
   } catch {
@@ -97,7 +95,7 @@ function inflated(bytes: Buffer): Buffer {
   }
 }
 
-function readResponse(root: Element): NonNullable<LogoutMessage['responses']> {
+function readResponse(root: Element): NonNullable<LogoutMessage['response']> {
   const status = childOf(root, 'protocol', 'Status');
   const [code] = status ? everyElement(status, 'StatusCode') : [];
   return {
@@ -106,7 +104,7 @@ function readResponse(root: Element): NonNullable<LogoutMessage['responses']> {
   };
 }
 
-function readRequest(root: Element, now: number): NonNullable<LogoutMessage['asks']> {
+function readRequest(root: Element, now: number): NonNullable<LogoutMessage['request']> {
   const name = childOf(root, 'assertion', 'NameID');
   if (!name) throw new RejectedMessage('it names nobody');
   const issued = parseDatetime(attributeOf(root, 'IssueInstant') ?? '') ?? 0;

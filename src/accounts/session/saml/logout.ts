@@ -3,17 +3,16 @@ import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
-import { samlPath } from './addresses.ts';
-import { ask } from './ask.ts';
 import { browserOf } from './browser.ts';
+import { newMessageId, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail } from './outcome.ts';
-import { problems } from './refused-message.ts';
+import { problems } from './rejected-message.ts';
 import { type PendingRequest, storeRequest } from './requests.ts';
+import { runSamlTask } from './saml-thread.ts';
 import { liveSession } from './sessions.ts';
-import { newMessageId, setupOf } from './setup.ts';
 
-/** A logout that is to be answered by an identity provider, or the reason why none is asked. */
+/** A started logout, or the reason why it cannot start. */
 type Start = { readonly problem: string } | { readonly pending: PendingRequest; readonly url: string };
 
 async function prepare(request: Request): Promise<Start> {
@@ -24,10 +23,10 @@ async function prepare(request: Request): Promise<Start> {
   const { nameId } = session;
   if (!provider?.logoutUrl || nameId === null) return { problem: problems.noLogout };
   const id = newMessageId(request);
-  const url = await ask(request, 'logoutUrl', {
+  const url = await runSamlTask(request, 'logoutUrl', {
     id,
     setup: setupOf(request, provider),
-    leaving: {
+    subject: {
       nameID: nameId,
       nameIDFormat: session.nameIdFormat ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
       ...(session.nameQualifier !== null && { nameQualifier: session.nameQualifier }),
@@ -55,7 +54,7 @@ export const samlLogout: Endpoint = {
   operations: {
     GET: {
       summary: 'Redirects to the identity provider that this browser logged in at, with a request to log out.',
-      allowedFor: 'Anybody.',
+      allowedFor: 'Any caller.',
       output: { status: 302 },
       rejections: { 401: true, 503: true },
       prepare,

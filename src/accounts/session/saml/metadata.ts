@@ -2,10 +2,10 @@ import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import type { Reply } from '../../../kernel/http/reply.ts';
 import { escaped } from '../../../kernel/mail/html.ts';
-import { addressesOf, samlPath } from './addresses.ts';
+import { addressesOf, samlPath } from './endpoint.ts';
 import { namespaces } from './xml-names.ts';
 
-/** What `xml-encryption` can decrypt, the best first. */
+/** Algorithms that `xml-encryption` can decrypt, the strongest first. */
 const encryptions = [
   'http://www.w3.org/2009/xmlenc11#aes256-gcm',
   'http://www.w3.org/2009/xmlenc11#aes128-gcm',
@@ -14,7 +14,7 @@ const encryptions = [
   'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
 ];
 
-/** The metadata of the service; without a key pair the keys are left out. */
+/** Returns the metadata of the service. Without a key pair it omits the keys. */
 function describeService(request: Request): string {
   const { assertionConsumer, entityId, logout } = addressesOf(request);
   const { certificate } = request.app.samlKeys ?? {};
@@ -44,7 +44,7 @@ function describeKey(use: 'signing' | 'encryption', certificate: string): string
   return `    <md:KeyDescriptor use="${use}">\n      ${info}${methods}\n    </md:KeyDescriptor>`;
 }
 
-/** The attributes that fill fields of users; the one that finds the user is required. */
+/** The attributes that are mapped to fields of users. Only the username is required. */
 function describeAttributes({ config }: Request): string[] {
   const mapping = Object.entries(config.saml_attribute_mapping ?? {});
   if (mapping.length === 0) return [];
@@ -72,12 +72,12 @@ const xml = (body: string): Reply => ({
 export const samlMetadata: Endpoint = {
   path: `${samlPath}metadata/`,
   name: 'SAML Metadata',
-  description: 'What identity providers have to know about the service.',
+  description: 'The metadata of the service for identity providers.',
   open: true,
   operations: {
     GET: {
-      summary: 'Answers the metadata of the service as an XML document.',
-      allowedFor: 'Anybody.',
+      summary: 'Returns the metadata of the service as an XML document.',
+      allowedFor: 'Any caller.',
       output: { status: 200, types: ['text/xml'] },
       handle: (request) => xml(describeService(request)),
     },

@@ -5,7 +5,7 @@ import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
-import type { RejectedMessage } from './refused-message.ts';
+import type { RejectedMessage } from './rejected-message.ts';
 
 declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
@@ -19,22 +19,22 @@ export const newSamlRejectionLimit = (): RateLimit => new RateLimit(60, minute);
 /** Sends the browser to the page of failed logins, or logouts. */
 export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply => {
   const url = present(config[page]);
-  // At the very end: pages that live behind a # read their parameters there.
+  // Appended to the end: pages with a fragment (#) read their parameters there.
   return redirect(`${url}${url.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
 };
 
-/** Throws 429 where so many messages from this network were refused that it costs too much to read more. */
+/** Throws 429 if too many messages from this network were rejected; checking a message is expensive. */
 export function rejectFlood({ address, app, now }: Request): void {
   const wait = app.limits.samlRejections.wait(prefixOf(address), now);
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
 }
 
-/** Counts a message that was not taken, and tells the operator why. */
-export function noteRejected(request: Request, denial: RejectedMessage, entityId?: string): void {
+/** Counts a rejected message and logs the reason. */
+export function noteRejected(request: Request, rejection: RejectedMessage, entityId?: string): void {
   request.app.limits.samlRejections.denial(prefixOf(request.address), request.now);
   request.app.metrics.rejectedLogins.add('saml');
   request.app.log.warn(
-    { request: request.incoming.id, provider: entityId, reason: denial.message.slice(0, 500) },
-    'SAML message refused',
+    { request: request.incoming.id, provider: entityId, reason: rejection.message.slice(0, 500) },
+    'rejected SAML message',
   );
 }

@@ -4,7 +4,7 @@ import { ofName } from '../../../kernel/collection/filter.ts';
 import { all, sql } from '../../../kernel/db/sql.ts';
 import { pageHeaders, pageOf } from '../../../kernel/http/page.ts';
 import { document } from '../../../kernel/http/reply.ts';
-import { samlPath } from './addresses.ts';
+import { samlPath } from './endpoint.ts';
 
 const filters = { ...ofName('name') };
 
@@ -12,12 +12,12 @@ const filters = { ...ofName('name') };
 export const samlProviders: Endpoint = {
   path: `${samlPath}providers/`,
   name: 'SAML Provider List',
-  description: 'The identity providers that users may log in at.',
+  description: 'The identity providers with which users can log in.',
   open: true,
   operations: {
     GET: {
       summary: 'Lists the identity providers by name.',
-      allowedFor: 'Anybody.',
+      allowedFor: 'Any caller.',
       filters,
       paginated: true,
       output: {

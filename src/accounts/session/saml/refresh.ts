@@ -5,37 +5,37 @@ import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { withoutCredentials } from '../../../kernel/url.ts';
-import { askOfMetadata } from './ask.ts';
-import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
+import { hasProviders, removeOtherSources, replaceProviders, storeFailure } from './identity-providers.ts';
+import { readMetadataOnThread } from './saml-thread.ts';
 import { readPem } from './service-keys.ts';
 
-/** A place that metadata comes from, as the settings name it. */
+/** A configured file or URL with metadata. */
 interface Source {
   /** Its name in the database. */
   readonly name: string;
-  /** How the operator knows it. */
+  /** Its name in the log. */
   readonly label: string;
   readonly read: () => Promise<Buffer>;
-  /** Base64 of the certificate that must have signed it; files are trusted as they are. */
+  /** Base64 of the certificate that must have signed it; undefined for files, which are trusted. */
   readonly signer?: string;
 }
 
-/** Bounds of reading metadata from the web: bytes, and milliseconds until it is connected and read. */
+/** Limits for metadata from the web: bytes, and milliseconds to connect and to read. */
 const metadataLimits = { maxBytes: 4 * 1024 * 1024, connectTimeout: 5000, timeout: 30_000 };
 
 /**
- * Keeps the identity providers in step with the metadata that the settings name: files when the service starts, everything
- * in the background when the timer says so. What cannot be read is logged, and what it told before stays.
+ * Updates the identity providers from the configured metadata: from files at start, and from all sources in the background when
+ * the timer polls. If a source cannot be read, the error is logged and its previous identity providers remain.
  */
 export class MetadataRefresher {
   readonly #files: readonly Source[];
   readonly #urls: readonly Source[];
-  /** Digest of the last good document of each source: the same again needs no work. */
+  /** Digest of the last valid document of each source. An unchanged document is skipped. */
   readonly #applied = new Map<string, string>();
   #running: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Throws ConfigError when a certificate of the settings cannot be read. */
+  /** Throws ConfigError if a configured certificate cannot be read. */
   constructor(private readonly app: App) {
     const { config } = app;
     const isOn = config.authentication_methods.includes('SAML2');
@@ -47,11 +47,11 @@ export class MetadataRefresher {
       : [];
   }
 
-  /** Forgets what is no longer configured and reads the files. Rejects with ConfigError when nothing is known from one. */
+  /** Removes sources that are no longer configured, and reads the files. Rejects with ConfigError if a file has no identity provider. */
   async start(): Promise<void> {
     const { db } = this.app;
     db.write(() =>
-      keepSources(
+      removeOtherSources(
         db,
         [...this.#files, ...this.#urls].map(({ name }) => name),
       ),
@@ -63,17 +63,17 @@ export class MetadataRefresher {
     }
   }
 
-  /** Reads everything again, unless that is being done. */
+  /** Starts to read all sources again, unless that is in progress. */
   poll(): void {
     if (this.#files.length + this.#urls.length > 0) this.#running ??= this.#refreshAll();
   }
 
-  /** Resolves when nothing is being read. */
+  /** Resolves when no source is being read. */
   async idle(): Promise<void> {
     await this.#running;
   }
 
-  /** What is being read is no longer written. */
+  /** Discards the results of reads in progress. */
   close(): void {
     this.#isClosed = true;
   }
@@ -83,28 +83,28 @@ export class MetadataRefresher {
     this.#running = undefined;
   }
 
-  /** Answers what was wrong, as a sentence; undefined when all is well. */
+  /** Reads a source. Returns an error message, or undefined on success. */
   async #refresh(source: Source): Promise<string | undefined> {
     const { clock, db, log } = this.app;
     try {
       const bytes = await source.read();
       const digest = createHash('sha256').update(bytes).digest('hex');
       if (this.#isClosed || this.#applied.get(source.name) === digest) return undefined;
-      const providers = await askOfMetadata(this.app, { bytes, now: clock.now(), signer: source.signer });
+      const providers = await readMetadataOnThread(this.app, { bytes, now: clock.now(), signer: source.signer });
       if (this.#isClosed) return undefined;
       const others = db.write(() => replaceProviders(db, source.name, providers, clock.now()));
       if (others.length > 0)
         log.warn(
           { source: source.label, providers: others.slice(0, 20) },
-          'identity providers are known from other metadata',
+          'ignored identity providers that other metadata already has',
         );
       this.#applied.set(source.name, digest);
       return undefined;
     } catch (error) {
       const { message } = errorOf(error);
       if (this.#isClosed) return message;
-      log.error({ source: source.label, reason: message }, 'metadata of identity providers could not be refreshed');
-      db.write(() => noteFailure(db, source.name, message.slice(0, 500)));
+      log.error({ source: source.label, reason: message }, 'failed to refresh SAML metadata');
+      db.write(() => storeFailure(db, source.name, message.slice(0, 500)));
       this.#applied.delete(source.name);
       return message;
     }
@@ -116,7 +116,7 @@ export class MetadataRefresher {
       certificateFile,
       (pem) => new X509Certificate(pem),
     );
-    // The address is the operator's own choice: it may be in the operator's own network.
+    // The operator chose the URL, so it may be in the operator's network.
     const { resolve } = this.app;
     const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
     const read = async (): Promise<Buffer> => {
@@ -125,11 +125,11 @@ export class MetadataRefresher {
         url: new URL(url),
         headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' },
       });
-      if (status !== 200) throw new Error(`the answer had status ${status}`);
-      if (ending !== 'complete') throw new Error(`the answer was ${ending}`);
+      if (status !== 200) throw new Error(`the response had status ${status}`);
+      if (ending !== 'complete') throw new Error(`the response was ${ending}`);
       return body;
     };
-    // Bound to the certificate: what another one signed is not kept when it is replaced.
+    // The name contains the certificate: replacing it removes the identity providers that the old one signed.
     return {
       name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
       label: withoutCredentials(url),

@@ -6,10 +6,10 @@ import { sql } from '../../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import type { Browser } from './browser.ts';
 
-/** How long an identity provider may take, with all that its user does there. */
+/** How long a login or logout at an identity provider may take, including the user's input there. */
 const requestLifetime = 10 * minute;
 
-/** A message that an identity provider has not answered yet. */
+/** A request to an identity provider without a response yet. */
 export interface PendingRequest {
   readonly id: string;
   readonly entityId: string;
@@ -17,7 +17,7 @@ export interface PendingRequest {
   readonly session: number | null;
 }
 
-/** Remembers a message that is sent to an identity provider by way of a browser. */
+/** Stores a request that a browser takes to an identity provider. */
 export function storeRequest(
   { app: { db }, now }: Context,
   browser: Browser,
@@ -32,10 +32,10 @@ export function storeRequest(
   });
 }
 
-/** How long a message of an identity provider could be taken again is said by the provider: those instants stay. */
+/** Expiry of requests. The expiry in saml_used_message is set by the identity provider, so a clock jump does not correct it. */
 export const requestInstants: StoredInstants = { table: 'saml_request', column: 'expires', ahead: requestLifetime };
 
-/** The message of this browser that waits for an answer under this ID. */
+/** Returns the pending request of this browser with this ID. */
 export const findRequest = (
   db: Database,
   browser: Browser | undefined,
@@ -48,18 +48,18 @@ export const findRequest = (
         WHERE request_id = ${id} AND browser = ${browser} AND expires > ${now}`)
     : undefined;
 
-/** Uses a message up; answers whether it was there to be used. */
+/** Deletes a pending request. Returns whether it existed. */
 export const takeRequest = (db: Database, id: string): boolean =>
   db.run(sql`DELETE FROM saml_request WHERE request_id = ${id}`).changes > 0;
 
-/** Notes that a message of an identity provider was taken, until it could not be taken again anyway; false: it was before. */
+/** Records a message of an identity provider as used until it expires. Returns false if it was used before. */
 export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
   db.run(sql`
     INSERT INTO saml_used_message (entity_id, message_id, expires)
     VALUES (${entityId}, ${id}, ${expires})
     ON CONFLICT DO NOTHING`).changes > 0;
 
-/** Removes what nobody will ask for again, a bounded number at a time. Answers whether it was that many. */
+/** Removes a batch of expired requests and used messages. Returns whether a batch was full. */
 export function removeOldMessages({ app: { db }, now }: Context): boolean {
   return removeStep((limit) => {
     const requests = db.run(sql`

@@ -2,7 +2,7 @@ import { decrypt } from 'xml-encryption';
 import { type Assertion, readAssertion } from './assertion.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import { type Setup, samlOf } from './library.ts';
-import { problems, RejectedMessage } from './refused-message.ts';
+import { problems, RejectedMessage } from './rejected-message.ts';
 import { rejectWeakSignatures, SignatureError, signerOf } from './signatures.ts';
 import {
   attributeOf,
@@ -20,11 +20,11 @@ import { namespaces } from './xml-names.ts';
 
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 
-/** The ID of the request that a response in base64 says it answers. Throws RefusedMessage when it is none. */
-export const matchingRequest = (base64: string): string | undefined =>
+/** Returns the ID of the request to which a base64 response claims to respond. Throws RejectedMessage. */
+export const requestIdOf = (base64: string): string | undefined =>
   attributeOf(readResponse(base64).root, 'InResponseTo');
 
-/** A response before anything in it is believed: the document, normalised, and its root. */
+/** Parses an unverified response: its normalised text and its root. */
 function readResponse(base64: string): { readonly text: string; readonly root: Element } {
   try {
     const text = decodeXml(Buffer.from(base64, 'base64'));
@@ -36,8 +36,8 @@ function readResponse(base64: string): { readonly text: string; readonly root: E
   }
 }
 
-/** A response to a login, in base64, and what it must answer at which instant. */
-interface Reply {
+/** A base64 response to a login, with the request and the time to check it for. */
+interface ResponseCheck {
   readonly message: string;
   readonly setup: Setup;
   readonly requestId: string;
@@ -45,10 +45,10 @@ interface Reply {
 }
 
 /**
- * The assertion of the response to a request, checked as services.md 11 says, but for what only the database knows: whether
- * the request and the assertion were used before. Rejects with what is wrong.
+ * Returns the verified assertion of a response (services.md 11). Does not check whether the request or the assertion were used
+ * before, which needs the database. Rejects with RejectedMessage, SignatureError or XmlError.
  */
-export async function checkResponse({ message, now, requestId, setup }: Reply): Promise<Assertion> {
+export async function checkResponse({ message, now, requestId, setup }: ResponseCheck): Promise<Assertion> {
   const { assertionConsumer, entityId, provider } = setup;
   const { root, text } = readResponse(message);
   checkEnvelope(root, setup);
@@ -59,7 +59,7 @@ export async function checkResponse({ message, now, requestId, setup }: Reply): 
     SAMLResponse: Buffer.from(text).toString('base64'),
   });
   if (!profile?.getAssertionXml) throw new RejectedMessage('it has no assertion');
-  // Only what the signature covers is read from here on.
+  // From here on, only the signed content is read.
   const assertion = parseXml(profile.getAssertionXml(), messageLimits);
   return readAssertion(assertion, { entityId, assertionConsumer, issuer: provider.entityId, requestId, now });
 }
@@ -77,12 +77,12 @@ function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): v
     throw new RejectedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
 }
 
-/** The assertion that is encrypted, if one is. Signatures inside are judged like others; old ways to encrypt, which leak the text, are refused. */
+/** Returns the decrypted assertion, if the response has one. Rejects weak signatures in it, and old encryption, which leaks the text. */
 async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Promise<readonly Element[]> {
-  // By their local name wherever they stand: so the library finds what it decrypts.
-  const match = everyElement(root, 'EncryptedAssertion');
-  if (match.length > 1) throw new RejectedMessage('it has more than one encrypted assertion');
-  const [encrypted] = match;
+  // By local name at any depth, as the library finds them.
+  const assertions = everyElement(root, 'EncryptedAssertion');
+  if (assertions.length > 1) throw new RejectedMessage('it has more than one encrypted assertion');
+  const [encrypted] = assertions;
   if (!encrypted) return [];
   const text = await new Promise<string>((resolve, reject) =>
     decrypt(
@@ -101,7 +101,7 @@ async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Pr
   return [assertion];
 }
 
-/** Refuses what none of the provider's keys has signed, before the library computes what the signatures are about. */
+/** Rejects elements that no key of the provider has signed, before the library computes digests of the signed content. */
 function rejectUnknownSigners(signed: readonly Element[], { certificates }: IdentityProvider): void {
   const signatures = signed.flatMap((element) => childOf(element, 'signature', 'Signature') ?? []);
   if (!signatures.some((signature) => signerOf(signature, certificates) !== undefined))

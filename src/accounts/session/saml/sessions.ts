@@ -7,7 +7,7 @@ import { isLiveToken, revokeToken } from '../../../kernel/security/tokens.ts';
 import type { UserRow } from '../../users/users.ts';
 import type { Browser } from './browser.ts';
 
-/** Whom an identity provider means, in its own words. */
+/** The subject of an assertion, as the identity provider names it. */
 export interface Subject {
   readonly nameId: string | null;
   readonly nameIdFormat: string | null;
@@ -16,7 +16,7 @@ export interface Subject {
   readonly sessionIndex: string | null;
 }
 
-/** A login at an identity provider, with the token it gave. */
+/** A login at an identity provider, with its token. */
 interface Session extends Subject {
   readonly id: number;
   readonly token: number;
@@ -27,7 +27,7 @@ const columns = sql`
   id, token_id AS token, entity_id AS entityId, name_id AS nameId, name_id_format AS nameIdFormat,
   name_qualifier AS nameQualifier, sp_name_qualifier AS spNameQualifier, session_index AS sessionIndex`;
 
-/** Remembers which login a token comes from. */
+/** Stores the login of a token. */
 export function openSession(
   { app: { db } }: Context,
   token: number,
@@ -47,7 +47,7 @@ export function openSession(
   });
 }
 
-/** The latest session of a browser whose token is still taken. */
+/** Returns the latest session of a browser whose token is still valid. */
 export function liveSession(context: Context, browser: Browser | undefined): Session | undefined {
   if (!browser) return undefined;
   const sessions = context.app.db.all<Session>(
@@ -56,7 +56,7 @@ export function liveSession(context: Context, browser: Browser | undefined): Ses
   return sessions.find(({ token }) => isLiveToken(context, token));
 }
 
-/** The sessions that an identity provider means: of a subject, or of one of its sessions. */
+/** Returns the sessions of a subject; with session indexes, only those. */
 export const sessionsOf = (
   { app: { db } }: Context,
   entityId: string,
@@ -69,7 +69,7 @@ export const sessionsOf = (
     AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)})))
     ORDER BY id`);
 
-/** Ends a session with its token, unless it has ended. */
+/** Revokes the token of a session, unless the session has ended. */
 export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);
   if (token === undefined || !isLiveToken(request, token)) return;

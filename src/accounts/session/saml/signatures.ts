@@ -3,7 +3,7 @@ import { SignedXml } from 'xml-crypto';
 import { present } from '../../../kernel/present.ts';
 import { attributeOf, childOf, childrenOf, everyElement, isElement, isNamed, textOf, XmlError } from './xml.ts';
 
-/** A signature that is missing, weak, of an unknown key, or of something else than the whole message. */
+/** A signature is missing, weak, made with an unknown key, or does not cover the whole message. */
 export class SignatureError extends Error {}
 
 const sha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
@@ -22,13 +22,13 @@ const knownTransforms: ReadonlySet<string | undefined> = new Set([
   'http://www.w3.org/2001/10/xml-exc-c14n#WithComments',
 ]);
 
-/** PEM of a certificate in base64. */
+/** Converts a base64 certificate to PEM. */
 const pemOf = (certificate: string): string =>
   `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
 /**
- * Refuses a tree in which any signature, wherever it stands, is made with anything weaker than RSA with SHA-256, or signs
- * something else than an element as it is. Throws SignatureError.
+ * Throws SignatureError if any signature in a tree is weaker than RSA with SHA-256, or has transforms that change the signed
+ * element.
  */
 export function rejectWeakSignatures(root: Element): void {
   const areAll = (elements: readonly Element[], known: ReadonlySet<string | undefined>): boolean =>
@@ -41,13 +41,13 @@ export function rejectWeakSignatures(root: Element): void {
     throw new SignatureError('a signature has unknown transforms');
 }
 
-/** The digest that pads an encrypted key signs nothing. */
+/** Whether a digest belongs to the padding of an encrypted key, which is not a signature. */
 const isInEncryption = ({ parentNode }: Element): boolean =>
   parentNode !== null && isElement(parentNode) && isNamed(parentNode, 'encryption', 'EncryptionMethod');
 
 /**
- * What the signature of a whole document covers, as text: the only thing to be read of it afterwards. `text` is the
- * document, `root` its root, the certificates are base64. Throws SignatureError, XmlError.
+ * Returns the text that the signature of a whole document covers. Only this text may be read afterwards. `text` is the document,
+ * `root` its root; the certificates are base64. Throws SignatureError, XmlError.
  */
 export function signedText(text: string, root: Element, certificates: readonly string[]): string {
   const id = attributeOf(root, 'ID');
@@ -65,9 +65,8 @@ export function signedText(text: string, root: Element, certificates: readonly s
 }
 
 /**
- * The one of the certificates whose key made a signature, as far as its SignedInfo goes; undefined when none did. What that
- * refers to is not looked at: to canonicalise and digest it takes the longer, the larger whoever sent it has made it, and is
- * left for what somebody known has signed.
+ * Returns the certificate whose key signed the SignedInfo; undefined if none did. Does not check the referenced content: its
+ * sender controls the cost of canonicalising and digesting it, so that is done only for known signers.
  */
 export function signerOf(signature: Element, certificates: readonly string[]): string | undefined {
   const info = childOf(signature, 'signature', 'SignedInfo');
@@ -82,17 +81,19 @@ export function signerOf(signature: Element, certificates: readonly string[]): s
     : certificates.find((certificate) => isSignedBy(certificate, algorithm, signed, bytes));
 }
 
-/** An element of xmldom, for which the library has types of its own. */
+/** Converts an element of xmldom to the type that the library expects. */
 const nodeOf = (element: Element): Node => element as unknown as Node;
 
-/** The bytes of the SignedInfo of a signature that are signed; undefined when the library makes nothing of it. */
+/** Returns the signed bytes of the SignedInfo of a signature; undefined if the library cannot parse it. */
 function canonicalInfo(signature: Element): Buffer | undefined {
   const check = new SignedXml();
-  // The library does this first in `checkSignature`, but for itself alone.
+  // `checkSignature` also does this first, but the method is private.
   try {
     check.loadSignature(nodeOf(signature));
-    const make: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
-    return typeof make === 'function' ? Buffer.from(String(make.call(check, signature.ownerDocument))) : undefined;
+    const canonicalize: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
+    return typeof canonicalize === 'function'
+      ? Buffer.from(String(canonicalize.call(check, signature.ownerDocument)))
+      : undefined;
   } catch {
     return undefined;
   }
@@ -129,17 +130,17 @@ const queryAlgorithms: Readonly<Record<string, Algorithm>> = {
 };
 
 /**
- * Checks the signature of a message in a query (SAML bindings 3.4.4.1), which is over the parameters as they were written.
- * Throws SignatureError.
+ * Verifies the signature of a message in a query (SAML bindings 3.4.4.1), which covers the parameters as they were sent. Throws
+ * SignatureError.
  */
 export function verifyQuery(
   query: string,
   message: 'SAMLRequest' | 'SAMLResponse',
   certificates: readonly string[],
 ): void {
-  const written = (name: string): string[] => query.split('&').filter((pair) => pair.startsWith(`${name}=`));
+  const rawPairs = (name: string): string[] => query.split('&').filter((pair) => pair.startsWith(`${name}=`));
   const value = (name: string): string | undefined => new URLSearchParams(query).get(name) ?? undefined;
-  const parts = [message, 'RelayState', 'SigAlg', 'Signature'].map(written);
+  const parts = [message, 'RelayState', 'SigAlg', 'Signature'].map(rawPairs);
   const algorithm = queryAlgorithms[value('SigAlg') ?? ''];
   const signature = value('Signature');
   if (!signature) throw new SignatureError('it is not signed');

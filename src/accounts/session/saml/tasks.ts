@@ -1,18 +1,18 @@
 /**
- * What the thread of single sign-on does: all that reads or writes XML. What goes in and comes out is copied, so it is plain,
- * and knows nothing of requests or the database.
+ * The tasks of the thread of single sign-on: everything that reads or writes XML. Input and results are copied between threads,
+ * so they are plain data without requests or the database.
  */
 import { readMetadata } from './idp-metadata.ts';
 import { loginUrl, logoutReplies, logoutUrl } from './library.ts';
 import { checkLogout, issuerOfLogout } from './logout-message.ts';
-import { checkResponse, matchingRequest } from './response.ts';
+import { checkResponse, requestIdOf } from './response.ts';
 
 export const tasks = {
   readMetadata,
   loginUrl,
   logoutUrl,
   logoutReplies,
-  answeredRequest: matchingRequest,
+  requestIdOf,
   checkResponse,
   issuerOfLogout,
   checkLogout,
@@ -20,7 +20,12 @@ export const tasks = {
 
 type Tasks = typeof tasks;
 export type TaskName = keyof Tasks;
-/** What a task is given. */
-export type Given<N extends TaskName> = Parameters<Tasks[N]>[0];
-/** What it comes to. */
-export type Made<N extends TaskName> = Awaited<ReturnType<Tasks[N]>>;
+
+/** A task with its input, as it is sent to the thread. */
+export interface Task<N extends TaskName> {
+  readonly name: N;
+  readonly input: TaskInput<N>;
+}
+
+export type TaskInput<N extends TaskName> = Parameters<Tasks[N]>[0];
+export type TaskResult<N extends TaskName> = Awaited<ReturnType<Tasks[N]>>;

@@ -1,14 +1,9 @@
-/** The program of the thread of single sign-on. See src/decisions/login-queues.md. */
+/** The entry point of the thread of single sign-on. See src/decisions/login-queues.md. */
 import { serveTasks } from '../../../kernel/threads/task-server.ts';
-import { type Given, type TaskName, tasks } from './tasks.ts';
+import { type Task, type TaskInput, type TaskName, tasks } from './tasks.ts';
 
-interface Task<N extends TaskName> {
-  readonly name: N;
-  readonly input: Given<N>;
-}
+const taskFunctions: { readonly [N in TaskName]: (input: TaskInput<N>) => unknown } = tasks;
 
-const performers: { readonly [N in TaskName]: (input: Given<N>) => unknown } = tasks;
-
-const perform = <N extends TaskName>({ input, name }: Task<N>): unknown => performers[name](input);
+const perform = <N extends TaskName>({ input, name }: Task<N>): unknown => taskFunctions[name](input);
 
 serveTasks((task: Task<TaskName>) => perform(task));

@@ -1,4 +1,4 @@
-/** Namespaces of SAML 2.0 and of what it is made of. */
+/** Namespaces of SAML 2.0 and the standards it uses. */
 export const namespaces = {
   protocol: 'urn:oasis:names:tc:SAML:2.0:protocol',
   assertion: 'urn:oasis:names:tc:SAML:2.0:assertion',

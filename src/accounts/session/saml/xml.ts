@@ -2,12 +2,12 @@ import { DOMParser } from '@xmldom/xmldom';
 import { errorOf } from '../../../kernel/present.ts';
 import { namespaces } from './xml-names.ts';
 
-/** A document that is no XML, or not what was expected; `message` says why. */
+/** A document that is not XML or not of the expected kind. */
 export class XmlError extends Error {}
 
 /**
- * How large a document may be. What checks signatures takes a time that grows with the square of the elements beside each
- * other, and the parser with that of the namespaces.
+ * Size limits of a document. Checking signatures takes time quadratic in the number of sibling elements, and parsing takes time
+ * quadratic in the number of namespaces.
  */
 interface XmlLimits {
   readonly characters: number;
@@ -15,20 +15,20 @@ interface XmlLimits {
   readonly namespaces: number;
 }
 
-/** Bounds of a message: several times what large organisations send, and at worst a tenth of a second to check. */
+/** Limits of a message: several times the size that large organisations send; takes at most a tenth of a second to check. */
 export const messageLimits: XmlLimits = { characters: 192 * 1024, elements: 1500, namespaces: 1000 };
-/** Bounds of a message about a logout, which is a few lines: nothing of a session must be known to send one. */
+/** Limits of a logout message, which is a few lines long. Sending one requires no knowledge of a session. */
 export const logoutLimits: XmlLimits = { ...messageLimits, elements: 300 };
-/** Bounds of metadata: a federation of a thousand identity providers. */
+/** Limits of metadata: a federation of a thousand identity providers. */
 export const metadataLimits: XmlLimits = { characters: 4 * 1024 * 1024, elements: 200_000, namespaces: 20_000 };
 
-const deepest = 50;
+const maxDepth = 50;
 /** On average. */
-const attributesAnElement = 4;
+const maxAttributesPerElement = 4;
 
 type Namespace = keyof typeof namespaces;
 
-/** Bytes of a message as text, with the line ends that XML counts (XML 1.0 2.11). Throws XmlError. */
+/** Decodes a message and normalises its line ends (XML 1.0 2.11). Throws XmlError. */
 export function decodeXml(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r\n?/g, '\n');
@@ -38,8 +38,8 @@ export function decodeXml(bytes: Uint8Array): string {
 }
 
 /**
- * The root of a document. Whatever could cost more than reading it is refused before it is parsed: document type
- * definitions and so entities, processing instructions, too many tags. Throws XmlError.
+ * Returns the root of a document. Before parsing, rejects anything that could be expensive: document type definitions (and with
+ * them entities), processing instructions, too many tags. Throws XmlError.
  */
 export function parseXml(text: string, limits: XmlLimits): Element {
   rejectExcess(text, limits);
@@ -54,7 +54,7 @@ export function parseXml(text: string, limits: XmlLimits): Element {
   return root;
 }
 
-/** The parser would go on after most of its errors. */
+/** Stops the parser, which would continue after most errors. */
 const rejectError = (_level: string, message: unknown): never =>
   reject(
     `it is no XML: ${String(message)
@@ -68,10 +68,10 @@ function reject(message: string): never {
 
 function rejectExcess(text: string, { characters, elements, namespaces: declarations }: XmlLimits): void {
   if (text.length > characters) reject(`it has more than ${characters} characters`);
-  // Neither stands in a well-formed document but as what it is, or inside of a comment or CDATA, which nobody misses.
+  // In a well-formed document these strings are declarations, or are inside a comment or CDATA, which no real message needs.
   if (/<!doctype|<!entity/i.test(text)) reject('it has a document type definition');
   if (text.includes('<?', 1)) reject('it has processing instructions');
-  // Two tags an element, and some comments.
+  // Two tags for each element, and some comments.
   if (hasMore(text, '<', 2 * elements + 100)) reject(`it has more than ${elements} elements`);
   if (hasMore(text, 'xmlns', declarations)) reject(`it declares more than ${declarations} namespaces`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are no characters of XML
@@ -84,7 +84,7 @@ function hasMore(text: string, part: string, limit: number): boolean {
   return false;
 }
 
-/** What reads the tree later calls itself for every level of it. */
+/** Limits the depth, because later readers of the tree are recursive. */
 function rejectTree(root: Element, { elements }: XmlLimits): void {
   let level: Element[] = [root];
   let count = 0;
@@ -93,9 +93,9 @@ function rejectTree(root: Element, { elements }: XmlLimits): void {
     count += level.length;
     for (const element of level) attributes += element.attributes.length;
     if (count > elements) reject(`it has more than ${elements} elements`);
-    if (attributes > elements * attributesAnElement)
-      reject(`it has more than ${elements * attributesAnElement} attributes`);
-    if (depth > deepest) reject(`it is nested deeper than ${deepest} levels`);
+    if (attributes > elements * maxAttributesPerElement)
+      reject(`it has more than ${elements * maxAttributesPerElement} attributes`);
+    if (depth > maxDepth) reject(`it is nested deeper than ${maxDepth} levels`);
     level = level.flatMap((element) => elementsOf(element));
   }
 }
@@ -106,32 +106,32 @@ function elementsOf(parent: Element): Element[] {
   return result;
 }
 
-/** Whether a node is an element: of all kinds of nodes these alone have the type 1. */
+/** Whether a node is an element (node type 1). */
 export const isElement = (node: Node): node is Element => node.nodeType === 1;
 
 /** Whether an element has this name. */
 export const isNamed = (element: Element, namespace: Namespace, name: string): boolean =>
   element.localName === name && element.namespaceURI === namespaces[namespace];
 
-/** The children of an element with this name. */
+/** Returns the children of an element with this name. */
 export const childrenOf = (parent: Element, namespace: Namespace, name: string): Element[] =>
   elementsOf(parent).filter((element) => isNamed(element, namespace, name));
 
-/** The only child of this name; undefined when there is none. Throws XmlError when there are more. */
+/** Returns the only child with this name; undefined if there is none. Throws XmlError if there are several. */
 export function childOf(parent: Element, namespace: Namespace, name: string): Element | undefined {
   const [first, second] = childrenOf(parent, namespace, name);
   if (second) throw new XmlError(`${parent.localName} has more than one ${name}`);
   return first;
 }
 
-/** All text inside of an element, trimmed; comments in between are left out and cut nothing off. */
+/** Returns all text in an element, trimmed. Comments are skipped and do not truncate it. */
 export const textOf = (element: Element): string => (element.textContent ?? '').trim();
 
-/** An attribute; undefined when it is not there. */
+/** Returns an attribute; undefined if it is missing. */
 export const attributeOf = (element: Element, name: string): string | undefined =>
   element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined;
 
-/** Every element with this local name in a tree, the root included, whatever its namespace. */
+/** Returns every element with this local name in a tree, including the root, in any namespace. */
 export const everyElement = (root: Element, name: string): Element[] => [
   ...(root.localName === name ? [root] : []),
   ...Array.from(root.getElementsByTagNameNS('*', name)),

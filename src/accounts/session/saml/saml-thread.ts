@@ -1,0 +1,54 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import type { App } from '../../../kernel/app.ts';
+import { HttpError } from '../../../kernel/http/error.ts';
+import { embeddedThread } from '../../../kernel/native/embedded.ts';
+import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { errorOf } from '../../../kernel/present.ts';
+import { TaskError, TaskThread } from '../../../kernel/threads/task-thread.ts';
+import { RejectedMessage } from './rejected-message.ts';
+import type { Task, TaskInput, TaskName, TaskResult } from './tasks.ts';
+
+declare module '../../../kernel/app.ts' {
+  interface App {
+    /** The thread that checks messages of single sign-on. */
+    readonly samlThread: TaskThread;
+  }
+}
+
+/** Fifty times the duration of the largest allowed message. */
+const messageTimeoutMs = 5000;
+/** Metadata is trusted input; a federation of a thousand identity providers takes a few seconds. */
+const metadataTimeoutMs = 120_000;
+
+/** The 503 response when too many messages wait to be checked. */
+export const samlOverloaded = (): Error =>
+  new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
+
+/** Creates the thread of single sign-on, which starts with its first task. */
+export const samlThread = (): TaskThread =>
+  new TaskThread(() => embeddedThread('accounts/session/saml/thread'), samlOverloaded);
+
+/** Runs a task on the thread for this request. Rejects with TaskError and 503. */
+export const runSamlTask = <N extends TaskName>(
+  { address, app }: Pick<Request, 'address' | 'app'>,
+  name: N,
+  input: TaskInput<N>,
+): Promise<TaskResult<N>> =>
+  app.samlThread.run<TaskResult<N>>({ name, input } satisfies Task<N>, {
+    holder: prefixOf(address),
+    milliseconds: messageTimeoutMs,
+  });
+
+/** Reads the identity providers of a metadata document on the thread. Rejects with TaskError. */
+export const readMetadataOnThread = (app: App, input: TaskInput<'readMetadata'>): Promise<TaskResult<'readMetadata'>> =>
+  app.samlThread.run<TaskResult<'readMetadata'>>({ name: 'readMetadata', input } satisfies Task<'readMetadata'>, {
+    holder: '',
+    milliseconds: metadataTimeoutMs,
+  });
+
+/** Converts an error of reading or checking a message to the reason for its rejection. Rethrows an HttpError. */
+export function rejectionOf(error: unknown): RejectedMessage {
+  if (error instanceof HttpError) throw error;
+  if (error instanceof RejectedMessage) return error;
+  return new RejectedMessage(errorOf(error).message, error instanceof TaskError ? error.displayed : undefined);
+}
