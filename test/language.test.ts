@@ -16,8 +16,6 @@ import * as assert from 'uvu/assert';
 const limits: Readonly<Record<string, number>> = {
   '.github': 1,
   '.': 82,
-  'src/accounts': 204,
-  'src/activity': 27,
   'src/app': 243,
   'src/build': 18,
   'src/cloud': 112,
