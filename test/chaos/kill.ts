@@ -141,7 +141,7 @@ export async function startServer(
   });
   for await (const line of createInterface({ input: child.stdout }))
     return { url: (JSON.parse(line) as { url: string }).url, process: child };
-  throw new Error(`The server did not start: exit code ${child.exitCode}`);
+  throw new Error(`The server does not start: exit code ${child.exitCode}`);
 }
 
 export async function ask(

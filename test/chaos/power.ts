@@ -163,7 +163,7 @@ export async function serveOn(
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
-  if (typeof line !== 'string') throw new Error(`The server did not start: ${errors}`);
+  if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
   const { url } = JSON.parse(line);
   return { child, token: await logIn(url, folder), url, errors: () => errors };
 }
