@@ -8,6 +8,6 @@ declare module '../../kernel/config/config.ts' {
 
 /** Settings of alerts. */
 export const alertSettings = {
-  advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
-  closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
+  advisory_alerts: flag(false, 'Whether to raise alerts about customers without projects, services or resources.'),
+  closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are stored.'),
 } satisfies Settings;

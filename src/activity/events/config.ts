@@ -8,13 +8,13 @@ declare module '../../kernel/config/config.ts' {
 
 /** Settings of stored events. */
 export const eventSettings = {
-  events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
-  failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
+  events_retention: duration<null>(null, 'How long events are stored; default: for ever.'),
+  failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are stored.'),
 } satisfies Settings;
 
 /** Settings of event streams. */
 export const eventStreamSettings = {
-  event_stream_heartbeat: duration<number>(15 * second, 'Time between two heartbeats of a stream of events.'),
-  event_streams_per_user: integer(5, 'Streams of events that a user may have open at a time.'),
-  max_event_streams: integer(1000, 'Streams of events that are open at a time.'),
+  event_stream_heartbeat: duration<number>(15 * second, 'Interval between heartbeats of an event stream.'),
+  event_streams_per_user: integer(5, 'Event streams that a user may have open at the same time.'),
+  max_event_streams: integer(1000, 'Event streams that may be open at the same time.'),
 } satisfies Settings;

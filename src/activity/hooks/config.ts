@@ -17,28 +17,28 @@ declare module '../../kernel/config/config.ts' {
 
 /** Settings of hooks. */
 export const hookSettings = {
-  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are stored.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   email_hook_confirmation_url: redirectAddress(
-    'Page that asks whether an address wants the mails of a hook; holds {secret}. Default: one of this server, where base_url is set.',
+    'Page that asks whether an address wants the mails of a hook; contains {secret}. Default: a page of this server if base_url is set.',
     ['secret'],
   ),
   hook_mail_limit: integer(
     200,
-    'Mails that the hooks of a user send in an hour; events beyond are told in one mail at its end.',
+    'Mails that the hooks of a user send in an hour. One mail at its end lists the other events.',
   ),
   hooks_allowed_networks: networks(
-    'Private and local networks that hooks may send to all the same; default: none, in memory and with --demo the loopback.',
+    'Private and local networks that hooks may send to; default: none, but loopback in memory and with --demo.',
   ),
   hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
 } satisfies Settings;
 
 /** Settings of push notifications. */
 export const pushSettings = {
-  push_gateway_url: remoteAddress(
-    'Where push notifications are posted to; default: with a service account, that of Firebase.',
-    ['http:', 'https:'],
-  ),
+  push_gateway_url: remoteAddress('URL of the push gateway; default with a service account: Firebase.', [
+    'http:',
+    'https:',
+  ]),
   push_server_key_android: secret(text(null, 'Server key for Android devices at the push gateway.')),
   push_server_key_ios: secret(text(null, 'Server key for iOS devices at the push gateway.')),
   push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),

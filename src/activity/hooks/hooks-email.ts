@@ -21,7 +21,7 @@ export const emailHooks = hookCollection({
   name: 'Email Hook',
   description: 'Hooks that send a mail for each event.',
   fields: {
-    email: email({ required: true, help: 'Where mails are sent to.' }),
+    email: email({ required: true, help: 'Address of the mails.' }),
     is_confirmed: readOnly('boolean', { type: 'boolean' }, booleanValue, {
       help: 'Whether the owner of the address wants the mails; until then none are sent.',
     }),

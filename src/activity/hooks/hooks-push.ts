@@ -7,11 +7,11 @@ import { type Sql, sql } from '../../kernel/db/sql.ts';
 import { hookCollection } from './hook.ts';
 import { knownToken, tokenColumns } from './push-tokens.ts';
 
-/** Condition on the hooks of an author: of the hook with this id, or of the caller, who makes one. */
+/** Condition on the hooks of one author: that of the hook with this id, or the caller if the hook is new. */
 const ofAuthor = ({ caller }: Request, current: number | undefined): Sql =>
   current === undefined ? sql`user_id = ${caller.id}` : sql`user_id = (SELECT user_id FROM hook WHERE id = ${current})`;
 
-/** What names one device; no two hooks of a user have the same. */
+/** A value that identifies a device. It is unique among the hooks of a user. */
 const identifier = (words: string, unique: Pick<NonNullable<Writing<string>['unique']>, 'column' | 'of'>) =>
   orNull(
     text({

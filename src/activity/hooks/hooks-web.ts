@@ -11,15 +11,15 @@ import { destinationsOf } from './destinations.ts';
 import { hookCollection, hookManagers } from './hook.ts';
 import { newSecret } from './signature.ts';
 
-/** A new signing secret, as it is shown once, and sealed as the hook with this uuid keeps it. */
-function makeSecret({ app: { random, secrets } }: Request, uuid: string): { secret: string; sealed: Buffer } {
+/** Creates a signing secret for a hook: as text for the response, and sealed for storage. */
+function createSecret({ app: { random, secrets } }: Request, uuid: string): { secret: string; sealed: Buffer } {
   const secret = newSecret(random);
   return { secret, sealed: secrets.seal(secret, uuid) };
 }
 
 /** An http or https URL without user information, to an address that hooks may send to. */
 const destination = refine(
-  url({ max: 2048, required: true, help: 'Where events are posted to.' }),
+  url({ max: 2048, required: true, help: 'URL that receives the events.' }),
   (text, { config }) => {
     const address = new URL(text);
     if (address.username !== '' || address.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
@@ -36,7 +36,7 @@ export const webHooks = hookCollection({
   path: 'hooks-web',
   type: 'webhook',
   name: 'Web Hook',
-  description: 'Hooks that post events to a URL, signed after Standard Webhooks.',
+  description: 'Hooks that post events to a URL, signed as Standard Webhooks specifies.',
   fields: {
     destination_url: destination,
     content_type: choice({
@@ -44,7 +44,7 @@ export const webHooks = hookCollection({
         ['json', 'json'],
         ['form', 'form'],
       ],
-      help: 'Form of the body; default: json.',
+      help: 'Format of the body; default: json.',
     }),
     secret: readOnlyText(textValue('@secret'), { shownIf: '@secret IS NOT NULL' }),
   },
@@ -59,24 +59,24 @@ export const webHooks = hookCollection({
   },
   parameters: { secret: null },
   generate: (request, uuid) => {
-    const { sealed, secret } = makeSecret(request, uuid);
+    const { sealed, secret } = createSecret(request, uuid);
     return { columns: { content_type: 'json', secret: sealed }, parameters: { secret } };
   },
 });
 
-/** How long, in microseconds, a secret that was replaced signs along. */
+/** How long a replaced secret also signs. */
 export const rotationOverlap = day;
 
-/** POST /api/hooks-web/<uuid>/rotate_secret/: a new secret; for a day the old one signs along. */
+/** POST /api/hooks-web/<uuid>/rotate_secret/: creates a new secret. The old one also signs for a day. */
 export const rotateSecret = action({
   on: webHooks,
   name: 'rotate_secret',
-  summary: 'Makes a new signing secret; the old one signs along for 24 hours.',
+  summary: 'Creates a new signing secret. The old one also signs for 24 hours.',
   description: 'Gives a web hook a new signing secret.',
   right: hookManagers,
   output: { status: 200, shape: objectShape({ secret: { type: 'string' } }) },
   run: (request, hook) => {
-    const { sealed, secret } = makeSecret(request, hook.uuid);
+    const { sealed, secret } = createSecret(request, hook.uuid);
     request.db.update('hook', hook.id, {
       secret: sealed,
       old_secret: hook.secret,

@@ -3,9 +3,9 @@ import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { rotationOverlap } from './hooks-web.ts';
 
-/** Ready ones are sent whatever their instant says, and must keep it: the result of an attempt under way finds them by it. */
+/** Excludes ready deliveries: their time does not matter any more, and the result of an attempt in progress is matched by it. */
 const waiting = "status = 'pending' AND ready = 0";
-/** For the end of an hour, not for another attempt. */
+/** Waits for the end of the hour, not for another attempt. */
 const isGathered = 'gathered = 1 AND attempts = 0';
 
 export const hookInstants: readonly StoredInstants[] = [

@@ -1,4 +1,4 @@
-/** The pages that mails of hooks lead to: for people, and for mail programs that unsubscribe by themselves (RFC 8058). */
+/** The pages behind the links in mails of hooks: for people, and for mail programs that unsubscribe automatically (RFC 8058). */
 import type { Request } from '../../kernel/access/request.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound } from '../../kernel/http/error.ts';
@@ -9,16 +9,16 @@ import { confirm, confirmPath, isConfirmable, isSubscribed, unsubscribe, unsubsc
 type Language = 'en' | 'et';
 
 /** A text in the languages of the pages. */
-type Said = Readonly<Record<Language, string>>;
+type Translations = Readonly<Record<Language, string>>;
 
 interface Page {
   readonly path: string;
   readonly name: string;
-  readonly question: Said;
-  readonly button: Said;
-  readonly done: Said;
-  /** Whether a link is one that works. */
-  readonly knows: (request: Request, secret: string) => boolean;
+  readonly question: Translations;
+  readonly button: Translations;
+  readonly done: Translations;
+  /** Whether the link is valid. */
+  readonly isValid: (request: Request, secret: string) => boolean;
   /** Performs the action of the link; returns whether the link is valid. */
   readonly act: (request: Request, secret: string) => boolean;
 }
@@ -26,7 +26,7 @@ interface Page {
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The language that the browser likes best of those that the pages have, by the order and weights of Accept-Language. */
+/** Returns the preferred language of the browser among those of the pages, by the order and weights of Accept-Language. */
 function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
   const wanted = (incoming.headers['accept-language'] ?? '')
     .split(',')
@@ -38,11 +38,14 @@ function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
   return wanted[0]?.name === 'et' ? 'et' : 'en';
 }
 
-const title = (product: string): Said => ({ en: `Notifications from ${product}`, et: `Teavitused: ${product}` });
+const title = (product: string): Translations => ({
+  en: `Notifications from ${product}`,
+  et: `Teavitused: ${product}`,
+});
 
 /**
- * A short page with a secret address, in the style of the console: where that is switched off, with
- * those of the browser. It stands three folders below the console, whatever path a proxy serves both at.
+ * Renders a short page, with the styles of the console if that is enabled. The relative path of the stylesheet works below any
+ * path prefix of a proxy.
  */
 function page(request: Request, content: string, status = 200): Reply {
   const { config } = request;
@@ -65,23 +68,23 @@ ${content}</div></main></body>
   };
 }
 
-const paragraph = (request: Request, said: Said): string => `<p>${escaped(said[languageOf(request)])}</p>\n`;
+const paragraph = (request: Request, text: Translations): string => `<p>${escaped(text[languageOf(request)])}</p>\n`;
 
-const unknownLink: Said = {
+const unknownLink: Translations = {
   en: 'This link is unknown, or does not work any more.',
   et: 'Seda linki ei tunta või see enam ei kehti.',
 };
 
-/** 404, for browsers as a page. Throws it otherwise. */
+/** Responds 404: returns a page for browsers, otherwise throws. */
 function unknown(request: Request): Reply {
-  if (!asksForPage(request)) throw notFound();
+  if (!acceptsHtml(request)) throw notFound();
   return page(request, paragraph(request, unknownLink), 404);
 }
 
-const asksForPage = ({ incoming }: Request): boolean => /text\/html/i.test(incoming.headers.accept ?? '');
+const acceptsHtml = ({ incoming }: Request): boolean => /text\/html/i.test(incoming.headers.accept ?? '');
 
-/** GET asks by a form with one button, which POST is: what only looks at links, as scanners of mails do, changes nothing. */
-const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page): Endpoint => ({
+/** Creates the endpoint of a page. GET only returns a form, so that mail scanners that open links change nothing. POST acts. */
+const pageEndpoint = ({ act, button, done, isValid, name, path, question }: Page): Endpoint => ({
   path: `${path}:key/`,
   hidesPath: true,
   key: 'text',
@@ -90,7 +93,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
   open: true,
   isPage: true,
   actions: (request) => {
-    if (!knows(request, request.params.key ?? '')) throw notFound();
+    if (!isValid(request, request.params.key ?? '')) throw notFound();
     return undefined;
   },
   operations: {
@@ -98,7 +101,7 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
       summary: 'Returns a form with one button.',
       output: { status: 200, types: ['text/html'] },
       handle: (request) =>
-        knows(request, request.params.key ?? '')
+        isValid(request, request.params.key ?? '')
           ? page(
               request,
               `${paragraph(request, question)}<form method="post"><button class="btn primary full">${escaped(button[languageOf(request)])}</button></form>\n`,
@@ -106,11 +109,11 @@ const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page):
           : unknown(request),
     },
     POST: {
-      summary: 'Does what the link is for.',
+      summary: 'Performs the action of the link.',
       output: { status: 200, types: ['text/html'] },
       handle: (request) => {
         if (!act(request, request.params.key ?? '')) return unknown(request);
-        return asksForPage(request) ? page(request, paragraph(request, done)) : json({ detail: done.en });
+        return acceptsHtml(request) ? page(request, paragraph(request, done)) : json({ detail: done.en });
       },
     },
   },
@@ -130,7 +133,7 @@ export const hookPages: readonly Endpoint[] = [
       en: 'Notifications will be sent to your email address.',
       et: 'Teavitused saadetakse sinu e-posti aadressile.',
     },
-    knows: isConfirmable,
+    isValid: isConfirmable,
     act: confirm,
   }),
   pageEndpoint({
@@ -145,7 +148,7 @@ export const hookPages: readonly Endpoint[] = [
       en: 'These notifications will no longer be sent to your email address.',
       et: 'Neid teavitusi sinu e-posti aadressile enam ei saadeta.',
     },
-    knows: isSubscribed,
+    isValid: isSubscribed,
     act: unsubscribe,
   }),
 ];

@@ -7,5 +7,5 @@ declare module '../../kernel/config/config.ts' {
 
 /** Settings of quotas. */
 export const quotaSettings = {
-  quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  quota_history_retention: duration<null>(null, 'How long the history of quotas is stored; default: for ever.'),
 } satisfies Settings;

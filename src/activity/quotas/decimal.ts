@@ -1,9 +1,9 @@
-/** A number with at least one decimal, as messages and contexts write quotas. */
+/** Formats a quota with at least one decimal for messages and contexts. */
 export const decimal = (value: number): string => (Number.isSafeInteger(value) ? `${value}.0` : format(value));
 
 let decimals: Intl.NumberFormat | undefined;
 
-/** Few servers have such quotas, and the first formatter of a process takes 10 ms. */
+/** Creates the formatter late: few servers need it, and the first one of a process takes 10 ms. */
 function format(value: number): string {
   decimals ??= new Intl.NumberFormat('en-US', {
     useGrouping: false,

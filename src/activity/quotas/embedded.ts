@@ -8,10 +8,7 @@ import {
 } from '../../kernel/collection/representation.ts';
 import type { QuotaScope } from './usage.ts';
 
-/**
- * The quotas embedded in an object, by name. `idColumn` is the SQL of the object's id; without the SQL condition `shownIf`
- * there are none.
- */
+/** The quotas embedded in an object, ordered by name. `idColumn` is SQL for the object's id. Empty unless the SQL condition `shownIf` holds. */
 export const embeddedQuotas = (scope: QuotaScope, idColumn: string, shownIf = 'TRUE'): Json =>
   listValue(
     objectValue({

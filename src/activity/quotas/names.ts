@@ -1,4 +1,4 @@
-const counted = [
+const common = [
   'nc_app_count',
   'nc_private_cloud_count',
   'nc_resource_count',
@@ -9,9 +9,9 @@ const counted = [
   'nc_volume_size',
 ] as const;
 
-/** The quotas every object of a kind carries from its creation on (events.md 2.1). */
+/** The quotas of every object of a kind (events.md 2.1). */
 export const quotaNames = {
-  customer: [...counted, 'nc_project_count', 'nc_service_count', 'nc_user_count'],
-  project: [...counted, 'nc_snapshot_count', 'nc_volume_count'],
+  customer: [...common, 'nc_project_count', 'nc_service_count', 'nc_user_count'],
+  project: [...common, 'nc_snapshot_count', 'nc_volume_count'],
   global: ['nc_global_customer_count', 'nc_global_project_count'],
 } as const;

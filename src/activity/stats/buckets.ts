@@ -4,19 +4,19 @@ export const intervals = ['hour', 'day', 'week', 'month'] as const;
 type Interval = (typeof intervals)[number];
 
 export interface Bucket {
-  /** Instants in microseconds; the end is not part of it. */
+  /** Microseconds. `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The buckets of a range: borders at UTC hours, days, ISO weeks (Monday) or calendar months, the first and last clipped to
- * the range, none of length zero. Undefined when there are more than `most`.
+ * Divides a range into buckets at UTC hours, days, ISO weeks (Monday) or calendar months. The first and the last are clipped to
+ * the range; none is empty. Returns undefined if there would be more than `maxBuckets`.
  */
-export function bucketsOf(from: number, to: number, interval: Interval, most: number): Bucket[] | undefined {
+export function bucketsOf(from: number, to: number, interval: Interval, maxBuckets: number): Bucket[] | undefined {
   const buckets: Bucket[] = [];
   for (let at = from; at < to; ) {
-    if (buckets.length === most) return undefined;
+    if (buckets.length === maxBuckets) return undefined;
     const end = Math.min(nextBorder(at, interval), to);
     buckets.push({ from: at, to: end });
     at = end;
@@ -24,7 +24,7 @@ export function bucketsOf(from: number, to: number, interval: Interval, most: nu
   return buckets;
 }
 
-/** 1970-01-05, the first Monday of the calendar that timestamps count. */
+/** 1970-01-05, the first Monday after the epoch. */
 const firstMonday = 4 * day;
 
 function nextBorder(at: number, interval: Interval): number {

@@ -10,33 +10,33 @@ import { present } from '../../kernel/present.ts';
 import { type Bucket, bucketsOf, intervals } from './buckets.ts';
 import { linkParameters, selectedLinks } from './quota.ts';
 
-/** The quotas of links that a timeline shows, in their order. */
+/** The quotas of links in a timeline, in this order. */
 const items = ['vcpu', 'ram', 'storage'] as const;
 type Item = (typeof items)[number];
 
 const maxBuckets = 5000;
 
-/** Limit and usage from an instant on. */
+/** Limit and usage from a point in time on. */
 interface Version {
   readonly at: number;
   readonly limit: number;
   readonly usage: number;
 }
 
-/** The history of one quota of one link, from its creation on. */
+/** The history of one quota of one link since its creation. */
 interface History {
   readonly item: Item;
   readonly versions: readonly Version[];
 }
 
-/** Of one link an average over a bucket, or the sum of those of all links. */
+/** The average of one link over a bucket, or the sum of the averages of all links. */
 interface Level {
-  /** -1: unlimited at the end, of a sum: any of them. */
+  /** -1: unlimited at the end of the bucket; in a sum: any link is. */
   readonly limit: number;
   readonly usage: number;
 }
 
-/** The sums of an item by the index of their bucket; none where no quota of this name existed. */
+/** The sums of an item by bucket index; undefined where no quota with this name existed. */
 type Levels = (Level | undefined)[];
 
 const parameters: Filters = {
@@ -67,14 +67,14 @@ export const quotaTimeline: Endpoint = {
       },
       handle: (request) => {
         const [buckets, links] = gather(
-          () => askedBuckets(request),
+          () => bucketsOfRequest(request),
           () => selectedLinks(request),
         );
         const requested = request.query.all('item');
         const chosen = items.filter((item) => requested.length === 0 || requested.includes(item));
         const levels = new Map<Item, Levels>();
         for (const { item, versions } of historiesOf(request, links, chosen, buckets)) {
-          levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
+          levels.set(item, addAverages(levels.get(item) ?? [], versions, buckets, request.now));
         }
         return json(
           buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })),
@@ -84,7 +84,7 @@ export const quotaTimeline: Endpoint = {
   },
 };
 
-function askedBuckets(request: Request): Bucket[] {
+function bucketsOfRequest(request: Request): Bucket[] {
   const { now, query } = request;
   const present = Math.floor(now / second) * second;
   const [interval = 'day', from = present - day, to = present] = gather(
@@ -97,7 +97,7 @@ function askedBuckets(request: Request): Bucket[] {
   return buckets;
 }
 
-/** The histories of the chosen quotas of the links, as far as they matter to the buckets. */
+/** Loads the part of the histories of the selected quotas that the buckets need. */
 function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
   const quotas = request.db.deferrableAll<{
     id: number;
@@ -119,8 +119,8 @@ function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buck
   }));
 }
 
-/** Adds the averages of one quota to the sums, walking its versions once along the buckets. */
-function added(levels: Levels, versions: readonly Version[], buckets: readonly Bucket[], now: number): Levels {
+/** Adds the averages of one quota to the sums, in one pass over its versions. */
+function addAverages(levels: Levels, versions: readonly Version[], buckets: readonly Bucket[], now: number): Levels {
   let current = 0;
   return buckets.map((bucket, i) => {
     while ((versions[current + 1]?.at ?? Number.POSITIVE_INFINITY) <= bucket.from) current++;
@@ -135,8 +135,8 @@ function added(levels: Levels, versions: readonly Version[], buckets: readonly B
 }
 
 /**
- * The time-weighted average over the part of the bucket in which the quota existed and that is past, beginning with the
- * version of that index; undefined without such a part. The limit is averaged over the time it was limited.
+ * Returns the time-weighted average over the past part of the bucket in which the quota existed, starting with the version at
+ * `index`; undefined if there is no such part. The limit is averaged over the time in which there was one.
  */
 function averageFrom(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
   const end = Math.min(bucket.to, now);
@@ -154,7 +154,7 @@ function averageFrom(versions: readonly Version[], index: number, bucket: Bucket
   return last === undefined ? undefined : { limit: last === -1 ? -1 : limit.value, usage: usage.value };
 }
 
-/** A weighted mean that is never larger on its way than the largest value. */
+/** A weighted mean. Intermediate results never exceed the largest value, so it cannot overflow. */
 class Mean {
   value = 0;
   #weight = 0;
@@ -176,6 +176,6 @@ function valuesOf(levels: ReadonlyMap<Item, Levels>, bucket: number): Record<str
   return values;
 }
 
-/** Two decimals; numbers too large to have any are left, and JSON knows no infinity. */
+/** Rounds to two decimals. Leaves numbers that are too large for decimals, and replaces infinity, which JSON cannot represent. */
 const rounded = (value: number): number =>
   Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE);
