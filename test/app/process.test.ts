@@ -20,7 +20,7 @@ let started: Started;
 interface Started {
   readonly url: string;
   readonly child: ChildProcess;
-  /** What it has written to stderr. */
+  /** The text written to stderr. */
   readonly errors: () => string;
 }
 
@@ -48,7 +48,7 @@ async function serve(): Promise<Started> {
   return { url: JSON.parse(line as string).url, child, errors: () => errors };
 }
 
-/** Sends SIGTERM and answers the exit code. */
+/** Sends SIGTERM and returns the exit code. */
 async function stop({ child }: Started): Promise<number | null> {
   child.kill('SIGTERM');
   const [code] = await once(child, 'close');
@@ -74,7 +74,7 @@ async function logIn(): Promise<{ token: string; password: string }> {
   return { token: JSON.parse(reply.body).token, password };
 }
 
-/** Waits until connections are refused. */
+/** Waits until connections are rejected. */
 async function rejection(url: string): Promise<void> {
   for (;;) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -86,46 +86,55 @@ async function rejection(url: string): Promise<void> {
   }
 }
 
-program('a request has one JSON log line with its id, method, route, status, milliseconds and caller', async () => {
-  const { token } = await logIn();
-  const authorized = `Authorization: Token ${token}`;
-  const responses = [
-    await sendOverWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
-    await sendOverWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
-    await sendOverWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
-    await sendOverWire(started.url, 'NONSENSE', ''),
-  ];
-  const [me] = JSON.parse(responses[0]?.body ?? '');
-  const created = JSON.parse(responses[1]?.body ?? '');
-  responses.push(
-    await sendOverWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''),
-  );
-  assert.is(await stop(started), 0);
-  const lines: Json[] = started
-    .errors()
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line));
-  const matches = responses.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
-  assert.equal(
-    matches.map(({ length }) => length),
-    [1, 1, 1, 1, 1],
-  );
-  const displayed = matches.map(([line]) => [line.method, line.route, line.status, line.user]);
-  assert.equal(displayed, [
-    ['GET', '/api/users/', 200, me.uuid],
-    ['POST', '/api/customers/', 201, me.uuid],
-    ['GET', '', 401, undefined],
-    [undefined, '', 400, undefined],
-    ['PATCH', '/api/customers/:key/', 200, me.uuid],
-  ]);
-  for (const line of matches.flat()) {
-    assert.match(line.time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    if (line.method) assert.ok(line.ms >= 0 && line.ms < 60_000);
-  }
-});
+program(
+  'writes one JSON log line per request with its id, method, route, status, milliseconds and caller',
+  async () => {
+    const { token } = await logIn();
+    const authorized = `Authorization: Token ${token}`;
+    const responses = [
+      await sendOverWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
+      await sendOverWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
+      await sendOverWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
+      await sendOverWire(started.url, 'NONSENSE', ''),
+    ];
+    const [me] = JSON.parse(responses[0]?.body ?? '');
+    const created = JSON.parse(responses[1]?.body ?? '');
+    responses.push(
+      await sendOverWire(
+        started.url,
+        `PATCH /api/customers/${created.uuid} HTTP/1.1`,
+        'Host: localhost',
+        authorized,
+        '',
+      ),
+    );
+    assert.is(await stop(started), 0);
+    const lines: Json[] = started
+      .errors()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+    const matches = responses.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
+    assert.equal(
+      matches.map(({ length }) => length),
+      [1, 1, 1, 1, 1],
+    );
+    const displayed = matches.map(([line]) => [line.method, line.route, line.status, line.user]);
+    assert.equal(displayed, [
+      ['GET', '/api/users/', 200, me.uuid],
+      ['POST', '/api/customers/', 201, me.uuid],
+      ['GET', '', 401, undefined],
+      [undefined, '', 400, undefined],
+      ['PATCH', '/api/customers/:key/', 200, me.uuid],
+    ]);
+    for (const line of matches.flat()) {
+      assert.match(line.time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+      if (line.method) assert.ok(line.ms >= 0 && line.ms < 60_000);
+    }
+  },
+);
 
-program('log lines never hold tokens, passwords or bodies', async () => {
+program('never logs tokens, passwords or bodies', async () => {
   const { token, password } = await logIn();
   const secrets = [
     token,
@@ -160,47 +169,44 @@ program('log lines never hold tokens, passwords or bodies', async () => {
   for (const secret of secrets) assert.not.ok(log.includes(secret), secret);
 });
 
-program(
-  'on SIGTERM the running request is finished and answered, nobody else is let in, and the program ends with 0',
-  async () => {
-    const { token } = await logIn();
-    const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
-    await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
-    const wire = await Wire.to(started.url);
-    wire.lines(
-      'POST /api/customers/ HTTP/1.1',
-      'Host: localhost',
-      `Authorization: Token ${token}`,
-      'Content-Type: application/json',
-      'Expect: 100-continue',
-      'Content-Length: 15',
-      '',
-    );
-    assert.is((await wire.response()).status, 100);
-    const ended = stop(started);
-    await rejection(started.url);
-    assert.equal([await idle.closed(), await silent.closed()], ['', '']);
-    const reply = await wire.bytes('{"name":"Last"}').response();
-    assert.equal([reply.status, reply.headers.connection], [201, 'close']);
-    assert.is(await ended, 0);
-    await wire.closed();
-    assert.equal(
-      readdirSync(data).filter((name) => /-(wal|shm|journal)$/.test(name)),
-      [],
-    );
-    started = await serve();
-    const again = await sendOverWire(
-      started.url,
-      'GET /api/customers/?field=name HTTP/1.1',
-      'Host: localhost',
-      `Authorization: Token ${token}`,
-      '',
-    );
-    assert.is(again.body, '[{"name":"Last"}]');
-  },
-);
+program('on SIGTERM completes the running request, accepts no other, and exits with 0', async () => {
+  const { token } = await logIn();
+  const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
+  await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
+  const wire = await Wire.to(started.url);
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Token ${token}`,
+    'Content-Type: application/json',
+    'Expect: 100-continue',
+    'Content-Length: 15',
+    '',
+  );
+  assert.is((await wire.response()).status, 100);
+  const ended = stop(started);
+  await rejection(started.url);
+  assert.equal([await idle.closed(), await silent.closed()], ['', '']);
+  const reply = await wire.bytes('{"name":"Last"}').response();
+  assert.equal([reply.status, reply.headers.connection], [201, 'close']);
+  assert.is(await ended, 0);
+  await wire.closed();
+  assert.equal(
+    readdirSync(data).filter((name) => /-(wal|shm|journal)$/.test(name)),
+    [],
+  );
+  started = await serve();
+  const again = await sendOverWire(
+    started.url,
+    'GET /api/customers/?field=name HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Token ${token}`,
+    '',
+  );
+  assert.is(again.body, '[{"name":"Last"}]');
+});
 
-program('a second signal while it ends does no harm', async () => {
+program('ignores a second signal while it ends', async () => {
   const ended = stop(started);
   started.child.kill('SIGINT');
   assert.is(await ended, 0);

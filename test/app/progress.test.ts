@@ -8,10 +8,10 @@ import { builtProgram, type Ended, nativeCache, Program } from '../support/progr
 const progress = suite('progress of long work');
 const program = new Program(nativeCache);
 const terminal = new Program(nativeCache, ['script']);
-/** Runs a command at a terminal, which shows both streams. */
+/** Runs a command in a terminal, which shows both streams. */
 const atTerminal = (words: string): ReturnType<Program['run']> =>
   terminal.run(['-qefc', `'${process.execPath}' '${builtProgram}' ${words}`, '/dev/null']);
-/** What stood in the line one after the other. */
+/** The successive contents of the progress line. */
 const linesOf = ({ stdout }: Ended): string[] => stdout.split('\r\x1b[K');
 const data = join(program.folder, 'data');
 
@@ -19,7 +19,7 @@ progress.after(async () => {
   for (const each of [program, terminal]) await each.end();
 });
 
-progress('one line is written over, ten times a second at most, and goes when the work is done', async () => {
+progress('overwrites one line, at most ten times a second, and clears it when the work is done', async () => {
   let written = '';
   const terminal = { isTTY: true, write: (text: string) => (written += text) };
   const outcome = await showingProgress(terminal, async () => {
@@ -31,7 +31,7 @@ progress('one line is written over, ten times a second at most, and goes when th
   assert.is(written, '\r\x1b[Kcounting: 25 %\r\x1b[K');
 });
 
-progress('work that tells nothing is measured, in bytes where nobody knows of how many', async () => {
+progress('measures work without progress reports, in bytes when the total is unknown', async () => {
   let reports: (text: string) => void = () => undefined;
   const line = new Promise<string>((resolve) => (reports = resolve));
   await showingProgress({ isTTY: true, write: reports }, () =>
@@ -44,7 +44,7 @@ progress('work that tells nothing is measured, in bytes where nobody knows of ho
   assert.is(await line, '\r\x1b[Kreading: 2.5 MB');
 });
 
-progress('a pipe gets none of it', async () => {
+progress('writes no progress to a pipe', async () => {
   const written: string[] = [];
   await showingProgress({ write: (text: string) => written.push(text) }, async () => reportProgress('counting', 1, 4));
   assert.equal(written, []);
@@ -52,11 +52,11 @@ progress('a pipe gets none of it', async () => {
   assert.equal([code, stderr], [0, '']);
 });
 
-// A terminal of its own is what this command of util-linux gives.
+// This command of util-linux runs a program in its own terminal.
 const onLinux = platform() === 'linux' ? progress : progress.skip;
-if (platform() !== 'linux') console.log('Progress on a real terminal is tried on Linux only.');
+if (platform() !== 'linux') console.log('Progress in a real terminal is tested on Linux only.');
 
-onLinux('a terminal sees how far demo, backup and restore are, and nothing of that with --quiet', async () => {
+onLinux('shows the progress of demo, backup and restore in a terminal, and none with --quiet', async () => {
   const demo = linesOf(await atTerminal(`demo --seed other --data ${data}-new`));
   assert.ok(demo.some((line) => /^letting two years pass: \d+ %$/.test(line)));
   assert.match(demo.at(-1) ?? '', /^The demonstration world is ready/);

@@ -1,4 +1,4 @@
-/** A data folder in which something is missing: what is left of it is no new installation. `npm test` built the program before. */
+/** A data folder with missing files is not treated as a new installation. `npm test` built the program before. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -21,14 +21,14 @@ const servers = [
   ['user', 'add', 'alice'],
 ];
 
-/** Changes the file behind the program's back. */
+/** Changes the file without the program. */
 function spoil(script: string): void {
   const db = new SQLite(path('tenantry.db'));
   db.exec(script);
   db.close();
 }
 
-test('a database that has gone, or is empty, beside its key is refused, and nothing is made in its place', async () => {
+test('rejects a missing or empty database beside its key, and creates nothing instead', async () => {
   renameSync(path('tenantry.db'), path('elsewhere'));
   const line = (state: string): string =>
     `${path('tenantry.db')}: The database ${state}, but ${path('secret.key')} exists: put the database back, or move the other files away to create a new one`;
@@ -44,7 +44,7 @@ test('a database that has gone, or is empty, beside its key is refused, and noth
   assert.is(readFileSync(path('tenantry.db')).length, 0);
 });
 
-test('an empty database beside a log is refused', async () => {
+test('rejects an empty database beside a WAL', async () => {
   mkdirSync(path('other'));
   writeFileSync(path('other/tenantry.db'), '');
   writeFileSync(path('other/tenantry.db-wal'), 'pages');
@@ -53,7 +53,7 @@ test('an empty database beside a log is refused', async () => {
   assert.match(stderr, /The database is empty, but .*tenantry\.db-wal exists/);
 });
 
-test('a folder in which a restore was killed is not served, and no other command makes a database in it', async () => {
+test('does not serve the folder of a killed restore, and no other command creates a database in it', async () => {
   mkdirSync(path('other/restoring'), { recursive: true });
   const line = `${path('other/tenantry.db')}: The restore into ${path('other')} was not finished: run the command again, or remove ${path('other/restoring')} to start with an empty folder`;
   for (const words of servers) assert.equal(await program.run([...words, '--data', path('other')]), failed(line));
@@ -66,7 +66,7 @@ test('a folder in which a restore was killed is not served, and no other command
   assert.equal(readdirSync(path('other')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
 });
 
-test('a server clears away the drafts of its key file that killed commands have left, and nothing else', async () => {
+test('deletes drafts of its key file left by killed commands when a server starts, and nothing else', async () => {
   const drafts = ['secret.key.new', 'secret.key.0c17e2b1-93a5-4a4f-9d25-2f6d3c1b7a10'];
   const others = ['secret.key.bak', 'secret.key.2026-01-05'];
   for (const name of [...drafts, ...others]) writeFileSync(path(name), 'x');
@@ -74,7 +74,7 @@ test('a server clears away the drafts of its key file that killed commands have 
   assert.is((await program.run(['token', 'bob'])).code, 0);
   assert.ok(
     drafts.every((name) => readdirSync(path()).includes(name)),
-    'they may be of a command that runs',
+    'they may belong to a running command',
   );
   await (await program.serve()).stop();
   assert.equal(
@@ -84,7 +84,7 @@ test('a server clears away the drafts of its key file that killed commands have 
   assert.is(readFileSync(path('secret.key'), 'utf8'), keys);
 });
 
-test('a key that has gone is not replaced by another one', async () => {
+test('does not replace a missing key', async () => {
   renameSync(path('secret.key'), path('elsewhere'));
   for (const words of [...servers, ['doctor']])
     assert.equal(
@@ -98,7 +98,7 @@ test('a key that has gone is not replaced by another one', async () => {
   assert.equal(await program.run(['doctor']), { code: 0, stdout: 'no problems\n', stderr: '' });
 });
 
-test('a wrong key is refused at the start, also one of the same name, and doctor tells what it does not open', async () => {
+test('rejects a wrong key at the start, also one of the same name, and lists in doctor the secrets that it does not decrypt', async () => {
   const [id] = readFileSync(path('secret.key'), 'utf8').split(':');
   spoil(
     `INSERT INTO service_settings (uuid, name, type, state, token, created) VALUES ('${'a'.repeat(32)}', 'S', 'DigitalOcean', 'OK', x'0161', 0)`,
@@ -119,7 +119,7 @@ test('a wrong key is refused at the start, also one of the same name, and doctor
   });
 });
 
-test('doctor brings nothing up to date', async () => {
+test('does not migrate the database in doctor', async () => {
   const db = new SQLite(path('tenantry.db'));
   const newest = Number(db.pragma('user_version', { simple: true }));
   db.pragma(`user_version = ${newest - 1}`);

@@ -9,7 +9,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 let reports: string;
 
-const { test: setup, fixture } = suiteWithServer('demonstration world');
+const { test: setup, fixture } = suiteWithServer('sample data');
 setup.before(async () => {
   reports = await demo(fixture.server.app);
 });
@@ -27,7 +27,7 @@ async function everyPage(client: Client, path: string): Promise<Json[]> {
   return items;
 }
 
-/** Logs in as the told user with the told password. */
+/** Logs in with the printed username and password. */
 async function loggedIn(username: string): Promise<Client> {
   const { status, body } = await fixture.anonymous.post('/api-auth/password/', { username, password: demoPassword });
   assert.is(status, 200, `${username}: ${JSON.stringify(body)}`);
@@ -39,11 +39,11 @@ setup('has 12 customers, 40 projects, 120 users and their keys', async () => {
   const { staff } = fixture;
   assert.is(await count(staff, '/api/customers/'), 12);
   assert.is(await count(staff, '/api/projects/'), 40);
-  assert.is(await count(staff, '/api/users/'), 120 + 1, 'and the staff user admin');
+  assert.is(await count(staff, '/api/users/'), 120 + 1, 'with the staff user admin');
   assert.ok((await count(staff, '/api/keys/')) > 80);
 });
 
-setup('tells how much there is without what is being deleted, and since when', async () => {
+setup('prints the number of objects, except those being deleted, and the first date', async () => {
   const events = fixture.server.app.db.value<number>(sql`SELECT count(*) FROM event`);
   const deleted = await count(fixture.staff, '/api/resources/?state=Deleting&state=Deletion+Scheduled');
   assert.is(deleted, 3);
@@ -78,7 +78,7 @@ setup('has customers of several countries, companies with their VAT numbers and 
   }
 });
 
-setup('has people with names in their own scripts, and all that belongs to an account', async () => {
+setup('has people with names in their own scripts, and complete accounts', async () => {
   const people = (await everyPage(fixture.staff, '/api/users/')).filter(({ username }) => username !== 'admin');
   const natives = people.map(({ native_name }) => native_name).join(' ');
   for (const script of [
@@ -104,7 +104,7 @@ setup('has people with names in their own scripts, and all that belongs to an ac
   assert.is(people.filter(({ is_active }) => !is_active).length, 3);
 });
 
-setup('has SSH keys that are complete and different', async () => {
+setup('has complete and different SSH keys', async () => {
   const keys = await everyPage(fixture.staff, '/api/keys/');
   assert.is(new Set(keys.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size, keys.length);
   assert.equal([...new Set(keys.map(({ public_key }) => public_key.split(' ')[0]))].sort(), [
@@ -115,7 +115,7 @@ setup('has SSH keys that are complete and different', async () => {
 });
 
 setup(
-  'has roles without end, roles that end soon or later, and roles that were revoked, replaced or have expired',
+  'has permanent roles, roles that end soon or later, and roles that were revoked, replaced or have expired',
   async () => {
     const now = fixture.clock.now() / 1000;
     const inDays = ({ expiration_time }: Json): number => (Date.parse(expiration_time) - now) / 86_400_000;
@@ -171,7 +171,7 @@ function events(of = fixture): Event[] {
   return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
 }
 
-setup('has a history of two years in which everything has its event at its time', async () => {
+setup('has a history of two years in which every object has its event at its time', async () => {
   const history = events();
   const times = history.map(({ at }) => at);
   assert.equal(
@@ -216,18 +216,18 @@ setup('has a history of two years in which everything has its event at its time'
   }
 });
 
-setup('has quotas that count what is there', () => {
+setup('has quotas that match the existing objects', () => {
   assert.equal(examine(fixture.server.app, false), { problems: [], isHealthy: true });
 });
 
-setup('leaves nobody logged in and nobody locked out', () => {
+setup('has no open session and no locked user', () => {
   const { db } = fixture.server.app;
   const sessions = sql`SELECT count(*) FROM token t JOIN user u ON u.id = t.user_id WHERE t.revoked IS NULL AND u.username <> 'admin' AND t.created < ${fixture.clock.now()}`;
   assert.is(db.value(sessions), 0);
   assert.is(db.value(sql`SELECT count(*) FROM login_failure`), 0);
 });
 
-setup('tells logins that see what is promised', async () => {
+setup('prints logins with the access that it describes', async () => {
   const logins = [...reports.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
     ([, username, promise]) => [username, promise] as [string, string],
   );
@@ -251,7 +251,7 @@ setup('tells logins that see what is promised', async () => {
   });
 });
 
-setup('goes on living: the role that has three more days ends with them', async () => {
+setup('continues: the role with three days left ends with them', async () => {
   const [username = ''] = /\S+(?= +support of a project, for three more days)/.exec(reports) ?? [];
   const guest = await loggedIn(username);
   fixture.clock.advance(3 * 86_400);
@@ -267,9 +267,9 @@ setup('goes on living: the role that has three more days ends with them', async 
 
 setup.run();
 
-const seeding = suite('demonstration world from its seed');
+const seeding = suite('sample data from a seed');
 
-/** Everything but what no seed decides: the salt in the password's hash, the global quotas, and the user `admin`. */
+/** All data except parts that are independent of the seed: the salt in the password's hash, the global quotas, and the user `admin`. */
 function contents({ server }: Fixture): unknown {
   const { db } = server.app;
   return [
@@ -308,7 +308,7 @@ async function filled(seed?: string): Promise<unknown> {
   }
 }
 
-seeding('the same seed at the same time gives the same data, uuids included; another seed gives others', async () => {
+seeding('creates the same data with uuids from the same seed and time, and other data from another seed', async () => {
   const [first, second, other] = [await filled(), await filled(), await filled('another')];
   assert.equal(first, second);
   const uuids = (data: unknown): string[] => JSON.stringify(data).match(/[0-9a-f]{32}/g) ?? [];
@@ -319,7 +319,7 @@ seeding('the same seed at the same time gives the same data, uuids included; ano
   );
 });
 
-seeding('is refused in one line, with nothing changed, where there are customers', async () => {
+seeding('exits with one line and without a change when customers exist', async () => {
   const server = await Fixture.start();
   await server.customer('Alice');
   const before = contents(server);

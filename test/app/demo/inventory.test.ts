@@ -1,4 +1,4 @@
-/** The demonstration world: what its customers have at providers. */
+/** The sample data: objects of its customers at providers. */
 import * as assert from 'uvu/assert';
 import { demo } from '../../../src/app/demo/demo.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
@@ -30,7 +30,7 @@ const counted = (values: readonly string[]): Record<string, number> => {
   return counts;
 };
 
-estate('has accounts of all six types, shared ones and private ones, one of them out of order', async () => {
+estate('has accounts of all six types, shared and private, one of them out of order', async () => {
   const settings = await everyPage(fixture.staff, '/api/service-settings/');
   assert.equal(counted(settings.map(({ type }) => type)), {
     Amazon: 2,
@@ -54,17 +54,17 @@ estate('has accounts of all six types, shared ones and private ones, one of them
   assert.is(alert.context.service_name ?? alert.scope_name, 'Field droplets');
 });
 
-estate('works with the latencies of everyday from now on', () => {
+estate('simulates usual latencies from now on', () => {
   const options = fixture.server.app.db.values<string>(sql`SELECT options FROM service_settings`);
   assert.ok(options.every((text) => !('simulator_latency' in JSON.parse(text))));
 });
 
-estate('has some 300 resources of every kind, in projects of all customers', async () => {
+estate('has about 300 resources of every kind, in projects of all customers', async () => {
   assert.ok(resources.length > 280 && resources.length < 330, String(resources.length));
   const { body } = await fixture.staff.get('/api/resources/count/');
   for (const [kind, count] of Object.entries<number>(body)) assert.ok(count > 0, kind);
   assert.is(new Set(resources.map(({ customer }) => customer)).size, 12);
-  assert.is(new Set(resources.map(({ project }) => project)).size, 39, 'every project but the one that has moved');
+  assert.is(new Set(resources.map(({ project }) => project)).size, 39, 'every project but the moved one');
 });
 
 estate('has resources in all states', () => {
@@ -84,7 +84,7 @@ estate('has resources in all states', () => {
   assert.ok(reasons.has('Simulated failure of stop'));
 });
 
-estate('has machines that run and machines that are stopped, with addresses, keys and start times', () => {
+estate('has running and stopped machines with addresses, keys and start times', () => {
   const machines = resources.filter(
     ({ resource_type, state }) =>
       ['DigitalOcean.Droplet', 'Amazon.Instance', 'OpenStack.Instance'].includes(resource_type) && state === 'OK',
@@ -93,20 +93,20 @@ estate('has machines that run and machines that are stopped, with addresses, key
   const stopped = machines.filter(({ runtime_state }) => ['offline', 'stopped', 'SHUTOFF'].includes(runtime_state));
   assert.is(running.length + stopped.length, machines.length);
   assert.ok(stopped.length > 3 && running.length > stopped.length);
-  // When a machine was started that was imported is not known.
+  // The start time of an imported machine is unknown.
   for (const machine of running)
     assert.ok(machine.start_time >= machine.created || machine.name.startsWith('unmanaged'), machine.name);
   assert.ok(machines.filter(({ key_fingerprint }) => key_fingerprint !== '').length > 90);
   assert.ok(machines.every(({ internal_ips }) => internal_ips.length > 0));
 });
 
-estate('has resources that came all along its history', () => {
+estate('has resources created throughout its history', () => {
   const years = counted(resources.map(({ created }) => created.slice(0, 4)));
   assert.equal(Object.keys(years), ['2016', '2017', '2018']);
   assert.ok((years['2016'] as number) > 20);
 });
 
-estate('has SLA of up to twelve months, of some resources none, and lists that are ordered by it', async () => {
+estate('has SLA of up to twelve months for some resources, and lists ordered by it', async () => {
   const { body: newest, headers } = await fixture.staff.get('/api/resource-sla/');
   assert.is(newest[0].period, '2018-01');
   assert.ok(Number(headers.get('x-result-count')) > 1000);
@@ -127,13 +127,13 @@ estate('has monitoring items of machines and of applications', () => {
   assert.ok(Object.values(items).every((count) => count > 50));
 });
 
-estate('has tags to filter by', async () => {
+estate('has tags for filters', async () => {
   for (const tag of ['env:prod', 'env:stage', 'env:test', 'team:core', 'backup:daily']) {
     assert.ok(Number((await fixture.staff.get(`/api/resources/?tag=${tag}`)).headers.get('x-result-count')) > 10, tag);
   }
 });
 
-estate('has certifications that providers hold and projects demand, so that some links are not valid', async () => {
+estate('has certifications of providers and projects, so that some links are not valid', async () => {
   assert.equal(
     (await fixture.staff.get('/api/service-certifications/')).body.map(({ name }: Json) => name),
     ['SOC 2', 'ISO 27001', 'GDPR'],
@@ -160,7 +160,7 @@ estate('has issues with keys, subtasks and comments', async () => {
   assert.is((await everyPage(fixture.staff, '/api/jira-comments/')).filter(({ state }) => state === 'OK').length, 8);
 });
 
-estate('has events of what has been created, imported, stopped, started, resized and deleted', () => {
+estate('has events of creation, import, stop, start, resize and deletion', () => {
   const types = counted(fixture.server.app.db.values<string>(sql`SELECT type FROM event WHERE type LIKE 'resource%'`));
   for (const type of [
     'resource_creation_succeeded',
@@ -177,7 +177,7 @@ estate('has events of what has been created, imported, stopped, started, resized
   }
 });
 
-estate('has a machine that is gone at its provider, with its alert, and machines nobody has imported yet', async () => {
+estate('has a machine missing at its provider, with its alert, and machines that are not imported', async () => {
   const open = counted(
     (await everyPage(fixture.staff, '/api/alerts/'))
       .filter(({ closed }) => closed === null)
@@ -190,7 +190,7 @@ estate('has a machine that is gone at its provider, with its alert, and machines
   );
 });
 
-estate('goes on living: what is under way ends', async () => {
+estate('continues: pending operations end', async () => {
   await work(fixture);
   const states = counted((await everyPage(fixture.staff, '/api/resources/')).map(({ state }) => state));
   assert.equal(Object.keys(states).sort(), ['Erred', 'OK']);

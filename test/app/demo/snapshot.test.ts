@@ -1,4 +1,4 @@
-/** The sample data that the program carries is what its history would leave, whatever the clock says. */
+/** The built-in sample data equals the result of its history, at any time. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import type { Json } from '../../support/fixture.ts';
 
 const snapshots = suite('sample data from the snapshot');
 
-/** A setting that the history might depend on, so that the history runs; nothing that is compared shows it. */
+/** A setting that the history might depend on, so that the history runs; the compared responses do not show it. */
 const byHistory = { product_name: 'Another' };
 
 const open = (now: string, more: ServerOptions = {}): Promise<Server> =>
   createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo', clock: settableClock(now), ...more });
 
-/** Everything that staff read: all pages of all collections, and the statistics. */
+/** All responses to staff: all pages of all collections, and the statistics. */
 async function everything(server: Server): Promise<Record<string, Json>> {
   const admin = server.as('admin');
   const read = async (path: string): Promise<Json[]> => {
@@ -42,7 +42,7 @@ async function everything(server: Server): Promise<Record<string, Json>> {
   return comparable(server, contents);
 }
 
-/** The same with links of one server and, in the place of each uuid, the number of its first appearance. */
+/** The same with links of one server, and with the order of its first appearance instead of each uuid. */
 function comparable({ url }: Server, contents: Record<string, Json>): Record<string, Json> {
   const numbers = new Map<string, number>();
   const text = JSON.stringify(contents)
@@ -60,8 +60,8 @@ function assertSame(matches: Record<string, Json>, expected: Record<string, Json
 }
 
 for (const now of ['2020-02-29T23:59:59.123Z', new Date().toISOString(), '2031-01-01T00:00:00Z'])
-  snapshots(`equals what the history leaves at ${now}, and goes on as that does`, async () => {
-    // One synchronisation on the way, and none that the timer schedules while everything is read.
+  snapshots(`equals the result of the history at ${now}, and continues alike`, async () => {
+    // One synchronisation in between, and none by the timer during the reads.
     const often = { settings_sync_interval: '3d' };
     const servers = [await open(now, often), await open(now, { ...often, ...byHistory })] as const;
     const [stored, lived] = servers;
@@ -85,7 +85,7 @@ for (const now of ['2020-02-29T23:59:59.123Z', new Date().toISOString(), '2031-0
     await Promise.all(servers.map((server) => server.close()));
   });
 
-/** Where the sample data came from, as the log says. */
+/** The source of the sample data, from the log. */
 async function sourceOf(options: ServerOptions): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-demo-'));
   const log_file = join(folder, 'log');
@@ -98,7 +98,7 @@ async function sourceOf(options: ServerOptions): Promise<string | undefined> {
   }
 }
 
-snapshots('is taken where nothing is set that the history depends on, else the history runs', async () => {
+snapshots('is used unless a setting that the history depends on is set, then the history runs', async () => {
   assert.is(await sourceOf({}), 'snapshot');
   assert.is(await sourceOf({ settings_sync_interval: '1h', hooks_allowed_networks: '10.0.0.0/8' }), 'snapshot');
   assert.is(await sourceOf({ base_url: 'https://api.example.com' }), 'history');

@@ -35,13 +35,13 @@ const ask = (url: string, path: string, init: RequestInit = {}): Promise<Respons
 const create = (url: string, name: string): Promise<Response> =>
   ask(url, '/api/customers/', { method: 'POST', body: JSON.stringify({ name }) });
 
-test('a follower answers reads, sends writes to the primary, and a reader who tells the version of a write reads it', async () => {
+test('serves reads, forwards writes to the primary, and serves a read with the version of a write', async () => {
   const follower = await follow('--primary', primary.url);
   const created = await create(follower.url, 'Written at the follower');
   const { url, uuid } = (await created.json()) as { url: string; uuid: string };
   const version = created.headers.get('X-Tenantry-Version') as string;
   assert.equal([created.status, version], [201, '1-1']);
-  // Links lead to where the client asked.
+  // Links use the host that the client requested.
   assert.is(url, `${follower.url}/api/customers/${uuid}/`);
   const read = await ask(follower.url, `/api/customers/${uuid}/`, { headers: { 'X-Tenantry-Version': version } });
   assert.equal([read.status, ((await read.json()) as { name: string }).name], [200, 'Written at the follower']);
@@ -54,11 +54,11 @@ test('a follower answers reads, sends writes to the primary, and a reader who te
   assert.equal(
     [rejection.status, await rejection.json()],
     [400, { name: ['This field is required.'] }],
-    'the answer of the primary as it is',
+    'the unchanged response of the primary',
   );
 });
 
-test('the primary believes of the client’s address and host only what counts at the follower', async () => {
+test('accepts the address and host of a client at the primary only as the follower allows', async () => {
   const follower = await follow('--primary', primary.url);
   for (const [headers, host] of [
     [{}, new URL(follower.url).host],
@@ -76,7 +76,7 @@ test('the primary believes of the client’s address and host only what counts a
   );
 });
 
-test('no body becomes a request of its own at the primary, however its length is told', async () => {
+test('forwards no body as a separate request to the primary, with any notation of its length', async () => {
   const follower = await follow('--primary', primary.url);
   const { hostname, port } = new URL(follower.url);
   const head = `Host: x\r\nAuthorization: Token ${token}\r\nContent-Type: application/json\r\n`;
@@ -108,7 +108,7 @@ test('no body becomes a request of its own at the primary, however its length is
   assert.equal(names, ['In chunks']);
 });
 
-test('a body that the primary rejects is never asked for, one that it accepts is', async () => {
+test('requests a body only if the primary accepts it', async () => {
   await primary.stop();
   primary = await program.serve(['--trusted-proxies', '127.0.0.1', '--max-body-bytes', '1024']);
   const follower = await follow('--primary', primary.url);
@@ -133,7 +133,7 @@ test('a body that the primary rejects is never asked for, one that it accepts is
   wire.close();
 });
 
-test('readers who wait for a version that does not come keep nobody busy', async () => {
+test('lets readers wait for a version that does not arrive without keeping the server busy', async () => {
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   let used = 0;
   const costOf = async (version: string, status: number): Promise<number> => {
@@ -144,7 +144,7 @@ test('readers who wait for a version that does not come keep nobody busy', async
     );
     assert.equal(new Set(responses.map((reply) => reply.status)), new Set([status]));
     const before = used;
-    // Metrics stay the same for a moment.
+    // Metrics are constant for a moment.
     await eventually('the metrics are new', async () => {
       const metrics = await (await fetch(`${follower.startup.admin}/metrics`)).text();
       used = 1000 * Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]);
@@ -152,18 +152,18 @@ test('readers who wait for a version that does not come keep nobody busy', async
     });
     return used - before;
   };
-  // Compared with readers who need not wait, so that it does not count how fast the machine is, or what else it does.
+  // Compared with readers that need not wait, so that the speed and load of the machine do not matter.
   await costOf('1-0', 200);
   const [plain, waiting] = [await costOf('1-0', 200), await costOf('1-9', 503)];
-  // Looking for it every 20 ms took them four times as long as those.
+  // Polling every 20 ms took four times as long.
   assert.ok(waiting < 3 * plain, `${waiting} ms, ${plain} ms without waiting`);
 });
 
-test('without the primary a follower goes on reading, and says 503 to writes and to readers of what it will not get', async () => {
+test('keeps reading without the primary, and responds 503 to writes and to reads of a version that will not arrive', async () => {
   const follower = await follow('--primary', primary.url);
   await create(primary.url, 'Before');
   await eventually(
-    'the copy has it',
+    'it is in the copy',
     async () => ((await (await ask(follower.url, '/api/customers/')).json()) as unknown[]).length === 1,
   );
   await primary.kill();
@@ -177,7 +177,7 @@ test('without the primary a follower goes on reading, and says 503 to writes and
   assert.is((await ask(follower.url, '/api/customers/', { headers: { 'X-Tenantry-Version': '1-1' } })).status, 200);
 });
 
-test('a source that cannot be copied is told without its credentials', async () => {
+test('reports a source that it cannot copy without its credentials', async () => {
   const source = 'sftp://backup:hush-hush@127.0.0.1:1/replica';
   const words = ['serve', '--port', '0', '--follow', source, '--data', 'copy', '--litestream-program', 'false'];
   const { code, stderr, stdout } = await program.run(words);
@@ -186,7 +186,7 @@ test('a source that cannot be copied is told without its credentials', async () 
   assert.not.match(stderr, 'hush-hush');
 });
 
-test('a follower without a primary only reads', async () => {
+test('only reads without a primary', async () => {
   const follower = await follow();
   const reply = await create(follower.url, 'Nowhere');
   assert.equal([reply.status, await reply.json()], [503, { detail: 'This server only reads.' }]);
@@ -197,7 +197,7 @@ test('a follower without a primary only reads', async () => {
   }
 });
 
-test('readiness tells how far a follower is, and that its source has gone', async () => {
+test('reports in readiness the version of a follower, and that its source is missing', async () => {
   await create(primary.url, 'One');
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   const ready = await fetch(`${follower.startup.admin}/readyz`);
@@ -209,22 +209,22 @@ test('readiness tells how far a follower is, and that its source has gone', asyn
   assert.ok(reports.follower.seconds_behind < 5);
 });
 
-test('what is no copy is not served: the one before is, and the next; readiness says why', async () => {
+test('keeps serving the previous copy when a new one is invalid, and reports the reason in readiness', async () => {
   await create(primary.url, 'One');
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   const data = join(program.folder, 'data');
   await primary.stop();
-  renameSync(join(data, 'tenantry.db'), join(data, 'kept.db'));
+  renameSync(join(data, 'tenantry.db'), join(data, 'saved.db'));
   writeFileSync(join(data, 'tenantry.db'), 'no database');
   const copyCheck = async (): Promise<string> =>
     ((await (await fetch(`${follower.startup.admin}/readyz`)).json()) as { checks: { copy: string } }).checks.copy;
   await eventually('it is said', async () => (await copyCheck()).endsWith('file is not a database'), 30);
   assert.is((await ask(follower.url, '/api/customers/')).status, 200);
-  renameSync(join(data, 'kept.db'), join(data, 'tenantry.db'));
-  await eventually('it goes on', async () => (await copyCheck()) === 'ok', 30);
+  renameSync(join(data, 'saved.db'), join(data, 'tenantry.db'));
+  await eventually('it continues', async () => (await copyCheck()) === 'ok', 30);
 });
 
-test('with its source away a follower begins with the newest copy, of an age that nobody knows', async () => {
+test('starts with the newest copy, of unknown age, without its source', async () => {
   await create(primary.url, 'One');
   await (await follow()).stop();
   await primary.stop();
@@ -240,7 +240,7 @@ test('with its source away a follower begins with the newest copy, of an age tha
   );
 });
 
-test('a follower leaves the source alone, keeps few copies, and has the keys of the source', async () => {
+test('does not change the source, retains few copies, and has the keys of the source', async () => {
   const follower = await follow('--primary', primary.url);
   const before = readFileSync(join(program.folder, 'data/secret.key'), 'utf8');
   assert.is(readFileSync(join(program.folder, 'copy/secret.key'), 'utf8'), before);
@@ -257,7 +257,7 @@ test('a follower leaves the source alone, keeps few copies, and has the keys of 
   assert.is((await program.run(['doctor', '--data', 'data'])).stdout, 'no problems\n');
 });
 
-test('the primary is asked with a token that has not been used for half of its lifetime, so that it knows of the use', async () => {
+test('asks the primary with a token unused for half of its lifetime, so that the primary records its use', async () => {
   const db = new SQLite(join(program.folder, 'data/tenantry.db'));
   db.prepare('UPDATE token SET last_used = last_used - 1801 * 1000000').run();
   db.close();
@@ -271,7 +271,7 @@ test('the primary is asked with a token that has not been used for half of its l
   assert.equal([alone.status, serverOf(alone)], [200, here]);
 });
 
-test('what cannot be followed is told in a line', async () => {
+test('reports a source that cannot be followed in one line', async () => {
   const reports = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
   const at = (name: string): string => join(program.folder, name);
   assert.equal(

@@ -1,4 +1,4 @@
-/** `tenantry promote`, and what becomes of the server before, with real processes. `npm test` built the program before. */
+/** `tenantry promote`, and the server promoted before, with real processes. `npm test` built the program before. */
 import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ const names = async (url: string): Promise<string[]> =>
     ({ name }) => name,
   );
 
-/** Follows the server in a folder of its own until the follower has everything, and promotes the copy. */
+/** Follows the server in a separate folder until the follower is up to date, and promotes the copy. */
 async function promoteCopy(): Promise<void> {
   await create(old.url, 'Before');
   const follower = await program.serve(['--follow', 'data', '--data', 'copy']);
@@ -54,14 +54,14 @@ async function promoteCopy(): Promise<void> {
 const fenced = { detail: 'Another server has been promoted in the place of this one, which takes no changes.' };
 const trouble = 'another server was promoted instead of this one, in epoch 2: this server stores no changes';
 
-test('a promoted copy goes on from where it was, and tells the server before, which writes nothing from then on', async () => {
+test('continues from a promoted copy, and stops writes of the old server', async () => {
   await promoteCopy();
   const promoted = await program.serve(['--data', 'copy', '--replicated', '--peers', old.url]);
   const created = await create(promoted.url, 'After');
   assert.equal([created.status, created.headers.get('X-Tenantry-Version')], [201, '2-2']);
   const rejection = await create(old.url, 'Too late');
   assert.equal([rejection.status, await rejection.json()], [503, fenced]);
-  assert.equal(await names(old.url), ['Before'], 'reads are answered');
+  assert.equal(await names(old.url), ['Before'], 'reads still work');
   for (const target of [
     '/api-auth/saml2/login/',
     '/%61pi-auth/saml2/login/',
@@ -86,11 +86,11 @@ test('a promoted copy goes on from where it was, and tells the server before, wh
   assert.equal(await program.run(['user', 'add', 'late', '--data', 'data']), failed(trouble));
   assert.equal(await program.run(['doctor', '--data', 'data']), { code: 0, stdout: `${trouble}\n`, stderr: '' });
   const again = await program.serve();
-  assert.is((await create(again.url, 'Still too late')).status, 503, 'a start changes nothing about it');
+  assert.is((await create(again.url, 'Still too late')).status, 503, 'also after a start');
   assert.equal(await names(promoted.url), ['After', 'Before']);
 });
 
-test('a server that comes back asks its peers before it serves anybody', async () => {
+test('checks the peers of a restarted server before it serves clients', async () => {
   await promoteCopy();
   await old.kill();
   const promoted = await program.serve(['--data', 'copy']);
@@ -98,7 +98,7 @@ test('a server that comes back asks its peers before it serves anybody', async (
   assert.equal(await (await create(back.url, 'Too late')).json(), fenced);
 });
 
-test('a follower of the promoted server fences the one before, where it is told to send its writes there', async () => {
+test('fences the old server through a follower of the promoted one', async () => {
   await promoteCopy();
   await program.serve(['--data', 'copy']);
   const follower = await program.serve(['--follow', 'copy', '--data', 'second', '--primary', old.url]);
@@ -106,9 +106,9 @@ test('a follower of the promoted server fences the one before, where it is told 
   assert.equal(await names(old.url), ['Before']);
 });
 
-test('a follower sends no epoch of its primary to clients, and one that was recorded fences no server', async () => {
+test('sends no epoch of the primary from a follower to clients, and ignores a recorded one', async () => {
   await promoteCopy();
-  // What the promoted server says to the one before is recorded on its way, which it does not reach.
+  // A recording proxy captures the message of the promoted server to the old one.
   const recorded: string[] = [];
   const recorder = createHttpServer((message, outgoing) => {
     recorded.push(String(message.headers['x-tenantry-epoch']));
@@ -119,15 +119,15 @@ test('a follower sends no epoch of its primary to clients, and one that was reco
   const promoted = await program.serve(['--data', 'copy', '--peers', peer]);
   const [replayed = ''] = recorded;
   const response = await create(old.url, 'Replayed', { 'X-Tenantry-Epoch': replayed });
-  assert.equal([response.status, await response.json()], [503, fenced], 'a server that says so gets no write');
-  assert.is((await create(old.url, 'Goes on')).status, 201);
-  // Neither does what the promoted server answers, nor what the old one says of itself.
+  assert.equal([response.status, await response.json()], [503, fenced], 'a server that reports it gets no write');
+  assert.is((await create(old.url, 'Continues')).status, 201);
+  // Neither the response of the promoted server nor that of the old one has an effect.
   const responded = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
     'X-Tenantry-Epoch',
   );
   for (const header of [responded, response.headers.get('X-Tenantry-Epoch')]) {
-    assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': String(header) })).status, 201);
-    assert.is((await create(old.url, 'Goes on')).status, 201);
+    assert.is((await create(old.url, 'Continues', { 'X-Tenantry-Epoch': String(header) })).status, 201);
+    assert.is((await create(old.url, 'Continues')).status, 201);
   }
   const follower = await program.serve(['--follow', 'copy', '--data', 'second', '--primary', promoted.url]);
   const passed = await fetch(`${follower.url}/api-auth/password/`, { method: 'POST' });
@@ -136,17 +136,17 @@ test('a follower sends no epoch of its primary to clients, and one that was reco
   recorder.closeAllConnections();
 });
 
-test('nobody else can say that a server was promoted', async () => {
+test('accepts the promotion of a server only from that server', async () => {
   for (const epoch of ['9', Buffer.from('9').toString('base64url'), ''])
-    assert.is((await create(old.url, 'Goes on', { 'X-Tenantry-Epoch': epoch })).status, 201);
-  // Another deployment has other keys, however high its epoch.
+    assert.is((await create(old.url, 'Continues', { 'X-Tenantry-Epoch': epoch })).status, 201);
+  // Another deployment has other keys, even with a higher epoch.
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'other']);
   const other = await program.serve(['--data', 'other', '--peers', old.url]);
   await eventually('it has asked', () => other.errors().includes('peer did not report its epoch'));
-  assert.is((await create(old.url, 'Goes on')).status, 201);
+  assert.is((await create(old.url, 'Continues')).status, 201);
 });
 
-test('what cannot be promoted is told in a line', async () => {
+test('reports a copy that cannot be promoted in one line', async () => {
   const at = (name: string): string => join(program.folder, name);
   await old.stop();
   assert.equal(

@@ -1,8 +1,8 @@
-/** What the requests of the table of rights send: valid bodies, so that nothing but the right decides. */
+/** Valid bodies for the table of rights, so that only the right decides. */
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 
-/** Makes the body of a request for an object at an address, and whatever else it needs. */
+/** Creates the body of a request for an object at a URL, and its prerequisites. */
 type Body = (place: Situation, object: string, url: string) => unknown;
 
 let created = 0;
@@ -29,7 +29,7 @@ const claimed: Body = async ({ fixture }, _, url) => {
   await fixture.staff.patch(account, { organization: '', agree_with_policy: true });
   await fixture.staff.patch(account, { organization: 'ALC' });
 };
-/** No body, but another action on the same object before it. */
+/** No body, but another action on the same object first. */
 const after =
   (action: string, body?: unknown): Body =>
   async ({ fixture }, _, url) => {
@@ -42,14 +42,14 @@ const invitation: Body = ({ customers, projects }, object) => ({
     ? { customer: customers.own.url, customer_role: 'owner' }
     : { project: projects[object].url, project_role: 'admin' }),
 });
-/** Whatever was done with them before, invitations wait to be accepted. */
+/** Invitations stay pending after any earlier action. */
 const pending: Body = ({ fixture: { server } }) => {
   const { db } = server.app;
   db.write(() => db.run(sql`UPDATE invitation SET state = 'pending'`));
 };
 const account: Body = () => ({ agree_with_policy: true });
 
-/** Valid bodies, and whatever a request needs before it; PUT and PATCH put back what is there. */
+/** Valid bodies with their prerequisites; PUT and PATCH send the present values. */
 export const bodies: Readonly<Record<string, Body>> = {
   'POST /api-auth/password/': async ({ fixture, keys }) => {
     await fixture.staff.post(`/api/users/${keys.users?.other}/password/`, { password: 'secret12' });
@@ -118,7 +118,7 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/service-certifications/:key/': () => ({ name: 'ISO 27001' }),
 };
 
-/** Parameters without which a path answers 400. */
+/** Parameters without which a path returns 400. */
 export const queries: Readonly<Record<string, string>> = {
   '/api/quotas/:key/history/': '?point=1',
   '/api/monitoring-items/history/': '?point=1',

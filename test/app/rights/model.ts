@@ -1,6 +1,6 @@
 /**
- * A small model of who sees what and may do what, written from the tables of the API's conventions: plain data, a table of
- * rights, and one rule of sight for each list. Objects are known by labels (`u3`, `c7`); times are milliseconds.
+ * A small model of visibility and rights, written from the tables of the API's conventions: plain data, a table of
+ * rights, and one visibility rule per list. Objects have labels (`u3`, `c7`); times are milliseconds.
  */
 
 export interface User {
@@ -12,7 +12,7 @@ export interface User {
   support: boolean;
   active: boolean;
   agreed: boolean;
-  /** What their client presents: nothing yet, a token that works, or one that was revoked. */
+  /** The token of their client: none, a valid one, or a revoked one. */
   token: 'none' | 'valid' | 'revoked';
 }
 
@@ -38,7 +38,7 @@ export interface Role {
   readonly role: string;
   author: string | null;
   expires: number | null;
-  /** When it ended; null while it is active. */
+  /** End of the role; null while it is active. */
   ended: number | null;
 }
 
@@ -46,7 +46,7 @@ export interface Key {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
-  /** The encoded body of the key, by which two keys are the same. */
+  /** The encoded body of the key, which identifies it. */
   readonly content: string;
 }
 
@@ -64,11 +64,11 @@ export interface Setup {
   readonly projects: Map<string, Project>;
   readonly keys: Map<string, Key>;
   readonly roles: Map<string, Role>;
-  /** Limits of quotas that were ever changed, by label. */
+  /** Limits of quotas that were changed, by label. */
   readonly limits: Map<string, number>;
 }
 
-/** A world with the first staff user alone. */
+/** A setup with the first staff user alone. */
 export function emptySetup(now: number, settings: Settings): Setup {
   const admin: User = {
     id: 'admin',
@@ -93,7 +93,7 @@ export function emptySetup(now: number, settings: Settings): Setup {
   };
 }
 
-/** Columns of the tables: what a caller is to an object. */
+/** Columns of the tables: the caller's relation to an object. */
 export type Standing = 'ST' | 'GS' | 'CO' | 'CS' | 'PA' | 'PM' | 'PS' | 'self';
 
 const columns = { owner: 'CO', support: 'CS', admin: 'PA', manager: 'PM' } as const;
@@ -104,7 +104,7 @@ export const activeRoles = (setup: Setup): Role[] => [...setup.roles.values()].f
 
 const everywhere = (caller: User): Standing[] => (caller.staff ? ['ST'] : caller.support ? ['GS'] : []);
 
-/** What a caller is to a customer: by a role in it or in one of its projects. */
+/** The caller's relation to a customer: by a role in it or in one of its projects. */
 export const inCustomer = (setup: Setup, caller: User, customer: string): Standing[] => [
   ...everywhere(caller),
   ...activeRoles(setup)
@@ -115,7 +115,7 @@ export const inCustomer = (setup: Setup, caller: User, customer: string): Standi
     .map(columnOf),
 ];
 
-/** What a caller is to a project: by a role in it or in its customer. */
+/** The caller's relation to a project: by a role in it or in its customer. */
 export const inProject = (setup: Setup, caller: User, project: string): Standing[] => [
   ...everywhere(caller),
   ...activeRoles(setup)
@@ -132,13 +132,13 @@ export const inScope = (
   { structure, scope }: Pick<Role, 'structure' | 'scope'>,
 ): Standing[] => (structure === 'customer' ? inCustomer(setup, caller, scope) : inProject(setup, caller, scope));
 
-/** What a caller is to somebody's account or key. */
+/** The caller's relation to an account or key of a user. */
 export const toOwner = (caller: User, owner: string): Standing[] => [
   ...everywhere(caller),
   ...(caller.id === owner ? (['self'] as const) : []),
 ];
 
-/** The rights: who may do what to an object they see. Nobody else may. */
+/** The rights: who may do what to an object they see. All others may not. */
 export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'} with ${keyof Settings}`)[]>> = {
   'POST users': ['ST'],
   'PUT users': ['ST', 'self'],
@@ -169,7 +169,7 @@ export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'
   'PUT quotas of projects': ['ST', 'CO'],
   'PATCH quotas of projects': ['ST', 'CO'],
 
-  // Owners for as long as they own it themselves: see `ownsUntil`.
+  // Owners while they are owners themselves: see `ownsUntil`.
   'POST customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PUT customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PATCH customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
@@ -181,14 +181,14 @@ export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'
   'DELETE project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
 };
 
-/** Whether somebody of this standing has the right. */
+/** Whether a caller of this standing has the right. */
 export const may = (setup: Setup, right: string, standing: readonly Standing[]): boolean =>
   (rights[right] ?? []).some((who) => {
     const [column, setting] = who.split(' with ') as [Standing, keyof Settings | undefined];
     return standing.includes(column) && (setting === undefined || setup.settings[setting]);
   });
 
-/** The caller's own role must last until t; a role without end asks for one without end. */
+/** The caller's own role must last until t; a permanent role requires a permanent one. */
 const holdsUntil =
   (name: string) =>
   (setup: Setup, caller: User, scope: string, t: number | null): boolean =>
@@ -272,7 +272,7 @@ function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object:
   return object !== undefined && condition(object);
 }
 
-/** Labels of all objects of a kind, whoever sees them. */
+/** Labels of all objects of a kind, visible or not. */
 export function existing(setup: Setup, kind: Kind): string[] {
   const roles = (structure: Role['structure'], past: boolean): string[] =>
     [...setup.roles.values()]
@@ -297,7 +297,7 @@ export function existing(setup: Setup, kind: Kind): string[] {
   }
 }
 
-/** Labels of the objects a caller sees. */
+/** Labels of the objects visible to a caller. */
 export const visible = (setup: Setup, caller: User, kind: Kind): string[] =>
   existing(setup, kind).filter((id) => sight[kind](setup, caller, id));
 
@@ -316,7 +316,7 @@ export const members = (setup: Setup, customer: string): string[] => [
 export const projectsOf = (setup: Setup, customer: string): string[] =>
   [...setup.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
 
-/** Quotas are labelled `<scope>.<name>`. These are the ones the model knows of those that every customer and project has. */
+/** Quotas have labels `<scope>.<name>`. The model knows these of every customer and project. */
 export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
 export const projectQuotas = ['nc_vm_count'] as const;
 
@@ -325,7 +325,7 @@ const quotasOf = (scopes: readonly string[], names: readonly string[]): string[]
 
 export const scopeOf = (quota: string): string => quota.split('.')[0] as string;
 
-/** What a caller is to the object of a quota. */
+/** The caller's relation to the object of a quota. */
 export const quotaScope = (setup: Setup, caller: User, quota: string): Standing[] =>
   setup.customers.has(scopeOf(quota))
     ? inCustomer(setup, caller, scopeOf(quota))
@@ -333,7 +333,7 @@ export const quotaScope = (setup: Setup, caller: User, quota: string): Standing[
 
 export const limitOf = (setup: Setup, quota: string): number => setup.limits.get(quota) ?? -1;
 
-/** What a quota counts; there are no machines here. */
+/** The usage of a quota; the model has no machines. */
 export function usageOf(setup: Setup, quota: string): number {
   const [scope = '', name] = quota.split('.');
   return name === 'nc_project_count'

@@ -10,7 +10,7 @@ permitted.before(async () => {
   cast = await createPersonas(fixture);
 });
 
-const reports = (path: string): Promise<Record<Part, string | number | null>> =>
+const permissionsAt = (path: string): Promise<Record<Part, string | number | null>> =>
   asEachPersona(cast, async (client) => {
     const { headers, status } = await client.options(path);
     return status === 200 ? headers.get('x-permitted') : status;
@@ -18,23 +18,26 @@ const reports = (path: string): Promise<Record<Part, string | number | null>> =>
 
 const all = 'PUT, PATCH, DELETE';
 
-permitted('a list tells who may create', async () => {
-  assert.equal(await reports('/api/customers/'), sameExcept<unknown>('', { staff: 'POST' }));
-  // Whether a project can be created depends on the customer that the body names.
-  assert.equal(await reports('/api/projects/'), sameExcept<unknown>('POST'));
+permitted('lists in X-Permitted of a list whether the caller may create', async () => {
+  assert.equal(await permissionsAt('/api/customers/'), sameExcept<unknown>('', { staff: 'POST' }));
+  // The right to create a project depends on the customer in the body.
+  assert.equal(await permissionsAt('/api/projects/'), sameExcept<unknown>('POST'));
 });
 
-permitted('an object tells each caller what they may do with it', async () => {
-  assert.equal(await reports(cast.customer.url), sameExcept<unknown>('', { staff: all, stranger: 404 }));
-  assert.equal(await reports(cast.project.url), sameExcept<unknown>('', { staff: all, owner: all, stranger: 404 }));
+permitted('lists in X-Permitted of an object the methods of each caller', async () => {
+  assert.equal(await permissionsAt(cast.customer.url), sameExcept<unknown>('', { staff: all, stranger: 404 }));
+  assert.equal(
+    await permissionsAt(cast.project.url),
+    sameExcept<unknown>('', { staff: all, owner: all, stranger: 404 }),
+  );
 });
 
-permitted('it is the right that is told: the state may still be in the way', async () => {
+permitted('lists a right also when the state of the object prevents the action', async () => {
   assert.is((await fixture.staff.options(cast.customer.url)).headers.get('x-permitted'), all);
   assert.is((await fixture.staff.delete(cast.customer.url)).status, 409);
 });
 
-permitted('an action tells those who may take it what is in its way', async () => {
+permitted('names the reason that prevents an action, to callers with the right', async () => {
   const alert = { scope: cast.project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
   const { url } = (await fixture.staff.post('/api/alerts/', alert)).body;
   const rejections = async (name: string): Promise<(string | null)[]> =>

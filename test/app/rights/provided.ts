@@ -1,4 +1,4 @@
-/** The rights to what types of providers bring with them: the same rows for every type, and an object of every kind to ask for. */
+/** The rights to collections of provider types: the same rows for every type, and an object of every kind. */
 
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
 import { placeOf } from '../../../src/cloud/resources/creation.ts';
@@ -12,10 +12,10 @@ import type { Situation } from './situation.ts';
 
 /*
  * Rows by the shape of paths: <service>, <link>, <kind>, <property> and <entity> stand for every collection of that sort,
- * a star for whatever follows or every other method. `ok` is any answer but a refusal of the right: what it is depends on
- * the kind. To create nothing at all is 400 for everybody, because the right depends on the body. `theirs` belongs to
- * somebody else in the own project; of properties some are everybody's (`any`), and some of the own and of foreign settings. What is
- * foreign to one role is so to the others: one of them asks for all.
+ * a star for any tail or every other method. `ok` is any response but a rejection of the right: its status depends on
+ * the kind. Creating nothing at all is 400 for all users, because the right depends on the body. `theirs` belongs to
+ * another user in the own project; some properties are public (`any`), others belong to own and to foreign settings. An object
+ * foreign to one role is foreign to the others: one of them represents all.
  */
 const shapes = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
@@ -55,7 +55,7 @@ GET    /api/<entity>/:key/*                                      theirs    200 2
 *      /api/<entity>/:key/*                                      theirs    ok  403 404 404 404 404 404 404 401 401
 `;
 
-/** Collections of what resources hold and is none. */
+/** Collections of parts of resources that are not resources. */
 const entities = new Set(['jira-issues', 'jira-comments', 'jira-attachments']);
 
 const linkPaths = new Map(catalogue.types.map((type) => [`${type.prefix}-service-project-link`, type]));
@@ -74,12 +74,12 @@ function sortOf(path: string): string | undefined {
   return entities.has(collection) ? '<entity>' : undefined;
 }
 
-/** Whether rows of a provider's endpoints are meant. */
+/** Whether the rows concern endpoints of a provider. */
 export const isProvided = (path: string): boolean => sortOf(path) !== undefined;
 
 export const isEntity = (path: string): boolean => sortOf(path) === '<entity>';
 
-/** The words for the objects that a path of a provider may be asked about. */
+/** The words for the objects at a path of a provider. */
 export const wordsOf = (path: string): readonly string[] =>
   isEntity(path)
     ? ['theirs']
@@ -87,7 +87,7 @@ export const wordsOf = (path: string): readonly string[] =>
         sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any',
       );
 
-/** The lines of the table for every endpoint of every provider, but those that have lines of their own in `table`. */
+/** The rows of the table for every endpoint of every provider, except those with separate rows in `table`. */
 export function providedLines(table: string): string {
   const own = new Set(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')));
   const templates = shapes
@@ -120,7 +120,7 @@ export function providedLines(table: string): string {
   return ['', '', ...lines].join('\n');
 }
 
-/** Whether a property is everybody's or belongs to settings, as the word for it says. */
+/** Whether a property is public or belongs to settings, by its word. */
 function isOfSort(path: string, object: string): boolean {
   const property = propertyPaths.get(collectionOf(path));
   if (object === '-' || !property) return true;
@@ -149,7 +149,7 @@ const idOf = ({ fixture }: Situation, table: 'customer' | 'project', uuid: strin
       : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
   ) as number;
 
-/** Connects a provider of a type to a project of the customer that the word means, or to another one. */
+/** Connects a provider of a type to a project of the customer of the word, or to another one. */
 function connect(
   place: Situation,
   typeName: string,
@@ -184,7 +184,7 @@ function connect(
   });
 }
 
-/** A new object of the collection of a path, as the word for it says; answers its key. */
+/** Creates an object of the collection of a path, by its word; returns its key. */
 export function newKeyOf(place: Situation, path: string, object: string): string {
   const collection = collectionOf(path);
   const { app } = place.fixture.server;
@@ -215,7 +215,7 @@ export function newKeyOf(place: Situation, path: string, object: string): string
   return servicePaths.has(collection) ? connection.service : connection.link;
 }
 
-/** A resource in state OK, and what it belongs to. */
+/** A resource in state OK, with its service and link. */
 function newResource(place: Situation, kind: string, { linkId }: Connection): string {
   const { app } = place.fixture.server;
   const context = systemContext(app);
@@ -230,7 +230,7 @@ function newResource(place: Situation, kind: string, { linkId }: Connection): st
   return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
 }
 
-/** An entity that the guest made in a project of JIRA. */
+/** An entity that the guest created in a project of JIRA. */
 function newEntity(place: Situation, collection: string): string {
   const { app } = place.fixture.server;
   const { db } = app;
@@ -265,7 +265,7 @@ function newEntity(place: Situation, collection: string): string {
   });
 }
 
-/** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if they see the project. */
+/** A valid body for an entity in the own project, for a user who sees its parent if they see the project. */
 export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
   const collection = collectionOf(path);
   const { db } = place.fixture.server.app;
@@ -306,7 +306,7 @@ export function entityBody(place: Situation, path: string, user: string | undefi
   };
 }
 
-/** Valid bodies of what creates services and links; undefined for whatever else. */
+/** Valid bodies for services and links; undefined for other collections. */
 export async function providedBody(place: Situation, method: string, path: string, object: string): Promise<unknown> {
   const collection = collectionOf(path);
   if (method === 'POST' && (path === `/api/${collection}/` || path === `/api/${collection}/test/`)) {
@@ -322,7 +322,7 @@ export async function providedBody(place: Situation, method: string, path: strin
 
 const seconds = new WeakMap<Situation, Map<string, string>>();
 
-/** A second project where everybody has the role they have in the first: there they see services that the first has no link to. */
+/** A second project where all users have the same role as in the first: there they see services without a link to the first. */
 async function secondProject(place: Situation, object: string): Promise<string> {
   const known = seconds.get(place) ?? new Map<string, string>();
   seconds.set(place, known);

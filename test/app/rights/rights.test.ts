@@ -1,4 +1,4 @@
-// Longer than others for its table, which stands in one piece.
+// Longer than other files because of its table.
 
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -9,12 +9,12 @@ import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts
 import { type Column, columns, restore, type Situation, situation } from './situation.ts';
 
 /*
- * Who may do what: every method of every path, asked by everybody. ST staff, GS global support, CO and CS owner and support
- * of the customer, PM, PA, PS manager, administrator and support of its project, UN somebody without a role, IN an inactive
- * user with a token, AN nobody. `own` is the customer they have to do with and what belongs to it, `foreign` another one;
- * of users, `self` is the caller, `other` somebody else, `staff` one of the staff; `self` among permissions is the caller's
- * own. A missing object needs no rows: it is always like an invisible one. A dot: there is no such case;
- * `ok`: whatever is no refusal. What providers bring with them has its rows in provided.ts, but for the exceptions here.
+ * The rights: every method of every path, requested by all kinds of callers. ST staff, GS global support, CO and CS owner and
+ * support of the customer, PM, PA, PS manager, administrator and support of its project, UN a user without a role, IN an
+ * inactive user with a token, AN a caller without a token. `own` is the customer of their roles and its objects, `foreign`
+ * another one; of users, `self` is the caller, `other` another user, `staff` one of the staff; `self` among permissions is the
+ * caller's own. A missing object needs no rows: it is always like an invisible one. A dot: the case does not exist;
+ * `ok`: any status but a rejection. Collections of providers have their rows in provided.ts, except for the exceptions here.
  */
 const table = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
@@ -350,7 +350,7 @@ POST   /api/user-invitations/:key/check/                         own       200 2
 POST   /api/user-invitations/:key/check/                         foreign   200 200 200 200 200 200 200 200 200 200
 `;
 
-/** What owners may besides, with the settings owners_can_manage_customers and owners_can_manage_owners. */
+/** Rights of owners with the settings owners_can_manage_customers and owners_can_manage_owners. */
 const tableOfOwners = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
 POST   /api/customers/                                           -         201 403 403 403 403 403 403 403 401 401
@@ -378,12 +378,12 @@ POST   /api/user-invitations/:key/send/                          foreign   200 4
 interface Row {
   readonly method: string;
   readonly path: string;
-  /** The word for the object; `-` where there is none. */
+  /** The word for the object; `-` for none. */
   readonly object: string;
   readonly statuses: Readonly<Partial<Record<Column, Expected>>>;
 }
 
-/** A status, or whatever is no refusal. */
+/** A status, or any but a rejection. */
 type Expected = number | 'ok';
 
 const rejection = [401, 403, 404, 405, 500];
@@ -415,7 +415,7 @@ const missingKey = (path: string): string => (/-permissions|\/jobs\//.test(path)
 const methodsOf = (path: string): string[] =>
   Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});
 
-/** The Allow header that a path must have, by the rows of the table. */
+/** The Allow header of a path, from the rows of the table. */
 function allowOf(path: string): string {
   const served = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
     rows.some((row) => row.method === method && row.path === path),
@@ -435,15 +435,15 @@ function pathOf({ keys }: Situation, { path, object }: Pick<Row, 'path' | 'objec
   );
 }
 
-/** Whether all callers ask for the same object. */
+/** Whether all callers request the same object. */
 const isShared = ({ path, object }: Row): boolean =>
   typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
 
 let place: Situation;
-/** Whether something is missing that requests to come may ask for. */
+/** Whether an object is missing that later requests may need. */
 let isSpoiled = false;
 
-/** What is deleted, whose session ended and who got a role; an image and an open alert are there again before each request. */
+/** Deleted objects, ended sessions and new roles; an image and an open alert are restored before each request. */
 const spoils = ({ method, path }: Row): boolean =>
   (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
   path === '/api-auth/logout/' ||
@@ -466,12 +466,12 @@ const test = suite('rights');
 test.before(() => open());
 test.after(() => place.fixture.close());
 
-test('every method of every path has its rows', () => {
+test('has rows for every method of every path', () => {
   const served = endpoints.flatMap(({ path }) => methodsOf(path).map((method) => `${method} ${path}`)).sort();
   assert.equal([...new Set(rows.map(({ method, path }) => `${method} ${path}`))].sort(), served);
 });
 
-/** Asks for everybody, staff last: most of what is deleted is then gone when nobody asks for it any more. */
+/** Requests as all callers, staff last, whose deletions then affect no other caller. */
 async function check(row: Row): Promise<void> {
   const { method, path, object, statuses } = row;
   if (isSpoiled) await renew();
@@ -491,28 +491,28 @@ async function check(row: Row): Promise<void> {
     else assert.is(status, expected, who);
     assert.is(response.headers.get('Allow'), allowOf(path), who);
     if (status in rejections) assert.equal(response.body, rejections[status], who);
-    if (status >= 400) assert.equal(place.fixture.events(), [], `${who} leaves no event`);
+    if (status >= 400) assert.equal(place.fixture.events(), [], `${who} causes no event`);
     if (method === 'GET') await checkReading(column, url, status, who);
     isSpoiled ||= status < 300 && spoils(row);
-    // What providers have is made anew after every change of it.
+    // Objects of providers are created again after every change.
     if (method !== 'GET' && status < 300) provided = undefined;
   }
 }
 
-/** HEAD and OPTIONS are allowed to whoever may GET. */
+/** HEAD and OPTIONS are allowed with GET. */
 async function checkReading(column: Column, url: string, status: number, who: string): Promise<void> {
   assert.is((await place.clients[column].send('HEAD', url)).status, status, `${who} by HEAD`);
-  // What may be done with what is seen is told even to those who may not do it.
+  // The metadata of a visible object is readable even without the right to act.
   if (status !== 403) assert.is((await place.clients[column].send('OPTIONS', url)).status, status, `${who} by OPTIONS`);
 }
 
 for (const path of new Set(rows.map((row) => row.path))) {
-  test(`${path}: everybody may what the table says`, async () => {
+  test(`${path}: grants each caller the rights in the table`, async () => {
     for (const row of rows.filter((one) => one.path === path)) await check(row);
   });
 }
 
-test('a missing object, and what is no key at all, is to everybody what an invisible one is to them', async () => {
+test('responds alike to missing objects, invalid keys and invisible objects', async () => {
   if (isSpoiled) await renew();
   const seen = new Set<string>();
   for (const row of rows.filter(({ path }) => path.includes(':key'))) {
@@ -538,7 +538,7 @@ test('a missing object, and what is no key at all, is to everybody what an invis
   }
 });
 
-test('a method that a path does not serve is 405 with the methods it serves, also for a missing object', async () => {
+test('responds 405 with the served methods to another method, also for a missing object', async () => {
   if (isSpoiled) await renew();
   for (const { path, open } of endpoints) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !methodsOf(path).includes(one))) {
@@ -559,7 +559,7 @@ test('a method that a path does not serve is 405 with the methods it serves, als
   }
 });
 
-test('with both settings owners change their customer and its permissions', async () => {
+test('lets owners change their customer and its permissions with both settings', async () => {
   await open({ owners_can_manage_customers: true, owners_can_manage_owners: true });
   for (const row of rowsOf(tableOfOwners)) await check(row);
 });

@@ -1,18 +1,18 @@
-/** Two customers as the table of rights speaks of them: one that the callers have to do with, and a foreign one. */
+/** Two customers of the table of rights: one with roles of the callers, and a foreign one. */
 
 import type { ServerOptions } from 'tenantry';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';
 
-/** The columns of the table: staff, global support, the four kinds of role, and those without any. */
+/** The columns of the table: staff, global support, the four kinds of role, and callers without any. */
 export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'AN'] as const;
 
 export type Column = (typeof columns)[number];
 
 type OwnKeys = Readonly<Partial<Record<Column, string>>>;
 
-/** One key for all callers, or each caller's own. */
+/** One key for all callers, or one per caller. */
 type Keys = string | OwnKeys;
 
 export interface Situation {
@@ -20,7 +20,7 @@ export interface Situation {
   readonly clients: Readonly<Record<Column, Client>>;
   /** By collection and by the word of the table for the object. */
   readonly keys: Readonly<Record<string, Readonly<Record<string, Keys>>>>;
-  /** The customers and projects by the same words, as bodies name them. */
+  /** The customers and projects by the same words, for bodies. */
   readonly customers: Readonly<Record<string, Json>>;
   readonly projects: Readonly<Record<string, Json>>;
 }
@@ -38,10 +38,10 @@ export function imageForm(): FormData {
   return form;
 }
 
-// Nothing of this type ever happens, so that nothing is sent but tests.
+// No event of this type occurs, so that only tests are sent.
 const event_types = ['customer_price_limit_updated'];
 
-/** Hooks by kind, as a body describes them. */
+/** Hooks by kind, as bodies. */
 export const hooks = {
   web: { destination_url: 'https://hooks.test/', event_types },
   push: { type: 'Android', event_types },
@@ -50,7 +50,7 @@ export const hooks = {
 
 let keysMade = 0;
 
-/** A public key that nobody had before. */
+/** A new public key. */
 export function newPublicKey(): string {
   const number = Buffer.alloc(32);
   keysMade += 1;
@@ -59,15 +59,15 @@ export function newPublicKey(): string {
   return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
 }
 
-/** Builds everything; a request that deletes something spoils it for the next, until `restore`. */
+/** Creates all objects; a request that deletes one spoils the situation for the next, until `restore`. */
 export async function situation(options: ServerOptions = {}): Promise<Situation> {
-  // Names lead nowhere: a hook's test delivery waits for its next attempt.
+  // Names do not resolve: a hook's test delivery waits for its next attempt.
   const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
   const fixture = await Fixture.start({ resolve, ...options });
   const company = await createPersonas(fixture);
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
-  // Two who ask for nothing: one whom everybody sees, and one of the staff.
+  // Two users who send nothing: one visible to all, and one of the staff.
   const guest = await fixture.user('guest');
   const boss = await fixture.user('boss', { is_staff: true });
   const clients = await callers(fixture, company);
@@ -136,7 +136,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
         foreign: await invite({ project: boat.url, project_role: 'admin' }),
       },
-      // The deliveries of hooks wait, and the accounts to be synchronised.
+      // Deliveries of hooks and synchronisations of accounts stay pending.
       outbox: { any: (await first('outbox')).uuid },
       jobs: { any: String((await first('jobs')).pk) },
     },
@@ -147,14 +147,14 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
 
 const snapshotName = 'situation';
 
-/** Brings a situation back to what it was when it was built, in milliseconds. */
+/** Restores the situation to its original state, in milliseconds. */
 export async function restore({ fixture }: Situation): Promise<void> {
   await fixture.server.restore(snapshotName);
-  // Forgets what the fixture had seen of events that are gone.
+  // Lets the fixture forget events that are gone.
   fixture.events();
 }
 
-/** The clients of the columns; the inactive one kept a token from better days, and has a role. */
+/** The clients of the columns; the inactive one has a token from before, and a role. */
 async function callers(fixture: Fixture, { clients, customer }: Personas): Promise<Readonly<Record<Column, Client>>> {
   const inactive = await fixture.user('inactive');
   await fixture.grant(customer, inactive, 'owner');
@@ -174,7 +174,7 @@ async function callers(fixture: Fixture, { clients, customer }: Personas): Promi
   };
 }
 
-/** What hangs on a customer and its project: roles of the guest, roles that the boss once had, an image, an alert. */
+/** Objects of a customer and its project: roles of the guest, past roles of the boss, an image, an alert. */
 async function estate(fixture: Fixture, customer: Json, project: Json, guest: Json, boss: Json) {
   const roles = async (user: Json): Promise<{ customer: Json; project: Json }> => ({
     customer: await fixture.grant(customer, user, 'support'),
@@ -218,7 +218,7 @@ async function ownPermissions(
 
 const accountOf = async (client: Client): Promise<Json> => (await client.get('/api/users/?current')).body[0];
 
-/** An object for every caller with an account of use. */
+/** One object for each caller with a usable account. */
 const forEach = async (
   clients: Situation['clients'],
   make: (client: Client, column: Column) => Promise<string>,
@@ -232,13 +232,13 @@ const forEach = async (
 const newKey = async (client: Client): Promise<string> =>
   (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
 
-/** Another session of a user than the one that is made use of. */
+/** A session of a user other than the one in use. */
 async function newSession(fixture: Fixture, client: Client): Promise<string> {
   fixture.as((await accountOf(client)).username);
   return (await client.get('/api/sessions/')).body.find(({ is_current }: Json) => !is_current).uuid;
 }
 
-/** A hook of each kind for everybody who may have one, and a test delivery of the web hook. */
+/** A hook of each kind for each user who may have one, and a test delivery of the webhook. */
 async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Situation['keys']> {
   const newHook =
     (kind: keyof typeof hooks) =>

@@ -1,28 +1,28 @@
-/** A request under judgement: what it may still be refused for, the values of its body, and the events it causes. */
+/** A request under evaluation: possible rejections, the values of its body, and the events it causes. */
 import { type Kind, may, type Setup, type Standing, sees, type User } from '../model.ts';
 import { type Call, unreadable } from './call.ts';
 import type { Shown } from './shown.ts';
 
 export interface Reply {
   readonly status: number;
-  /** The exact body of a refusal, an action or a counter. */
+  /** The exact body of a rejection, an action or a counter. */
   readonly body?: unknown;
-  /** The object that is answered, as the caller sees it. */
+  /** The object in the response, as visible to the caller. */
   readonly object?: Shown;
-  /** The objects of a list, of which the answer may hold a page. */
+  /** The objects of a list, of which the response may hold a page. */
   readonly list?: readonly Shown[];
-  /** Whether OPTIONS describes what may be sent. */
+  /** Whether OPTIONS describes the fields. */
   readonly described?: boolean;
   /** Label of a new object. */
   readonly created?: string;
 }
 
-/** Thrown: the end of a request that changes nothing. No error, which would cost a stack each. */
+/** Thrown to end a request without a change. Not an error, which would need a stack each time. */
 export class Rejection {
   constructor(readonly response: Reply) {}
 }
 
-/** Thrown: what is wrong with a value. */
+/** Thrown for an invalid value. */
 class Bad {
   constructor(readonly message: string) {}
 }
@@ -34,7 +34,7 @@ export const notFound = (): never => reject(404, { detail: 'Not found.' });
 export const forbidden = (): never => reject(403, { detail: 'You do not have permission to perform this action.' });
 export const conflict = (detail: string): never => reject(409, { detail });
 
-/** Reads a value of a body; refuses a bad one. */
+/** Reads a value of a body; rejects an invalid one. */
 export type Reader = (value: unknown, attempt: Attempt) => unknown;
 
 export const bad = (message: string): never => {
@@ -49,12 +49,12 @@ export class Attempt {
     readonly events: string[],
   ) {}
 
-  /** The right this request asks for. */
+  /** The right that this request requires. */
   get right(): string {
     return `${this.call.method} ${this.call.on}${this.call.tail === undefined ? '' : `/${this.call.tail}`}`;
   }
 
-  /** The label of the addressed object, if the caller sees it. */
+  /** The label of the addressed object, if visible to the caller. */
   see(kind: Kind, key = this.call.key as string): string {
     return sees(this.setup, this.caller, kind, key) ? key : notFound();
   }
@@ -63,7 +63,7 @@ export class Attempt {
     if (!may(this.setup, right, standing)) forbidden();
   }
 
-  /** The values of the body; all field errors are collected. */
+  /** The values of the body; collects all field errors. */
   read(readers: Readonly<Record<string, Reader>>, required: readonly string[] = []): Record<string, unknown> {
     const { body = {}, unreadable: broken } = this.call;
     if (broken) reject(unreadable[broken].status, unreadable[broken].body);

@@ -1,35 +1,35 @@
-/** Requests as the model knows them: objects by label, so that the same request can be sent to any server. */
+/** Requests of the model, with labels instead of objects, so that the same request can be sent to any server. */
 
 export type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A link in a body: to the object with this label, or to one that is nowhere. */
+/** A link in a body: to the object with this label, or to none. */
 export interface Link {
   readonly link: string;
   readonly key: string;
 }
 
 export interface Call {
-  /** Number of the step; a new object is labelled with it. */
+  /** Number of the step, which labels the new object. */
   readonly at: number;
-  /** Milliseconds that pass before it; none before a sign in. */
+  /** Milliseconds that pass before it; none before a sign-in. */
   readonly wait: number;
-  /** Label of the caller; `anonymous` sends no token, `forged` one that nobody was given. */
+  /** Label of the caller; `anonymous` sends no token, `forged` an unknown one. */
   readonly by: string;
   /** `sign in` is no request: the caller gets a new token. */
   readonly method: Method | 'sign in';
-  /** The path: collection, key (a label or anything else) and what follows. */
+  /** The path: collection, key (a label or anything else) and tail. */
   readonly on: string;
   readonly key?: string;
   readonly tail?: string;
-  /** How the path is written: keys in upper case, or no slash at the end. */
+  /** The notation of the path: keys in upper case, or no trailing slash. */
   readonly written?: 'upper' | 'bare';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** A body that cannot be read, in place of one. */
+  /** An unreadable body instead of a valid one. */
   readonly unreadable?: keyof typeof unreadable;
 }
 
-/** Bodies that cannot be read: how they are sent and what they are answered with. */
+/** Unreadable bodies: how they are sent, and the response. */
 export const unreadable = {
   'broken JSON': { type: 'application/json', text: '{"name": ', status: 400, body: { detail: 'JSON parse error - …' } },
   'a list': {
@@ -49,7 +49,7 @@ export const unreadable = {
 
 export const isLabel = (text: string): boolean => /^(admin|[ukcpr]\d+(\.\w+)?)$/.test(text);
 
-/** A call in one line. */
+/** Describes a call in one line. */
 export function reports({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {
   const path = ['', 'api', on, key, tail, ''].filter((part) => part !== undefined).join('/');
   const search = query && `?${new URLSearchParams(query)}`;

@@ -1,4 +1,4 @@
-/** Users, what may be done to them, and their keys (core.md 4, 5). */
+/** Users, the actions on them, and their keys (core.md 4, 5). */
 import { isMember, toOwner, type User } from '../model.ts';
 import { type Attempt, bad, conflict, forbidden, type Reader, type Reply, reject, text, truth } from './attempt.ts';
 import { forgetRoles } from './roles.ts';
@@ -10,10 +10,10 @@ const username: Reader = (value, attempt) => {
   return attempt.setup.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
 };
 
-/** Only a clear yes agrees; no other value is an error of its own. */
+/** Only true accepts the policy; other values cause no separate error. */
 const yes: Reader = (value) => value === true;
 
-/** Only staff may write these; in anybody else's body they are ignored without a look at them. */
+/** Only staff may write these; in bodies of others they are ignored without validation. */
 const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
 
 export function createUser(attempt: Attempt): Reply {
@@ -187,7 +187,7 @@ export function deleteKey(attempt: Attempt): Reply {
   return { status: 204 };
 }
 
-/** The event of a key names its owner in place of the actor. */
+/** The event of a key names its owner instead of the actor. */
 function forgetKey(attempt: Attempt, id: string): void {
   attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.setup.keys.get(id)?.owner}`);
   attempt.setup.keys.delete(id);

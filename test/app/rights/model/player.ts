@@ -1,4 +1,4 @@
-/** Sends the requests of the model to a server and compares what it answers and records with the verdicts. */
+/** Sends the requests of the model to a server and compares its responses and events with the verdicts. */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiResponse, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
 import { customerQuotas, emptySetup, type Kind, type Settings, type Setup } from '../model.ts';
@@ -7,9 +7,9 @@ import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
 import { check, type Verdict } from './verdict.ts';
 
-/** A request that was not answered as the model says. */
+/** A request with another result than in the model. */
 export interface Difference {
-  /** Number of calls played before it. */
+  /** Number of calls before it. */
   readonly index: number;
   readonly call: Call;
   readonly about: string;
@@ -17,7 +17,7 @@ export interface Difference {
   readonly got: unknown;
 }
 
-/** Plays a script against a new server; answers the first difference. */
+/** Plays a script against a new server; returns the first difference. */
 export async function play(script: readonly Call[], settings: Settings): Promise<Difference | undefined> {
   const fixture = await Fixture.start({ ...settings });
   try {
@@ -33,7 +33,7 @@ export async function play(script: readonly Call[], settings: Settings): Promise
   }
 }
 
-/** Compression is no matter of rights, and takes its time. */
+/** Compression does not concern rights, and takes time. */
 const plain = { 'Accept-Encoding': 'identity' };
 
 type Found = Omit<Difference, 'index'> | undefined;
@@ -41,7 +41,7 @@ type Found = Omit<Difference, 'index'> | undefined;
 type Comparison = (about: string, expected: unknown, got: unknown) => Found;
 
 class Player {
-  readonly #world: Setup;
+  readonly #setup: Setup;
   /** Label to uuid or pk, and uuid or `structure/pk` to label. */
   readonly #keys = new Map<string, string>();
   readonly #labels = new Map<string, string>();
@@ -51,7 +51,7 @@ class Player {
     private readonly fixture: Fixture,
     settings: Settings,
   ) {
-    this.#world = emptySetup(Date.parse(start), settings);
+    this.#setup = emptySetup(Date.parse(start), settings);
     this.#clients
       .set('anonymous', fixture.anonymous)
       .set('forged', new Client(fixture, 'f'.repeat(40)))
@@ -62,9 +62,9 @@ class Player {
     this.#name('admin', (await this.fixture.staff.get('/api/users/?current')).body[0].uuid);
   }
 
-  /** One request and, after a change, a look at what it changed. */
+  /** Sends one request and, after a change, reads the changed objects. */
   async step(call: Call): Promise<Found> {
-    const verdict = check(this.#world, call);
+    const verdict = check(this.#setup, call);
     const difference = await this.#compare(call, verdict);
     if (difference) return difference;
     const hasChanged =
@@ -74,15 +74,15 @@ class Player {
       : call.at % 200 === 0
         ? this.#everything(call)
         : [];
-    const verdicts = looks.map((look) => check(this.#world, look));
+    const verdicts = looks.map((look) => check(this.#setup, look));
     const matches = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
     return matches.find((one) => one !== undefined);
   }
 
-  /** Staff looks at the changed object and, where it counts, at all customers with their quotas; somebody looks at the list. */
+  /** Staff reads the changed object and, where it counts, all customers with their quotas; a random user reads the list. */
   #looks(call: Call, key: string): Call[] {
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
-    const viewer = new Random(call.at).of([...this.#world.users.keys()]);
+    const viewer = new Random(call.at).of([...this.#setup.users.keys()]);
     const { on } = call;
     const counts = on === 'projects' || on.endsWith('permissions') || call.method === 'DELETE';
     return [
@@ -92,7 +92,7 @@ class Player {
     ];
   }
 
-  /** Staff and somebody else look at every list. */
+  /** Staff and a random user read every list. */
   #everything(call: Call): Call[] {
     const kinds: readonly Kind[] = [
       'users',
@@ -106,7 +106,7 @@ class Player {
       'project-permissions-log',
     ];
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
-    const viewer = new Random(call.at).of([...this.#world.users.keys()]);
+    const viewer = new Random(call.at).of([...this.#setup.users.keys()]);
     return kinds.flatMap((on) => ['admin', viewer].map((by) => ({ ...look, by, on, ...known(on) })));
   }
 
@@ -172,7 +172,7 @@ class Player {
     return `${this.fixture.url}/api/${link}/${this.#key(key)}/`;
   }
 
-  /** The key behind a label; of one that names nothing, a key that names nothing. */
+  /** The key of a label; of an unknown label, an unknown key. */
   #key(label: string): string {
     return this.#keys.get(label) ?? (!isLabel(label) ? label : label.startsWith('r') ? '999999' : '0'.repeat(32));
   }
@@ -182,7 +182,7 @@ class Player {
     this.#labels.set(unique, label);
   }
 
-  /** Remembers a new object, and its quotas, by label; a user gets their token. */
+  /** Stores a new object and its quotas by label; issues a token for a user. */
   #welcome(label: string, { on }: Call, body: Json): void {
     if (body.pk !== undefined) {
       this.#name(label, String(body.pk), `${on.split('-')[0]}/${body.pk}`);
@@ -196,10 +196,10 @@ class Player {
   }
 
   #signIn(label: string): void {
-    if (this.#world.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
+    if (this.#setup.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
   }
 
-  /** An event in the words of verdicts. */
+  /** An event in the notation of verdicts. */
   #event({ type, context }: { readonly type: string; readonly context: Readonly<Record<string, string>> }): string {
     const scope = context.project_uuid ?? context.customer_uuid;
     const about = [context.affected_user_uuid, context.ssh_key_uuid, scope].flatMap((uuid) =>
@@ -211,13 +211,13 @@ class Player {
   }
 }
 
-/** The model knows not all quotas: a list of them is one of a name. */
+/** The model does not know all quotas: it compares a list of them by name. */
 const known = (on: string): Pick<Call, 'query'> =>
   on === 'quotas' ? { query: { page_size: '300', name: customerQuotas[1] } } : {};
 
 const byId = (items: readonly Shown[]): Shown[] => [...items].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
 
-/** Several events of one type have no order of their own. */
+/** Events of one type have no defined order. */
 function gathered(events: readonly string[]): readonly (readonly string[])[] {
   const runs: string[][] = [];
   for (const event of events) {
@@ -233,6 +233,6 @@ const withoutParserText = (body: Json): unknown =>
     ? { detail: 'JSON parse error - …' }
     : body;
 
-/** A difference as it is printed. */
+/** Formats a difference. */
 export const reported = ({ call, about, expected, got }: Difference): string =>
   [reports(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');

@@ -1,9 +1,9 @@
-/** Random requests: mostly sensible ones, by callers who mostly have something to do with what they ask for. */
+/** Random requests: mostly sensible ones, mostly by callers with access to the addressed objects. */
 import { activeRoles, customerQuotas, existing, type Kind, type Setup, scopeOf } from '../model.ts';
 import { type Call, type Link, type Method, unreadable } from './call.ts';
 import { writing } from './verdict.ts';
 
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers from a seed. */
 export class Random {
   #state: number;
 
@@ -43,7 +43,7 @@ const letters: Readonly<Record<Kind, string>> = {
 };
 const kinds = Object.keys(letters) as Kind[];
 
-/** How many objects of a kind there should be, at least and at most. */
+/** The minimum and maximum number of objects of a kind. */
 const populations: readonly (readonly [kind: Kind, least: number, most: number])[] = [
   ['users', 9, 14],
   ['customers', 4, 7],
@@ -53,16 +53,16 @@ const populations: readonly (readonly [kind: Kind, least: number, most: number])
   ['keys', 3, 10],
 ];
 
-/** The next request of a script that started at an instant, given the world it will meet. */
+/** The next request of a script that started at an instant, given the setup before it. */
 export function randomCall(random: Random, setup: Setup, at: number, started: number): Call {
   const signedOut = [...setup.users.values()]
     .filter(({ active, token }) => active && token !== 'valid')
     .map(({ id }) => id);
-  // A dead token says little: its owner signs in again before long.
+  // An invalid token tests little: its owner signs in again soon.
   if (signedOut.length > 1 && random.chance(0.03))
     return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
   const step = { at, wait: waiting(random, setup, started) };
-  // The first user stays signed in: they look at what others do.
+  // The first user stays signed in, to read the changes of others.
   const others = [...setup.users.keys()].slice(1);
   if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
   if (random.chance(0.01)) return { ...step, by: callerOf(random, setup), method: 'GET', on: 'user-counters' };
@@ -72,7 +72,7 @@ export function randomCall(random: Random, setup: Setup, at: number, started: nu
   return { ...step, ...requestOf(random, setup, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
 }
 
-/** What brings a population that is too small or too large nearer to its bounds. */
+/** The operation that brings the number of objects nearer to its bounds. */
 function balancing(random: Random, setup: Setup): string | undefined {
   const wanted = populations.flatMap(([kind, least, most]) => {
     const count = existing(setup, kind).length;
@@ -88,7 +88,7 @@ function reading(random: Random): string {
     : `${method} ${random.of(kinds)}`;
 }
 
-/** A request of an operation, `METHOD collection[/tail]`: of whom, to which object, and with what. */
+/** A request of an operation, `METHOD collection[/tail]`, with a caller, an object and a body. */
 function requestOf(random: Random, setup: Setup, at: number, operation: string): Omit<Call, 'at' | 'wait'> {
   const [method, path] = operation.split(' ') as [Method, string];
   const [on, tail] = path.split('/') as [Kind, string | undefined];
@@ -110,7 +110,7 @@ function requestOf(random: Random, setup: Setup, at: number, operation: string):
 }
 
 function keyOf(random: Random, setup: Setup, kind: Kind): string {
-  // In a log stand roles that are in the other list as well, which must not be found there.
+  // A log also has roles of the other list, which must not be found there.
   const known = existing(setup, random.chance(0.9) ? kind : (kind.replace('-log', '') as Kind));
   if (known.length > 0 && random.chance(0.93)) return random.of(known);
   return random.of([`${letters[kind]}999999`, 'abc', '0', 'f'.repeat(31), 'g'.repeat(32), '1e1']);
@@ -119,14 +119,14 @@ function keyOf(random: Random, setup: Setup, kind: Kind): string {
 const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined =>
   ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
 
-/** Somebody to ask: staff, one with a role near the addressed object, anybody, or nobody. */
+/** A caller: staff, a user with a role near the addressed object, any user, or none. */
 function callerOf(random: Random, setup: Setup, key?: string): string {
   const users = [...setup.users.values()];
   const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
   const odds = random.next();
   if (odds < 0.08)
     return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
-  // Of accounts only staff changes what matters here.
+  // Only staff changes the relevant fields of accounts.
   if (odds < (setup.users.has(key ?? '') ? 0.5 : 0.25))
     return random.of(users.filter(({ staff, support, id }) => (staff || support) && any.includes(id))).id;
   const owner = setup.users.has(key ?? '') ? key : setup.keys.get(key ?? '')?.owner;
@@ -162,10 +162,10 @@ function queryOf(random: Random, setup: Setup, kind?: Kind): Readonly<Record<str
   return { ...sizes, ...random.of(filters[kind] ?? [() => ({})])() };
 }
 
-/** One member of a body: how often it is there, what it mostly is, and what it must not be. */
+/** One member of a body: its probability, its usual values, and its invalid ones. */
 type Member = readonly [presence: number, good: () => unknown, bad: readonly unknown[]];
 
-// Long because it is a table: every body with its members.
+// Long because it is a table of the members of all bodies.
 function bodyOf(
   random: Random,
   setup: Setup,
@@ -197,7 +197,7 @@ function bodyOf(
     users: {
       ...(method === 'POST' && {
         username: [always, () => `u${at}`, ['', null, 'not a name', 'ADMIN', 'x'.repeat(31)]],
-        // Time passes in these scripts, and sliding expiry is no part of them.
+        // Time passes in these scripts, and sliding expiry is not part of them.
         token_lifetime: [1, () => null, []],
       }),
       full_name: optional(words('Ann', 'Bo', `Name ${at}`)),
@@ -242,7 +242,7 @@ function bodyOf(
   );
 }
 
-/** Roles without end, short and long ones, those that end with or next to another role, and those that are over. */
+/** Permanent, short and long roles, roles that end with or next to another one, and past ones. */
 function expiryOf(random: Random, setup: Setup): string | null {
   const others = activeRoles(setup).flatMap(({ expires }) => expires ?? []);
   const ahead = setup.now + random.of([1, 1000, 60_000, 600_000, 3_600_000, 86_400_000]);
@@ -252,17 +252,17 @@ function expiryOf(random: Random, setup: Setup): string | null {
   return new Date(odds < 0.4 ? setup.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
 }
 
-/** One of few keys, so that some meet again. */
+/** One of few keys, so that some are equal. */
 function publicKey(random: Random): string {
   const parts = [Buffer.from('ssh-ed25519'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))];
   const content = Buffer.concat(parts.flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]));
   return `ssh-ed25519 ${content.toString('base64')} ${random.of(['laptop', 'phone', ''])}`.trim();
 }
 
-/** Milliseconds after which dead tokens would be cleaned away, which the model knows nothing of: 6 of 7 days. */
+/** Milliseconds after which expired tokens would be deleted, which the model omits: 6 of 7 days. */
 const longest = 6 * 24 * 3_600_000;
 
-/** Time passes: not at all, a little, to the instant of the next expiry or the last one before it, an hour. */
+/** The time before a request: none, a little, until the next expiry or just before it, an hour. */
 function waiting(random: Random, setup: Setup, started: number): number {
   const odds = random.next();
   if (odds < 0.8 || setup.now - started > longest) return 0;

@@ -1,4 +1,4 @@
-/** Roles in customers and projects: granted, prolonged, revoked (core.md 8). */
+/** Roles in customers and projects: grant, extension, revocation (core.md 8). */
 import {
   activeRoles,
   existing,
@@ -28,7 +28,7 @@ type Structure = Role['structure'];
 
 const roles = { customer: ['owner', 'support'], project: ['admin', 'manager', 'support'] } as const;
 
-/** The caller's right to a role that lasts until t; by default to one that ends at once. */
+/** The caller's right to a role that lasts until t; by default one that ends immediately. */
 function need(attempt: Attempt, role: Pick<Role, 'role' | 'scope' | 'structure' | 'user'>, t: number | null = 0): void {
   const { setup, caller } = attempt;
   attempt.need(inScope(setup, caller, role));
@@ -73,7 +73,7 @@ export const grantRole =
     return { status: 201, created: id, object: displayed(setup, caller, `${structure}-permissions`, id) };
   };
 
-/** The addressed role; it counts as visible to everyone who sees its customer or project. */
+/** The addressed role; visible to every user who sees its customer or project. */
 function addressed(attempt: Attempt, structure: Structure): Role {
   const { setup, caller, call } = attempt;
   const role = setup.roles.get(call.key as string);
@@ -111,14 +111,14 @@ function end(attempt: Attempt, role: Role): void {
   attempt.happens('role_revoked', role.user, role.scope);
 }
 
-/** Roles go with their user, customer or project, past ones too; what is still active ends before. */
+/** Roles are deleted with their user, customer or project, past ones too; active ones end before. */
 export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void {
   const { setup } = attempt;
   for (const role of activeRoles(setup).filter(of)) end(attempt, role);
   for (const role of setup.roles.values()) if (of(role)) setup.roles.delete(role.id);
 }
 
-/** Refuses what would exceed the quotas of a customer (events.md 2.2). */
+/** Rejects a request that would exceed the quotas of a customer (events.md 2.2). */
 export function requireQuotas(
   { setup }: Attempt,
   customer: string,

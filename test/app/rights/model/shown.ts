@@ -1,6 +1,6 @@
 /**
- * What a representation shows to a caller, in the words of the model, and the same words read from an answer. Members that
- * say nothing about sight and rights are left out; a member that must be absent is undefined.
+ * The representation that a caller sees, in the terms of the model, and the same terms read from a response. Members that are
+ * independent of visibility and rights are omitted; a member that must be absent is undefined.
  */
 import type { Json } from '../../../support/fixture.ts';
 import {
@@ -20,7 +20,7 @@ import {
 
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** How labels are told from answers: by the uuid (or pk) behind a key or a link. */
+/** Reads labels from a response: by the uuid (or pk) in a key or a link. */
 export type LabelOf = (key: string) => string;
 
 const keyIn = (link: string): string => link.split('/').at(-2) as string;
@@ -30,7 +30,7 @@ const usersWith = (setup: Setup, scope: string, role: string): string[] =>
     .map(({ user }) => user)
     .sort();
 
-/** An object of a list or a detail as this caller must see it. `own` says that the caller's own token is shown. */
+/** An object of a list or a detail as this caller must see it. `own` means that the caller's own token is included. */
 export function displayed(setup: Setup, caller: User, kind: Kind, id: string, own = true): Shown {
   switch (kind) {
     case 'users':
@@ -85,7 +85,7 @@ function shownUser(user: User, caller: User, own: boolean): Shown {
   };
 }
 
-/** The same of an object in an answer. */
+/** The same for an object in a response. */
 export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
   const link = (url: string | null): string | null => (url === null ? null : label(keyIn(url)));
   const labels = (objects: readonly Json[]): string[] => objects.map(({ url }) => label(keyIn(url))).sort();
@@ -163,7 +163,7 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
   }
 }
 
-/** An item of a customer's or project's users/. */
+/** An item of the users/ of a customer or project. */
 export function shownMember(setup: Setup, caller: User, scope: string, user: string): Shown {
   const structure = setup.customers.has(scope) ? 'customer' : 'project';
   const held = activeRoles(setup).filter((role) => role.user === user);
@@ -178,7 +178,7 @@ export function shownMember(setup: Setup, caller: User, scope: string, user: str
   return { id: user, role: own?.role ?? null, permission: own?.id ?? null, expires: own?.expires ?? null, projects };
 }
 
-/** The same of an item in an answer. */
+/** The same for an item in a response. */
 export function seenMember(body: Json, label: LabelOf): Shown {
   const permission = (url: string): string =>
     label(`${url.includes('customer-permissions') ? 'customer' : 'project'}/${keyIn(url)}`);
@@ -193,7 +193,7 @@ export function seenMember(body: Json, label: LabelOf): Shown {
   };
 }
 
-/** Labels of the users in the list of a customer's or project's users. */
+/** Labels of the users in the users/ list of a customer or project. */
 export const membersOf = (setup: Setup, scope: string): string[] =>
   setup.customers.has(scope)
     ? members(setup, scope)

@@ -1,4 +1,4 @@
-/** What the conventions make of a request: its answer, what it changes in the world, and its events. */
+/** The result of a request by the conventions: its response, its changes to the setup, and its events. */
 import {
   activeRoles,
   inProject,
@@ -79,10 +79,10 @@ const writes: Readonly<Record<string, (attempt: Attempt) => Reply>> = {
   'DELETE project-permissions': revokeRole('project'),
 };
 
-/** The requests that change something, as `METHOD collection[/tail]`. */
+/** The requests with changes, as `METHOD collection[/tail]`. */
 export const writing: readonly string[] = Object.keys(writes);
 
-/** Lets time pass, judges the request, and changes the world as it would. */
+/** Lets time pass, evaluates the request, and applies its changes to the setup. */
 export function check(setup: Setup, call: Call): Verdict {
   if (call.method === 'sign in') return signIn(setup, call);
   setup.now += call.wait;
@@ -96,7 +96,7 @@ export function check(setup: Setup, call: Call): Verdict {
   }
 }
 
-/** Roles end at their instant, with an event that has no actor. */
+/** Roles end at their instant, with an event without an actor. */
 function expire(setup: Setup): string[] {
   const due = activeRoles(setup).filter((role) => role.expires !== null && role.expires <= setup.now);
   for (const role of due) role.ended = role.expires;
@@ -136,7 +136,7 @@ function response(attempt: Attempt): Reply {
   return (writes[attempt.right] as (attempt: Attempt) => Reply)(attempt);
 }
 
-/** The filters of lists: which of the visible objects they keep. */
+/** The filters of lists: predicates of visible objects. */
 const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: string) => boolean>> = {
   'users current': ({ caller }, id) => id === caller.id,
   'users customer_uuid': ({ setup, caller }, id, value) =>
@@ -152,7 +152,7 @@ const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: str
     return !(caller.staff || caller.support) || (user !== undefined && sees(setup, user, 'customers', id));
   },
   'projects customer': ({ setup }, id, value) => setup.projects.get(id)?.customer === value,
-  // The caller's own roles count, also those of staff.
+  // The caller's own roles count, also for staff.
   'projects can_manage': ({ setup, caller }, id) =>
     inProject(setup, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
   'projects can_admin': ({ setup, caller }, id) =>
@@ -214,7 +214,7 @@ const mayEdit = ({ setup, caller }: Attempt, quota: string): boolean =>
     quotaScope(setup, caller, quota),
   );
 
-/** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (core.md 1.10). */
+/** OPTIONS: visible like GET; fields are described on paths that write, of users and quotas only for callers with the right (core.md 1.10). */
 function describe(attempt: Attempt): Reply {
   const { call, caller } = attempt;
   const kind = call.on as Kind;
