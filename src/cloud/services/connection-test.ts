@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
@@ -80,10 +80,6 @@ function connectionTest(catalogue: Catalogue, type: ProviderType): Endpoint {
     path: `/api/${type.prefix}/test/`,
     name: `${type.name} Service Connection Test`,
     description: 'Tests the connection to a provider account without storing it.',
-    actions: (request) =>
-      services.spec.create?.right?.may(request, undefined) === false
-        ? undefined
-        : { POST: describeFields(services.spec.fields, request, 'create') },
     operations: {
       POST: {
         summary: 'Tests whether the provider is reachable and accepts the credentials.',

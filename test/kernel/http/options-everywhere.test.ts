@@ -15,7 +15,11 @@ const test = suite('OPTIONS everywhere');
 /** What is described to everyone who may OPTIONS it, whether they may write or not. */
 const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
 /** What is asked by POST and writes nothing counts as read-only. */
-const readOnly = ['/api/events/count/history/', '/api/user-invitations/:key/check/'];
+const readOnly = [
+  '/api/events/count/history/',
+  '/api/user-invitations/:key/check/',
+  ...['aws', 'digitalocean', 'gitlab', 'jira', 'openstack', 'oracle'].map((prefix) => `/api/${prefix}/test/`),
+];
 const types = [
   'field',
   'boolean',
