@@ -163,7 +163,7 @@ export class TimeMachine {
       return JSON.parse(reply.body.toString() || '{}');
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      throw new Error(`${method} ${path} with ${content} was rejected: ${JSON.stringify(error.body)}`);
+      throw new Error(`${method} ${path} with ${content} was refused: ${JSON.stringify(error.body)}`);
     }
   }
 
