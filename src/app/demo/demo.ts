@@ -12,7 +12,7 @@ import { type Account, Story } from './script.ts';
 import { Seed } from './seed.ts';
 import { fillFrom, fittingSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
-import { buildWorld } from './world.ts';
+import { buildSampleData } from './sample-data.ts';
 
 /** The text that the random data follows from, unless the command names another one. */
 const defaultSeed = 'tenantry';
@@ -43,21 +43,21 @@ export async function demo(app: App, seed = defaultSeed): Promise<string> {
 export async function seedByHistory(app: App, hash: string, seed = defaultSeed): Promise<void> {
   const { clock, db } = app;
   const now = clock.now();
-  const world = buildWorld(new Seed(`${seed} world`));
+  const data = buildSampleData(new Seed(`${seed} world`));
   const historySeed = new Seed(`${seed} history`);
   const plan = new Plan(now, historySeed);
   const accounts: Record<string, Account> = {};
-  const root = { ...world, accounts, now, latest: plan.latest, linkTemplate: linkTemplateOf(app) };
+  const root = { ...data, accounts, now, latest: plan.latest, linkTemplate: linkTemplateOf(app) };
   const story = new Story(plan, historySeed, root, history);
-  planHistory(story, world, { text: demoPassword, hash });
-  planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), world, accounts);
+  planHistory(story, data, { text: demoPassword, hash });
+  planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), data, accounts);
   story.play('contacts');
   await db.whole(async () => {
     const past = new TimeMachine(app, new Seed(`${seed} uuids`), now - (span + 1) * day);
     await plan.run(past);
     db.write(() => {
       settlePastMails(app, now);
-      past.close(Object.values(world.people));
+      past.close(Object.values(data.people));
     });
   });
 }

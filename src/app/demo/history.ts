@@ -4,7 +4,7 @@ import { day, hour, minute } from '../../kernel/clock.ts';
 import { present } from '../../kernel/present.ts';
 import { span } from './plan.ts';
 import type { Story } from './script.ts';
-import { type Organisation, type Person, type Project, projectOf, type World } from './world.ts';
+import { type Organisation, type Person, type Project, projectOf, type SampleData } from './sample-data.ts';
 
 /** A password, and the hash that the database stores. */
 interface Password {
@@ -13,34 +13,34 @@ interface Password {
 }
 
 /** Plans two years of accounts, customers, projects and roles up to now. All people have the same password. */
-export function planHistory(story: Story, world: World, password: Password): void {
+export function planHistory(story: Story, data: SampleData, password: Password): void {
   const { plan, seed } = story;
-  const organisations = Object.values(world.organisations);
-  planTeam(story, world, password);
+  const organisations = Object.values(data.organisations);
+  planTeam(story, data, password);
   for (const organisation of organisations) {
     organisation.begins = story.instant(organisation.founded);
-    story.play('new customer', { organisation, by: staffOf(story, world) });
+    story.play('new customer', { organisation, by: staffOf(story, data) });
     for (const [position, person] of organisation.people.entries())
       person.joined = position === 0 ? organisation.begins + hour : arrivalOf(story, organisation, position);
     for (const [position, project] of organisation.projects.entries()) planProject(story, project, position);
   }
-  for (const [position, person] of world.partners.entries()) person.joined = plan.daysAgo(span - 30 - position * 50);
+  for (const [position, person] of data.partners.entries()) person.joined = plan.daysAgo(span - 30 - position * 50);
   // Drawn when a request is sent, not when it is planned.
   const staff = {
     get any() {
-      return staffOf(story, world);
+      return staffOf(story, data);
     },
   };
   story.play('departures', { staff });
-  for (const person of Object.values(world.people)) {
-    const isTeam = world.team.includes(person);
-    if (!isTeam) story.play('new user', { person, password, by: staffOf(story, world) });
+  for (const person of Object.values(data.people)) {
+    const isTeam = data.team.includes(person);
+    if (!isTeam) story.play('new user', { person, password, by: staffOf(story, data) });
     planVisits(story, person, isTeam ? 25 : 2 + seed.below(4));
     planKeys(story, person);
   }
   for (const organisation of organisations) story.play('customer roles', { organisation });
   story.play('roles of partners');
-  planWork(story, organisations, world.partners);
+  planWork(story, organisations, data.partners);
   story.play('claims');
   for (const [organisation, name] of [
     [organisations[0], 'Proof of concept'],
@@ -50,14 +50,14 @@ export function planHistory(story: Story, world: World, password: Password): voi
     planProject(story, project, 1);
     story.play('closed project', { project });
   }
-  planMove(story, world);
+  planMove(story, data);
 }
 
 /** One of the two administrators. */
-const staffOf = ({ seed }: Story, { team }: World): Person => present(team[seed.below(2)]);
+const staffOf = ({ seed }: Story, { team }: SampleData): Person => present(team[seed.below(2)]);
 
 /** Plans the founder, whom the command line creates, and the colleagues, whom the founder adds. */
-function planTeam(story: Story, { team }: World, password: Password): void {
+function planTeam(story: Story, { team }: SampleData, password: Password): void {
   const { plan } = story;
   const [first, ...colleagues] = team;
   const founder = present(first);
@@ -91,7 +91,7 @@ function planProject(story: Story, project: Project, position: number): void {
 }
 
 /** Plans that a consultant, who owns two customers, moves a project from one to the other. */
-function planMove(story: Story, { organisations }: World): void {
+function planMove(story: Story, { organisations }: SampleData): void {
   const { baltijas, nordlicht } = organisations;
   const project = present(nordlicht?.projects[3]);
   const moved = story.plan.daysAgo(6);

@@ -3,10 +3,10 @@ import { monthName, monthOf } from '../export/packed-rows.ts';
 import type { Resource, Story } from './script.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
-import type { Person } from './world.ts';
+import type { Person } from './sample-data.ts';
 
 const maxMonths = 12;
-const longestMonth = 31 * day;
+const maxMonthLength = 31 * day;
 const agreed_value = 99.5;
 /** How long before now the monitoring has reported for the last time. */
 export const sinceMeasured = 110 * minute;
@@ -23,7 +23,7 @@ export function planMeasurements({ plan, resources, seed }: Story, by: Person): 
 function measure(past: TimeMachine, { at, path, url: scope }: Resource, by: Person, seed: Seed): void {
   const now = past.app.clock.now();
   // A month counts for the time that has passed, not by the calendar, so that their number does not depend on the date.
-  const months = Math.min(maxMonths, 1 + Math.floor((now - at) / longestMonth));
+  const months = Math.min(maxMonths, 1 + Math.floor((now - at) / maxMonthLength));
   for (let month = monthOf(now) - months + 1; month <= monthOf(now); month++) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;
     const body = { scope, period: monthName(month), value, agreed_value };

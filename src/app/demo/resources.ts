@@ -4,28 +4,28 @@ import accountFacts from './accounts.json' with { type: 'json' };
 import estate from './estate.json' with { type: 'json' };
 import { planMeasurements } from './measurements.ts';
 import type { Account, Resource, Story } from './script.ts';
-import type { World } from './world.ts';
+import type { SampleData } from './sample-data.ts';
 
 /** Plans what customers have at providers, and adds the accounts to those of the scripts. */
-export function planResources(story: Story, world: World, accounts: Record<string, Account>): void {
+export function planResources(story: Story, data: SampleData, accounts: Record<string, Account>): void {
   const { plan, seed } = story;
   for (const [n, [key, facts]] of Object.entries(accountFacts).entries()) {
-    const account = accountOf(story, world, facts, n + 1);
+    const account = accountOf(story, data, facts, n + 1);
     accounts[key] = account;
     story.play('new account', { account });
   }
   story.play('certifications');
-  for (const organisation of Object.values(world.organisations)) {
+  for (const organisation of Object.values(data.organisations)) {
     const publicKey = seed.publicKey(`deploy@${organisation.contact.domain}`);
     story.play('deploy key', { organisation, publicKey });
   }
   for (const [projectName = '', accountName = '', script = '', key] of estate) {
-    const [project, account] = [present(world.projects[projectName]), present(accounts[accountName])];
+    const [project, account] = [present(data.projects[projectName]), present(accounts[accountName])];
     const from = Math.max(account.begins, project.begins) + 3 * day;
     const until = plan.latest - 2 * day;
     story.play(script, { project, account, key, from, until, third: from + (until - from) / 3 });
   }
-  planMeasurements(story, present(world.team[1]));
+  planMeasurements(story, present(data.team[1]));
   plan.at(plan.now - 25 * minute, (past) => past.synchronise());
   const { droplets } = accounts;
   story.play('last hour', { resting: restingDroplets(story.resources.filter(({ account }) => account === droplets)) });
@@ -46,13 +46,13 @@ interface AccountFacts {
  * An account at the simulator, which has no latency while the history runs. Its inventory follows from a number: the uuid, from
  * which it would follow otherwise, contains the time.
  */
-function accountOf(story: Story, world: World, facts: AccountFacts, simulator_seed: number): Account {
-  const customer = facts.customer === undefined ? undefined : present(world.organisations[facts.customer]);
+function accountOf(story: Story, data: SampleData, facts: AccountFacts, simulator_seed: number): Account {
+  const customer = facts.customer === undefined ? undefined : present(data.organisations[facts.customer]);
   const account = {
     ...facts,
     customer,
     body: { name: facts.name, simulator_latency: '0', simulator_seed, ...facts.options },
-    by: present((customer?.people ?? world.team)[0]),
+    by: present((customer?.people ?? data.team)[0]),
     begins: story.instant(facts.created ?? 'customer/begins + 10d .. customer/begins + 40d', { customer }),
     url: '',
     response: { settings: '' },

@@ -19,7 +19,7 @@ import { present } from '../../kernel/present.ts';
 import type { Plan } from './plan.ts';
 import type { Seed } from './seed.ts';
 import type { Representation, TimeMachine } from './time-machine.ts';
-import type { Handle, Organisation, Person, Project } from './world.ts';
+import type { Handle, Organisation, Person, Project } from './sample-data.ts';
 
 /** An account at a provider. */
 export interface Account extends Handle {

@@ -24,7 +24,7 @@ export class Seed {
     return present(list[this.below(list.length)]);
   }
 
-  /** An SSH public key in one line, of a private key that nobody has. */
+  /** x. */
   publicKey(comment: string): string {
     const [type, ...fields] = this.below(4) === 0 ? this.#ecdsa() : this.#ed25519();
     const body = Buffer.concat([type, ...fields].map(lengthPrefixed));

@@ -57,7 +57,7 @@ interface Contact {
 }
 
 /** The people and organisations of the sample data, before they have a history. */
-export interface World {
+export interface SampleData {
   readonly team: readonly Person[];
   readonly partners: readonly Person[];
   readonly organisations: Readonly<Record<string, Organisation>>;
@@ -67,7 +67,7 @@ export interface World {
   readonly projects: Readonly<Record<string, Project>>;
 }
 
-export function buildWorld(seed: Seed): World {
+export function buildSampleData(seed: Seed): SampleData {
   const [team, partners] = [groups.team, groups.partners].map((each) => peopleOf(each, each.jobTitles, seed));
   const organisations = Object.fromEntries(
     Object.entries(organisationFacts).map(([id, { projects, ...facts }]) => {
