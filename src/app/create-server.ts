@@ -13,12 +13,12 @@ import type { Opening, Replacements } from './compose/composition.ts';
 import type { Memory } from './compose/memory.ts';
 import { nativeFolder } from './data/data-folder.ts';
 import { demo } from './demo/demo.ts';
+import { EngineSwitch } from './fixture/engine-switch.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
 import { FixtureError } from './fixture/fixture-error.ts';
 import { requireFit } from './fixture/replacements.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
-import { sow } from './fixture/sow.ts';
-import { Stage } from './fixture/stage.ts';
+import { createSeedObjects } from './fixture/seeder.ts';
 import { type AdminAccess, openAdmin } from './operation/admin-listener.ts';
 import { instanceOf } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
@@ -149,21 +149,21 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const certificate = ServedCertificate.of(config, log);
   const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
   if (follower) shutdown.add(() => follower.close());
-  const stage = new Stage(await (follower ? follower.openFirst(openCopy) : open()));
-  shutdown.add((graceMs) => stage.close(graceMs));
-  if (follower) startFollower(follower, stage, openCopy, shutdown);
-  const { initialPassword } = stage.engine;
-  const fence = folder === undefined || follower ? undefined : await startFence(stage.engine, shutdown);
+  const engines = new EngineSwitch(await (follower ? follower.openFirst(openCopy) : open()));
+  shutdown.add((graceMs) => engines.close(graceMs));
+  if (follower) startFollower(follower, engines, openCopy, shutdown);
+  const { initialPassword } = engines.engine;
+  const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown);
 
   let admin: AdminAccess | undefined;
   // Closes after the listener, so that operators can watch the shutdown.
   shutdown.add(() => admin?.close());
   const listener = new HttpServer({
-    admit: stage.admit,
-    respond: stage.respond,
-    unsaved: stage.unsaved,
+    admit: engines.admit,
+    respond: engines.respond,
+    unsaved: engines.unsaved,
     elsewhere: follower?.elsewhere ?? fence?.elsewhere,
-    afterCommit: stage.afterCommit,
+    afterCommit: engines.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
     keepAlive: config.keep_alive_timeout,
@@ -179,28 +179,28 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
   shutdown.add(async (graceMs) => {
     // The listener waits for open responses.
-    stage.engine.app.eventStreams.close();
+    engines.engine.app.eventStreams.close();
     await listener.close(graceMs);
   });
   // From now on, never block the event loop for a lock.
-  stage.engine.app.db.waitFor(0);
+  engines.engine.app.db.waitFor(0);
 
   const vitals: Vitals = {
     get app() {
-      return stage.engine.app;
+      return engines.engine.app;
     },
     folder,
     instance: folder === undefined ? undefined : instanceOf(folder),
     follower,
-    timerAgeMs: () => stage.engine.timerAgeMs(),
+    timerAgeMs: () => engines.engine.timerAgeMs(),
     isClosing: () => shutdown.hasBegun,
   };
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
 
-  const seeded = await insertSeed(stage.engine, seed, url);
+  const seeded = await insertSeed(engines.engine, seed, url);
   // Before the fixture stores the state for resets.
-  const token = ephemeral ? stage.engine.issueToken() : undefined;
-  const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
+  const token = ephemeral ? engines.engine.issueToken() : undefined;
+  const fixture = new Fixture({ engines, url, seeded, open: folder === undefined ? open : undefined });
   shutdown.add(() => fixture.close());
   shutdown.start();
   const { advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
@@ -208,15 +208,15 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     url,
     adminUrl: admin?.url,
     get app() {
-      return stage.engine.app;
+      return engines.engine.app;
     },
     initialPassword,
     get token() {
       if (token === undefined) throw new Error('only a server in memory has a token from the start');
       return fixture.adminToken(token);
     },
-    tick: () => stage.engine.tick(),
-    settled: () => stage.engine.settled(),
+    tick: () => engines.engine.tick(),
+    settled: () => engines.engine.settled(),
     ...{ advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot },
     isAlive: () => isTimerAlive(vitals),
     reload: () =>
@@ -232,17 +232,17 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
 /** Replaces the copy that a follower serves with newer ones. */
 function startFollower(
   follower: Follower,
-  stage: Stage,
+  engines: EngineSwitch,
   openCopy: (copy: string) => Promise<Engine>,
   shutdown: Shutdown,
 ): void {
   follower.start({
     get app() {
-      return stage.engine.app;
+      return engines.engine.app;
     },
     replace: async (copy) => {
       const engine = await openCopy(copy);
-      await stage.replace(async () => engine);
+      await engines.replace(async () => engine);
     },
   });
   shutdown.add(() => follower.stop());
@@ -262,5 +262,5 @@ async function insertSeed(
   url: string,
 ): Promise<ReadonlyMap<string, Seeded>> {
   if (seed === 'demo') await demo(engine.app);
-  return seed === undefined || seed === 'demo' ? new Map() : sow(engine, seed, url);
+  return seed === undefined || seed === 'demo' ? new Map() : createSeedObjects(engine, seed, url);
 }

@@ -8,11 +8,11 @@ import people from './people.json' with { type: 'json' };
 import { Plan, span } from './plan.ts';
 import scripts from './resources.json' with { type: 'json' };
 import { planResources } from './resources.ts';
+import { buildSampleData } from './sample-data.ts';
 import { type Account, Story } from './script.ts';
 import { Seed } from './seed.ts';
 import { fillFrom, fittingSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
-import { buildSampleData } from './sample-data.ts';
 
 /** The text that the random data follows from, unless the command names another one. */
 const defaultSeed = 'tenantry';

@@ -3,8 +3,8 @@ import { systemContext } from '../../kernel/access/context.ts';
 import { day, hour, minute } from '../../kernel/clock.ts';
 import { present } from '../../kernel/present.ts';
 import { span } from './plan.ts';
-import type { Story } from './script.ts';
 import { type Organisation, type Person, type Project, projectOf, type SampleData } from './sample-data.ts';
+import type { Story } from './script.ts';
 
 /** A password, and the hash that the database stores. */
 interface Password {
@@ -56,7 +56,7 @@ export function planHistory(story: Story, data: SampleData, password: Password):
 /** One of the two administrators. */
 const staffOf = ({ seed }: Story, { team }: SampleData): Person => present(team[seed.below(2)]);
 
-/** Plans the founder, whom the command line creates, and the colleagues, whom the founder adds. */
+/** Plans the founder, a user of the command line, and the colleagues that the founder adds. */
 function planTeam(story: Story, { team }: SampleData, password: Password): void {
   const { plan } = story;
   const [first, ...colleagues] = team;

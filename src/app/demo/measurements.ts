@@ -1,9 +1,9 @@
 import { day, minute } from '../../kernel/clock.ts';
 import { monthName, monthOf } from '../export/packed-rows.ts';
+import type { Person } from './sample-data.ts';
 import type { Resource, Story } from './script.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
-import type { Person } from './sample-data.ts';
 
 const maxMonths = 12;
 const maxMonthLength = 31 * day;

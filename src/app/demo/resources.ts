@@ -3,8 +3,8 @@ import { present } from '../../kernel/present.ts';
 import accountFacts from './accounts.json' with { type: 'json' };
 import estate from './estate.json' with { type: 'json' };
 import { planMeasurements } from './measurements.ts';
-import type { Account, Resource, Story } from './script.ts';
 import type { SampleData } from './sample-data.ts';
+import type { Account, Resource, Story } from './script.ts';
 
 /** Plans what customers have at providers, and adds the accounts to those of the scripts. */
 export function planResources(story: Story, data: SampleData, accounts: Record<string, Account>): void {

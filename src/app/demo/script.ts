@@ -17,9 +17,9 @@ import { day, hour, isoTime, minute, second } from '../../kernel/clock.ts';
 import type { Method } from '../../kernel/collection/endpoint.ts';
 import { present } from '../../kernel/present.ts';
 import type { Plan } from './plan.ts';
+import type { Handle, Organisation, Person, Project } from './sample-data.ts';
 import type { Seed } from './seed.ts';
 import type { Representation, TimeMachine } from './time-machine.ts';
-import type { Handle, Organisation, Person, Project } from './sample-data.ts';
 
 /** An account at a provider. */
 export interface Account extends Handle {

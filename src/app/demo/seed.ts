@@ -2,29 +2,29 @@ import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { present } from '../../kernel/present.ts';
 import { repeatableRandom } from '../../kernel/random.ts';
 
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 private key (RFC 8410). */
+/** The PKCS #8 header of an Ed25519 private key, which has 32 bytes (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A source of chance that gives the same draws for the same text. */
+/** A random source that gives the same draws for the same text. */
 export class Seed {
-  /** The next bytes; takes the place of cryptographic ones where data must be reproducible. */
+  /** The next bytes; replaces the cryptographic source where data must be reproducible. */
   readonly bytes: (length: number) => Buffer;
 
   constructor(text: string) {
     this.bytes = repeatableRandom(text);
   }
 
-  /** A whole number from 0 to below the bound. */
+  /** An integer from 0, below the bound. */
   below(bound: number): number {
     return this.bytes(6).readUIntBE(0, 6) % bound;
   }
 
-  /** One item of a list that is not empty. */
+  /** An item of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     return present(list[this.below(list.length)]);
   }
 
-  /** x. */
+  /** An SSH public key as a line; its private key is discarded. */
   publicKey(comment: string): string {
     const [type, ...fields] = this.below(4) === 0 ? this.#ecdsa() : this.#ed25519();
     const body = Buffer.concat([type, ...fields].map(lengthPrefixed));
@@ -48,7 +48,7 @@ export class Seed {
   }
 }
 
-/** A field of a key's body: its length in four bytes, then itself (RFC 4251 5). */
+/** A field of a key: its length in four bytes, then its bytes (RFC 4251 5). */
 function lengthPrefixed(field: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(field.length);

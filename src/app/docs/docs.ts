@@ -7,7 +7,7 @@ import { page } from './page.ts';
 
 const vary = { Vary: 'Accept' };
 
-/** GET /docs/: the OpenAPI document, or for browsers the same as a page (core.md 3). */
+/** GET /docs/: the OpenAPI document, as a page for browsers (core.md 3). */
 export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
   const document = once((server) => ({
     status: 200,
@@ -16,7 +16,7 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
     headers: vary,
     conditional: true,
   }));
-  const shown = once((server) => {
+  const documentPage = once((server) => {
     const { html, policy } = page(openApi(endpoints(), server));
     return {
       status: 200,
@@ -33,25 +33,25 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
     open: true,
     operations: {
       GET: {
-        summary: 'Answers the OpenAPI description of this API.',
-        filters: { format: parameter('string', 'openapi for the document in a browser, too.') },
-        allowedFor: 'Anybody.',
+        summary: 'Returns the OpenAPI description of this API.',
+        filters: { format: parameter('string', '`openapi` returns the document to browsers, too.') },
+        allowedFor: 'Any caller.',
         output: { status: 200, shape: { type: 'object', additionalProperties: true }, types: ['text/html'] },
         handle: ({ config, incoming, query }) => {
           const isBrowser = /text\/html/i.test(incoming.headers.accept ?? '') && query.one('format') !== 'openapi';
-          return (isBrowser ? shown : document)(serverPath(config));
+          return (isBrowser ? documentPage : document)(serverPath(config));
         },
       },
     },
   };
 }
 
-/** Makes the reply of each server path once: neither it nor its ETag is worked out again. */
+/** Caches the reply for each server path with its ETag and compressed forms. */
 function once(make: (server: string) => Reply): (server: string) => Reply {
-  const made = new Map<string, Reply>();
+  const replies = new Map<string, Reply>();
   return (server) => {
-    const reply = made.get(server) ?? { ...encoded(make(server)), compressed: new CompressedForms('once') };
-    made.set(server, reply);
+    const reply = replies.get(server) ?? { ...encoded(make(server)), compressed: new CompressedForms('once') };
+    replies.set(server, reply);
     return reply;
   };
 }

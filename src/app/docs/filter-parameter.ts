@@ -13,7 +13,7 @@ const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
   named: { type: 'object', additionalProperties: { type: 'string' } },
 };
 
-/** The parameter of the document that stands for a filter. */
+/** The OpenAPI parameter of a filter. */
 export const filterParameter = (name: string, { help, repeatable, required, type }: Filter): JsonSchema => ({
   name,
   in: 'query',

@@ -30,21 +30,21 @@ pre{padding:.75rem;overflow:auto;background:#f3f4f6}.wide{overflow:auto}table{bo
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A page with the links to all of them, which are those of `up` and the name. */
-function pageOf(pages: readonly ManualPage[], shown: ManualPage, up: string): Reply {
+/** A page with a list of all pages; `up` is the relative path of the manual. */
+function pageOf(pages: readonly ManualPage[], current: ManualPage, up: string): Reply {
   const links = pages.map(
     ({ name, title: label }) =>
-      `<a href="${up}${name}/"${name === shown.name ? ' aria-current="page"' : ''}>${escaped(label)}</a>`,
+      `<a href="${up}${name}/"${name === current.name ? ' aria-current="page"' : ''}>${escaped(label)}</a>`,
   );
   return {
     status: 200,
     body: `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(shown.title)} - ${title}</title><style>${style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(current.title)} - ${title}</title><style>${style}</style></head>
 <body><nav aria-label="Manual">${links.join('\n')}
 <a href="${up}../">The API</a></nav>
-<main><h1>${escaped(shown.title)}</h1>
-${shown.html.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main></body>
+<main><h1>${escaped(current.title)}</h1>
+${current.html.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main></body>
 </html>
 `,
     type: 'text/html; charset=utf-8',
@@ -59,7 +59,7 @@ const inOrder = (pages: readonly ManualPage[]): readonly ManualPage[] =>
 const shared = { name: 'Manual', open: true, isPage: true } as const;
 const output = { status: 200, types: ['text/html'] };
 
-/** GET /docs/manual/<page>/: the manual, a page at a time (core.md 3). */
+/** GET /docs/manual/<page>/: a page of the manual (core.md 3). */
 const manualPage: Endpoint = {
   ...shared,
   path: '/docs/manual/:key/',
@@ -71,26 +71,26 @@ const manualPage: Endpoint = {
   },
   operations: {
     GET: {
-      summary: 'Answers a page of the manual.',
+      summary: 'Returns a page of the manual.',
       output,
       prepare: embeddedManual,
       handle: ({ params }, pages: readonly ManualPage[]) => {
-        const shown = pages.find(({ name }) => name === params.key);
-        if (!shown) throw notFound();
-        return pageOf(inOrder(pages), shown, '../');
+        const page = pages.find(({ name }) => name === params.key);
+        if (!page) throw notFound();
+        return pageOf(inOrder(pages), page, '../');
       },
     },
   },
 };
 
-/** GET /docs/manual/: where to begin. */
+/** GET /docs/manual/: the list of the pages. */
 const manualStart: Endpoint = {
   ...shared,
   path: '/docs/manual/',
   description: 'The pages of the manual.',
   operations: {
     GET: {
-      summary: 'Answers the list of the pages of the manual.',
+      summary: 'Returns the list of the pages of the manual.',
       output,
       prepare: embeddedManual,
       handle: (_, pages: readonly ManualPage[]) => {

@@ -7,24 +7,24 @@ import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { filterParameter } from './filter-parameter.ts';
 import { operationIds } from './operation-ids.ts';
-import { isConditional, refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
+import { isConditional, rejectionComponents, rejectionSchemas, rejectionsOf } from './rejections.ts';
 import { responseLinks } from './response-links.ts';
 import { bareListShape, bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the document is called. */
+/** The title of the document. */
 export const title = 'Tenantry';
 
-/** Where the paths of the document begin: at the path of base_url, at which a proxy may serve the API. */
+/** The prefix of all paths: that of base_url, where a proxy may serve the API. */
 export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string =>
   base === null ? '/' : new URL(base).pathname;
 
-/** The OpenAPI 3.1 document of these endpoints; the same for every caller. Their paths begin at `server`. */
+/** The OpenAPI 3.1 document of some endpoints, the same for every caller. Their paths are relative to `server`. */
 export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   const schemas = new Schemas();
-  for (const shape of Object.values(refusalSchemas)) schemas.refer(shape);
-  // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
+  for (const shape of Object.values(rejectionSchemas)) schemas.refer(shape);
+  // A path may have no operations, such as the import of a type that imports nothing.
   const served = endpoints.filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
   const idOf = operationIds(served);
   const linksOf = responseLinks(served, idOf);
@@ -71,17 +71,17 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
         [...fieldParameters, ...pageParameters, matchParameter].map((parameter) => [parameter.name, parameter]),
       ),
       headers: listHeaders,
-      responses: refusalComponents,
+      responses: rejectionComponents,
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
 }
 
 const about = [
-  'The [manual](manual/tour/) tells how to deploy, set up, use and test with it.',
-  'Answers are JSON; bodies may be JSON, forms or multipart forms. Log in with `POST /api-auth/password/` and send `Authorization: Token …` with every further request.',
-  'Objects are referred to by their `url`. Lists come in pages: the `Link` header leads to the others, `X-Result-Count` tells how many objects there are.',
-  'Every path answers `OPTIONS` with what it takes and which actions the caller may take, and every `GET` also `HEAD`. Details and lists carry an `ETag`, which `If-Match` compares. Names that an operation does not have are told in the header `X-Ignored`.',
+  'The [manual](manual/tour/) describes deployment, setup, use and testing.',
+  'Responses are JSON; request bodies are JSON, forms or multipart forms. Log in with `POST /api-auth/password/` and send `Authorization: Token …` with every other request.',
+  'Objects refer to each other by `url`. Lists are paginated: the `Link` header has the links of the other pages, `X-Result-Count` the number of objects.',
+  '`OPTIONS` returns the metadata of a path: its fields and the actions that the caller may perform. `HEAD` works wherever `GET` does. Objects and lists have an `ETag`, which `If-Match` compares. The header `X-Ignored` lists names that the operation does not know.',
 ].join('\n\n');
 
 /** The path of an endpoint as the document writes it. */
@@ -92,7 +92,7 @@ const tagOf = ({ path }: Endpoint): string => {
   return first === 'api' && second !== '' ? second : first || 'api';
 };
 
-/** A tag for every collection, told by its first endpoint. */
+/** A tag for every collection, with the description of its first endpoint. */
 function tagsOf(endpoints: readonly Endpoint[]): readonly Json[] {
   const descriptions = new Map([...endpoints].reverse().map((endpoint) => [tagOf(endpoint), endpoint.description]));
   const own: Readonly<Record<string, string>> = { api: 'The API as a whole.', 'api-auth': 'Logging in and out.' };
@@ -162,7 +162,7 @@ function describe(
           ]),
         ),
       ),
-      ...refusalsOf(endpoint, method, operation),
+      ...rejectionsOf(endpoint, method, operation),
     },
   };
 }
@@ -221,15 +221,18 @@ function success(
 
 const descriptions: Readonly<Record<number, string>> = {
   201: 'Created.',
-  202: 'Accepted; it happens soon.',
+  202: 'Accepted; the server does it soon.',
   204: 'Done.',
-  302: 'Continue there.',
+  302: 'Redirected.',
 };
 
 const listHeaders: Json = {
   Link: { description: 'The first, previous, next and last page (RFC 8288).', schema: { type: 'string' } },
-  Location: { description: 'Where to find it.', schema: { type: 'string', format: 'uri-reference' } },
-  'X-Result-Count': { description: 'Objects on all pages together.', schema: { type: 'integer', minimum: 0 } },
+  Location: {
+    description: 'The link of the object, or the target of the redirect.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
+  'X-Result-Count': { description: 'Number of objects on all pages.', schema: { type: 'integer', minimum: 0 } },
 };
 
 const pageParameters = [
@@ -242,7 +245,7 @@ const pageParameters = [
   {
     name: 'page_size',
     in: 'query',
-    description: 'Objects a page; more than the maximum count as it.',
+    description: 'Objects per page; larger values count as the maximum.',
     schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 },
   },
 ] as const;
@@ -250,7 +253,7 @@ const pageParameters = [
 const matchParameter = {
   name: 'If-Match',
   in: 'header',
-  description: 'The ETag of the object as it was read; the answer is 412 if it has been changed meanwhile.',
+  description: 'The ETag of the object when it was read; the response is 412 if the object has changed since.',
   schema: { type: 'string' },
 } as const;
 
@@ -260,13 +263,13 @@ const fieldParameters = ['field', 'fields'].map((name) => ({
   name,
   in: 'query',
   description:
-    'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
+    'A member that the response should contain; with at least one, all others are left out, required ones included.',
   schema: { type: 'array', items: { type: 'string' } },
   style: 'form',
   explode: true,
 }));
 
-/** A star at the end of an ordering stands for any name. */
+/** A star at the end of an ordering matches any name. */
 function orderItem(orderings: readonly string[]): JsonSchema {
   const known = orderings.filter((name) => !name.endsWith('*'));
   const prefixes = orderings.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
@@ -277,7 +280,7 @@ function orderItem(orderings: readonly string[]): JsonSchema {
 const orderParameter = (orderings: readonly string[]): Json => ({
   name: 'o',
   in: 'query',
-  description: `Order: a list of ${orderings.join(', ')}; a leading minus turns it around.`,
+  description: `Order: a list of ${orderings.join(', ')}; a leading minus reverses it.`,
   schema: { type: 'array', items: orderItem(orderings) },
   style: 'form',
   explode: false,

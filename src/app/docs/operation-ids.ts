@@ -2,7 +2,7 @@ import type { Endpoint, Method } from '../../kernel/collection/endpoint.ts';
 import { pluralOf } from '../../kernel/collection/wording.ts';
 import { namesOf } from '../../kernel/names.ts';
 
-/** What the operations of an object begin with. */
+/** First words of the ids of operations on objects. */
 const verbs: Readonly<Record<Method, string>> = {
   GET: 'get',
   POST: 'create',
@@ -18,28 +18,28 @@ const joined = (words: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** `JIRAWebhook` as `jiraWebhook`, `EventCount` as `eventCount`: capitals before another word go together. */
+/** `JIRAWebhook` as `jiraWebhook`, `EventCount` as `eventCount`: capitals before another word belong together. */
 const camel = (words: string): string => words.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (capitals) => capitals.toLowerCase());
 
-/** Paths below an object whose name does not tell what the method does. */
-const spoken: Readonly<Record<string, string>> = {
+/** Names of operations whose paths do not say what they do. */
+const spokenNames: Readonly<Record<string, string>> = {
   'POST password': 'set_password',
   'GET link': 'importable_resources',
 };
 
 /**
- * The ids of the operations of these endpoints, which generators make names of functions from: `listCustomers`,
- * `createCustomer`, `getCustomer`, `changeOpenStackInstanceFlavor`. Throws when two differ by nothing but case.
+ * The ids of the operations of some endpoints, which become function names in generated clients: `listCustomers`,
+ * `createCustomer`, `getCustomer`, `changeOpenStackInstanceFlavor`. Throws if two differ only in case.
  */
 export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoint, method: Method) => string {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
-  /** The objects that a path of an object leads to, with those that it is below: `WebHookDelivery`. */
+  /** The name of the objects at a path, after those of its parents: `WebHookDelivery`. */
   const objectAt = (path: string): string => {
     const named = byPath.get(path)?.name.replace(/ (Instance|List)$/, '') ?? '';
     const below = /^(.+\/:\w+\/)[^:]+\/(:\w+\/)?$/.exec(path)?.[1];
     return `${below === undefined ? '' : objectAt(below)}${joined(named)}`;
   };
-  const made = new Map(
+  const ids = new Map(
     endpoints.flatMap((endpoint) =>
       namesOf(endpoint.operations).map((method): [string, string] => [
         `${method} ${endpoint.path}`,
@@ -48,12 +48,12 @@ export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoin
     ),
   );
   const seen = new Map<string, string>();
-  for (const [operation, id] of made) {
+  for (const [operation, id] of ids) {
     const other = seen.get(id.toLowerCase());
     if (other !== undefined) throw new Error(`${operation} and ${other} are both called ${id}`);
     seen.set(id.toLowerCase(), operation);
   }
-  return ({ path }, method) => made.get(`${method} ${path}`) ?? '';
+  return ({ path }, method) => ids.get(`${method} ${path}`) ?? '';
 }
 
 function idOf(
@@ -68,12 +68,12 @@ function idOf(
   const [, parent, action] = /^(.+\/:\w+\/)([^:/]+)\/$/.exec(path) ?? [];
   if (parent !== undefined && action !== undefined) {
     const object = objectAt(parent);
-    const said = spoken[`${method} ${action}`] ?? action;
+    const words = spokenNames[`${method} ${action}`] ?? action;
     if (method === 'POST' && !operations.PUT) {
-      const [verb = '', ...rest] = said.split('_');
+      const [verb = '', ...rest] = words.split('_');
       return verb + object + joined(rest.join(' '));
     }
-    return (method === 'GET' && operations.GET?.paginated ? 'list' : verbs[method]) + object + joined(said);
+    return (method === 'GET' && operations.GET?.paginated ? 'list' : verbs[method]) + object + joined(words);
   }
   if (method !== 'POST') return verbs[method] + joined(called);
   return operations.GET ? `post${joined(called)}` : camel(joined(called));

@@ -6,13 +6,13 @@ type Json = Readonly<Record<string, unknown>>;
 
 const digestOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-/** In a script of a page, nothing may end the script. */
+/** JSON in a script element, which no text may end. */
 const inScript = (json: Json): string => JSON.stringify(json).replaceAll('<', '\\u003c');
 
 /**
- * The page's own script: gives the viewer the document, and follows the colours of the system. The viewer checks and copies
- * whatever it loads, which takes seconds for all schemas of all operations: it loads the names of the operations, and gets
- * what they take and answer when that is done, with the references followed once.
+ * The script of the page: passes the document to the viewer, and follows the colour scheme of the system. The viewer checks and
+ * copies everything it loads, which takes seconds for all schemas. So it loads only the names of the operations, and then gets
+ * their parameters and responses, in which each reference has been resolved once.
  */
 const starting = (document: Json): string => `
 const viewer = document.querySelector('rapi-doc');
@@ -46,22 +46,22 @@ customElements.whenDefined('rapi-doc').then(() => {
     for (const { paths } of loaded.tags) paths.forEach(complete);
     return show.call(viewer, loaded);
   };
-  // A copy without what is undefined, which the viewer takes for a value.
+  // A copy without undefined members, which the viewer would show.
   viewer.loadSpec(JSON.parse(JSON.stringify(outline)));
 });
 `;
 
-/** A page, and the policy that lets nothing run in it, and nothing be asked by it, but what it was made with. */
+/** A page, and the policy that allows only its own scripts and requests to this server. */
 interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
-/** The OpenAPI document as one page to read and to try: the viewer and the document are in it, and it asks only this server. */
+/** The OpenAPI document as a page to read and try, which contains the viewer and the document and contacts only this server. */
 export function page(document: Json): Page {
   const viewer = embeddedScript('rapidoc');
   const start = starting(document);
-  // The viewer styles its parts by style attributes.
+  // The viewer uses style attributes.
   const policy = [
     "default-src 'none'",
     `script-src ${digestOf(viewer)} ${digestOf(start)}`,
@@ -77,7 +77,7 @@ export function page(document: Json): Page {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title>
 <style>html,body{margin:0;height:100%}rapi-doc{width:100%;height:100%}noscript{display:block;padding:1rem;font:15px/1.5 system-ui,sans-serif}
 ${narrow}</style></head>
-<body><noscript>This page needs scripts. The same for programs: <a href="?format=openapi">OpenAPI document</a>.</noscript>
+<body><noscript>This page requires JavaScript. For programs: <a href="?format=openapi">OpenAPI document</a>.</noscript>
 <rapi-doc ${attributes}><p slot="nav-logo"></p></rapi-doc>
 <script>${viewer}</script>
 <script>${start}</script></body>
@@ -85,11 +85,11 @@ ${narrow}</style></head>
   return { html, policy };
 }
 
-/** Where there is no room for the list of operations beside them, the viewer hides it: there it stands above them. */
+/** On narrow screens the viewer would hide the list of operations: this puts it above them. */
 const narrow = `@media(max-width:767px){rapi-doc::part(section-navbar){display:flex;position:fixed;inset:0 0 auto;z-index:1;width:100%;height:35vh}
 rapi-doc::part(section-main-content){margin-top:35vh}rapi-doc::part(wrap-request-btn){flex-wrap:wrap;gap:8px}}`;
 
-/** How the viewer shows the document: everything at hand, nothing fetched, a token kept nowhere. */
+/** Settings of the viewer: it fetches nothing, and does not store tokens. */
 const attributes = Object.entries({
   'load-fonts': 'false',
   'render-style': 'focused',

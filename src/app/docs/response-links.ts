@@ -3,14 +3,14 @@ import { namesOf } from '../../kernel/names.ts';
 
 type Links = Readonly<Record<string, unknown>>;
 
-/** Returns the OpenAPI links of the answers to creations: to every operation on the object that was created. */
+/** Returns the OpenAPI links of 201 responses, which lead to every operation on the created object. */
 export function responseLinks(
   endpoints: readonly Endpoint[],
   idOf: (endpoint: Endpoint, method: Method) => string,
 ): (endpoint: Endpoint) => Links {
   const byCollection = new Map<string, Record<string, unknown>>();
   for (const endpoint of endpoints) {
-    // Operations with a second key need more than the answer holds.
+    // Operations with a second key need more than the response has.
     const [, collection, rest] = /^([^:]+):key\/([^:]*)$/.exec(endpoint.path) ?? [];
     if (collection === undefined || rest === undefined) continue;
     const links = byCollection.get(collection) ?? {};

@@ -9,16 +9,16 @@ import { consolePage } from '../console/console.ts';
 const text = { type: 'string' };
 const welcomeShape = objectShape({ name: text, version: text, api: text, docs: text });
 
-/** GET /: where people and programs find the rest (core.md 3). */
+/** GET /: the links of the API and its documentation, or the console for browsers (core.md 3). */
 export const welcome: Endpoint = {
   path: '/',
   name: 'Service',
-  description: 'What this is, and where to go on.',
+  description: 'The name and version of the service, with its links.',
   open: true,
   operations: {
     GET: {
-      summary: 'Tells what this is, and where to go on.',
-      allowedFor: 'Anybody.',
+      summary: 'Returns the name and version of the service, with its links.',
+      allowedFor: 'Any caller.',
       output: { status: 200, others: [302], shape: welcomeShape, types: ['text/html'] },
       handle: ({ base, config, db, incoming }) => {
         const docs = `${base}/docs/`;
@@ -36,7 +36,7 @@ export const welcome: Endpoint = {
   },
 };
 
-/** GET /api/: every list path by its prefix (core.md 3). */
+/** GET /api/: the path of every list by its prefix (core.md 3). */
 export const root = (parts: () => readonly Part<Endpoint>[]): Endpoint => ({
   path: '/api/',
   name: 'Api Root',
@@ -44,7 +44,7 @@ export const root = (parts: () => readonly Part<Endpoint>[]): Endpoint => ({
   operations: {
     GET: {
       summary: 'Lists the collections of the API.',
-      allowedFor: 'Everybody.',
+      allowedFor: 'Any authenticated user.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
       handle: ({ base }) =>
         json(Object.fromEntries(prefixesOf(parts()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
@@ -52,7 +52,7 @@ export const root = (parts: () => readonly Part<Endpoint>[]): Endpoint => ({
   },
 });
 
-/** Where the service tells of itself instead of its data (core.md 14.6), which others than staff may not read. */
+/** Collections on the service instead of its data, which only staff may read (core.md 14.6). */
 export const ofTheService: readonly string[] = [
   'backups',
   'deployment-settings',
@@ -62,7 +62,7 @@ export const ofTheService: readonly string[] = [
   'simulator',
 ];
 
-/** Paths of one segment that are no collections of the data. */
+/** Paths of one segment that are not collections of the data. */
 const unlisted = new Set([...ofTheService, 'configuration', 'sessions', 'user-counters', 'version']);
 
 const prefixesOf = (parts: readonly Part<Endpoint>[]): string[] =>
@@ -80,8 +80,8 @@ export const versionEndpoint: Endpoint = {
   open: true,
   operations: {
     GET: {
-      summary: 'Answers the version of the application.',
-      allowedFor: 'Anybody.',
+      summary: 'Returns the version of the application.',
+      allowedFor: 'Any caller.',
       output: {
         status: 200,
         shape: { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] },
@@ -122,7 +122,7 @@ const configurationShape = {
   required: ['WALDUR_CORE', 'WALDUR_AUTH_SOCIAL'],
 };
 
-/** GET /api/configuration/: feature flags under the names existing web clients know. */
+/** GET /api/configuration/: feature flags under the names that existing web clients use. */
 export const configuration: Endpoint = {
   path: '/api/configuration/',
   name: 'Configuration',
@@ -130,8 +130,8 @@ export const configuration: Endpoint = {
   open: true,
   operations: {
     GET: {
-      summary: 'Answers the public feature flags.',
-      allowedFor: 'Anybody.',
+      summary: 'Returns the public feature flags.',
+      allowedFor: 'Any caller.',
       output: { status: 200, shape: configurationShape },
       handle: ({ config }) =>
         json({

@@ -7,19 +7,19 @@ import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { orNullShape } from '../../kernel/collection/representation.ts';
 import { bareField, isRequiredFor, type Purpose } from '../../kernel/collection/validate.ts';
 
-/** The schemas of a document: each with a title stands once among its components, and everything else refers to it. */
+/** The schemas of a document: each one with a title is a component, to which all others refer. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {};
-  /** As they were given, to tell whether a title always means the same. */
-  readonly #given = new Map<string, JsonSchema>();
+  /** Without references, to detect titles with two meanings. */
+  readonly #originals = new Map<string, JsonSchema>();
 
-  /** The same schema with references in the place of those that have a title. Throws when a title means two things. */
+  /** Replaces schemas that have a title by references. Throws if two different schemas have the same title. */
   refer(shape: JsonSchema): JsonSchema {
     const { title } = shape;
     if (typeof title !== 'string') return this.#within(shape);
-    const known = this.#given.get(title);
+    const known = this.#originals.get(title);
     if (!known) {
-      this.#given.set(title, shape);
+      this.#originals.set(title, shape);
       this.components[title] = this.#within(shape);
     } else if (!isDeepStrictEqual(known, shape)) throw new Error(`Two schemas are called ${title}`);
     return { $ref: `#/components/schemas/${title}` };
@@ -56,19 +56,19 @@ export function bodyShape({ fields, purpose, title }: BodySpec): JsonSchema {
   };
 }
 
-/** The schema of the list that a body may be in the place of an object; undefined where it may not. */
+/** The schema of the list that a body may be instead of an object; undefined if it may not. */
 export function bareListShape({ fields }: BodySpec): JsonSchema | undefined {
   const [, field] = bareField(fields) ?? [];
   return field?.input && inputShape({ ...field, input: field.input });
 }
 
-/** A valid body: the one that is declared, or what is required with the examples of its fields. */
+/** A valid body: the declared example, or the required fields with their examples. */
 export function bodyExample(body: BodySpec): unknown {
   if (body.example) return body.example;
   const accepted = acceptedFields(body);
   const required = requiredOf(accepted, body.purpose);
-  const told = required.length > 0 ? required : accepted.slice(0, 1);
-  return Object.fromEntries(told.map(([name, field]) => [name, exampleOf(inputShape(field), name)]));
+  const fields = required.length > 0 ? required : accepted.slice(0, 1);
+  return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(inputShape(field), name)]));
 }
 
 type Accepted = readonly [name: string, field: WritableField];
@@ -79,11 +79,11 @@ const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'
     return input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, { ...field, input }]] : [];
   });
 
-/** Those that the body must have. */
+/** The fields that the body must have. */
 const requiredOf = (accepted: readonly Accepted[], purpose: Purpose): readonly Accepted[] =>
   accepted.filter(([, { input }]) => isRequiredFor(input, purpose));
 
-/** The JSON Schema of a valibot schema; one that may be null says so by its type. */
+/** The JSON Schema of a valibot schema; the type of a nullable one includes null. */
 function shapeOf(schema: Input<unknown>['schema']): JsonSchema {
   const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' });
   const [known, none]: readonly unknown[] = shape.anyOf ?? [];

@@ -10,8 +10,8 @@ interface Described {
   readonly example: unknown;
 }
 
-/** Every refusal: its name among the components, when it comes, and a body (core.md 1.3). */
-const refusals: Readonly<Record<Rejection, Described>> = {
+/** Every rejection: the name of its component, its reason, and a body (core.md 1.3). */
+const rejections: Readonly<Record<Rejection, Described>> = {
   400: {
     name: 'Invalid',
     description: 'A field, a parameter, or the request as a whole is not valid.',
@@ -20,7 +20,7 @@ const refusals: Readonly<Record<Rejection, Described>> = {
   },
   401: {
     name: 'Unauthenticated',
-    description: 'There is no valid token, or the login failed.',
+    description: 'The token is missing or invalid, or the login failed.',
     schema: 'Errors',
     example: { detail: 'Invalid token.' },
   },
@@ -32,7 +32,7 @@ const refusals: Readonly<Record<Rejection, Described>> = {
   },
   404: {
     name: 'NotFound',
-    description: 'There is no such object or page, or the caller does not see it.',
+    description: 'The object or page does not exist, or the caller cannot see it.',
     schema: 'Detail',
     example: { detail: 'Not found.' },
   },
@@ -44,7 +44,7 @@ const refusals: Readonly<Record<Rejection, Described>> = {
   },
   412: {
     name: 'Changed',
-    description: 'The object is not the one that If-Match names any more; nothing was done.',
+    description: 'The object has changed since the version that If-Match names; nothing was done.',
     schema: 'Detail',
     example: { detail: 'The object has been changed since you read it.' },
   },
@@ -56,19 +56,19 @@ const refusals: Readonly<Record<Rejection, Described>> = {
   },
   415: {
     name: 'UnsupportedType',
-    description: 'The body has a content type that is not read.',
+    description: 'The server does not read this content type.',
     schema: 'Detail',
     example: { detail: 'Unsupported media type "text/plain" in request.' },
   },
   429: {
     name: 'TooMany',
-    description: 'Asked too often; Retry-After tells when to ask again.',
+    description: 'Too many requests; retry after the seconds in Retry-After.',
     schema: 'Detail',
     example: { detail: 'Too many requests. Try again later.' },
   },
   503: {
     name: 'Busy',
-    description: 'Too much at once; Retry-After tells when to ask again.',
+    description: 'The server is busy; retry after the seconds in Retry-After.',
     schema: 'Detail',
     example: { detail: 'Too many logins at once. Try again.' },
   },
@@ -87,14 +87,14 @@ const headers: Readonly<Record<string, Json>> = {
 
 const failure: Described = {
   name: 'Failed',
-  description: 'Something failed in the server; its log tells more under this id.',
+  description: 'The server failed; its log has the details under this id.',
   schema: 'Detail',
   example: { detail: 'Internal server error.', request_id: '5f0c9a51e2b84c0b' },
 };
 
-/** The answers to refused requests, as components of the document. */
-export const refusalComponents: Json = Object.fromEntries(
-  [...Object.values(refusals), failure].map(({ description, example, name, schema }) => [
+/** The responses to rejected requests, as components of the document. */
+export const rejectionComponents: Json = Object.fromEntries(
+  [...Object.values(rejections), failure].map(({ description, example, name, schema }) => [
     name,
     {
       description,
@@ -109,8 +109,8 @@ export const refusalComponents: Json = Object.fromEntries(
   ]),
 );
 
-/** The schemas of the bodies of refusals. */
-export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
+/** The schemas of the bodies of rejections. */
+export const rejectionSchemas: Readonly<Record<string, JsonSchema>> = {
   Detail: {
     title: 'Detail',
     type: 'object',
@@ -120,20 +120,20 @@ export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
   Errors: {
     title: 'Errors',
     type: 'object',
-    description: 'Messages by field or parameter, non_field_errors for the request as a whole; or one detail.',
-    // A member named here would have to be one of them, too: generators make no sense of anything else.
+    description: 'Messages by field or parameter (`non_field_errors` for the whole request), or one `detail`.',
+    // Declared members would have to match this schema, too, or generators fail.
     additionalProperties: { anyOf: [{ type: 'array', items: {} }, { type: 'string' }] },
   },
 };
 
-/** Whether an operation looks at If-Match: writes of objects, and actions below them. */
+/** Whether an operation checks If-Match: writes of objects, and actions on them. */
 export const isConditional = ({ open, path }: Endpoint, method: Method): boolean =>
   method !== 'GET' && !open && path.includes(':');
 
-/** The refusals that an operation can answer, by status. */
-export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operation): Json {
+/** The rejections that an operation can return, by status. */
+export function rejectionsOf(endpoint: Endpoint, method: Method, operation: Operation): Json {
   const possible: Readonly<Record<Rejection, boolean>> = {
-    // Also a request whose Host is not valid.
+    // An invalid Host is rejected everywhere.
     400: true,
     401: !endpoint.open,
     403: method !== 'GET' && !endpoint.open,
@@ -149,7 +149,7 @@ export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operat
   const isPossible: Readonly<Record<string, boolean>> = possible;
   return {
     ...Object.fromEntries(
-      Object.entries(refusals)
+      Object.entries(rejections)
         .filter(([status]) => isPossible[status])
         .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
     ),
