@@ -24,7 +24,6 @@ const limits: Readonly<Record<string, number>> = {
   'src/manual': 46,
   'test/accounts': 277,
   'test/activity': 164,
-  'test/app': 200,
   test: 9,
   'test/browser': 2,
   'test/clients': 164,

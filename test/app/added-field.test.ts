@@ -1,7 +1,7 @@
 /**
- * The recipe of src/README.md for a field: a column and a line in `fields`, and nothing else. It is followed here for the tables
- * of every collection that stores bodies, on a server of the source, whose declarations a test can add to. Responses keep
- * to the published description, so that the field is one that they do not show, and the rows are looked at.
+ * The recipe of src/README.md for a field needs a column and a line in `fields`, and nothing else. This test follows it for the
+ * tables of every collection that stores bodies, on a server of the source, to whose declarations a test can add. Responses
+ * keep the published shape, so the field is write-only, and the test reads the rows.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ import { publicKeys } from '../support/public-keys.ts';
 const test = suite('a field that is added by the recipe');
 let server: Server;
 
-/** The tables of collections, in the order in which their objects are made. */
+/** The tables of collections, in the order in which their objects are created. */
 const tables = [
   ['service-certifications', 'service_certification'],
   ['customers', 'customer'],
@@ -66,13 +66,13 @@ test.after(async () => {
 
 function addColumn(table: string): void {
   server.app.db.script(`ALTER TABLE ${table} ADD COLUMN motto TEXT NOT NULL DEFAULT ''`);
-  // Views name their columns when they are made.
+  // Views name their columns when they are created.
   if (table.endsWith('_role'))
     server.app.db.script(`
       DROP VIEW active_${table}; CREATE VIEW active_${table} AS SELECT * FROM ${table} WHERE ended IS NULL`);
 }
 
-test('is stored by creation and change in every collection', async () => {
+test('is stored on creation and change in every collection', async () => {
   const created: Record<string, Json> = {};
   const bodies: Record<string, () => Json> = {
     'service-certifications': () => ({ name: 'ISO 27001' }),

@@ -1,4 +1,4 @@
-/** `field=` with more values than a list may have (core.md 1.1, 1.2, 1.9), on every path that takes it. */
+/** `field=` with more values than a list may have (core.md 1.1, 1.2, 1.9), on every path that reads it. */
 import * as assert from 'uvu/assert';
 import { endpoints } from '../support/catalogue.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -9,7 +9,7 @@ const tooMany = { field: ['Ensure this list has no more than 100 values.'] };
 
 const selectable = endpoints.filter(({ operations, path }) => operations.GET?.selectable && !/:(?!key)/.test(path));
 
-test('an unknown object is 404 whatever is asked of it', async () => {
+test('responds 404 to an unknown object with any parameters', async () => {
   const paths = selectable.filter(({ path }) => path.includes(':key')).map(({ path }) => path);
   assert.ok(paths.length > 40);
   for (const path of paths) {
@@ -19,7 +19,7 @@ test('an unknown object is 404 whatever is asked of it', async () => {
   }
 });
 
-test('a list is 400, and so is the stream of events', async () => {
+test('responds 400 for a list and for the stream of events', async () => {
   const paths = selectable.filter(({ path }) => /^\/api\/[a-z-]+\/$|^\/api\/events\/stream\/$/.test(path));
   assert.ok(paths.some(({ path }) => path === '/api/events/stream/'));
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Hello' });

@@ -7,7 +7,7 @@ import { ProgramClock } from '../support/program-clock.ts';
 
 const test = suite('a machine whose clock jumps');
 const day = 86_400;
-/** Seconds after which something that does not happen is taken for lost. */
+/** Seconds until a missing event counts as a failure. */
 const timeout = 30;
 let program: Program;
 let clock: ProgramClock;
@@ -22,7 +22,7 @@ test.after.each(() => program.end());
 
 const until = (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => eventually(what, isSo, timeout);
 
-/** On behalf of somebody who has just logged in. */
+/** Sends requests as a user who has just logged in. */
 async function ask(method: string, path: string, body?: object): Promise<Json> {
   const token = (await program.run(['token', 'admin'], { env: clock.env })).stdout.trim();
   const response = await fetch(serving.url + path, {
@@ -47,12 +47,12 @@ const doctor = (...words: string[]): Promise<unknown> => program.run(['doctor', 
 const healthy = { code: 0, stdout: 'no problems\n', stderr: '' };
 const command = '`tenantry doctor --accept-clock --data data`';
 
-test('the log warns once, nothing is removed, and the operator ends that beside the server', async () => {
-  await ask('POST', '/api/events/', { level: 'info', message: 'Kept' });
+test('warns once, deletes nothing, and lets the operator accept the clock beside the server', async () => {
+  await ask('POST', '/api/events/', { level: 'info', message: 'Retained' });
   assert.equal(await doctor(), healthy);
   clock.set(30 * day);
   await until('a warning', () => warnings().length > 0);
-  // A job is taken once a second, after whatever else is due then.
+  // The worker takes one job per second, after other due work.
   const { url } = await ask('POST', '/api/service-settings/', { name: 'Later', type: 'JIRA' });
   const state = async (): Promise<string> => (await ask('GET', new URL(url).pathname)).state;
   await until('a job is taken', async () => (await state()) !== 'Creation Scheduled');
@@ -71,12 +71,12 @@ test('the log warns once, nothing is removed, and the operator ends that beside 
   assert.equal(await doctor(), healthy);
 });
 
-test('a clock set back while the server rests is noticed by the next, and no token outlives its time', async () => {
+test('notices at the next start that the clock was set back, and extends no token', async () => {
   const token = (await program.run(['token', 'admin'], { env: clock.env })).stdout.trim();
   const headers = { Authorization: `Token ${token}` };
   const status = async (): Promise<number> => (await fetch(`${serving.url}/api/`, { headers })).status;
   assert.is(await status(), 200);
-  // The last use of the token is ahead of the clock by ten days, and it lives for an hour.
+  // The last use of the token is ten days ahead of the clock, and its lifetime is an hour.
   assert.is(await serving.stop(), 0);
   clock.set(-10 * day);
   serving = await program.serve([], { env: clock.env });
@@ -87,7 +87,7 @@ test('a clock set back while the server rests is noticed by the next, and no tok
   await until('the token expires', async () => (await status()) === 401);
 });
 
-test('the clock of a folder that is not served is accepted beforehand', async () => {
+test('accepts the clock of a folder that is not served beforehand', async () => {
   await ask('POST', '/api/events/', { level: 'info', message: 'Old' });
   assert.is(await serving.stop(), 0);
   clock.set(30 * day);

@@ -1,4 +1,4 @@
-/** Files of a data folder that are not what they should be, each told in one line. `npm test` built the program before. */
+/** Damaged files of a data folder, each reported in one line. `npm test` built the program before. */
 import { closeSync, cpSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -20,13 +20,13 @@ test.after(async () => {
   await program.end();
 });
 
-test('a lock that is none', async () => {
+test('rejects an invalid lock file', async () => {
   writeFileSync(path('serve.lock'), 'garbage');
   for (const words of [serve, ['rotate-key'], ['rotate-key', '--prune'], ['demo']])
     assert.equal(await run(words), failed(`${path('serve.lock')}: file is not a database: it is no lock, remove it`));
 });
 
-test('a key file that was cut, or is empty, also to a backup', async () => {
+test('rejects a truncated or empty key file, also in backup', async () => {
   truncateSync(path('secret.key'), 20);
   const cut = failed(`${path('secret.key')}: An encryption key must be an id, a colon and the base64 of 32 bytes`);
   for (const words of [serve, ['doctor'], ['rotate-key']]) assert.equal(await run(words), cut);
@@ -35,7 +35,7 @@ test('a key file that was cut, or is empty, also to a backup', async () => {
   for (const words of [serve, ['doctor']]) assert.equal(await run(words), failed(`${path('secret.key')} holds no key`));
 });
 
-test('a database that was cut, or has another header', async () => {
+test('rejects a truncated database, and one with another header', async () => {
   const reports = (reason: string) => failed(`${path('tenantry.db')}: ${reason}`);
   const backup = (reason: string) => failed(`cannot write the backup: ${path('tenantry.db')}: ${reason}`);
   truncateSync(path('tenantry.db'), readFileSync(path('tenantry.db')).length >> 1);
@@ -48,7 +48,7 @@ test('a database that was cut, or has another header', async () => {
   assert.equal(await run(['backup', 'b']), backup('The database belongs to another program'));
 });
 
-/** Writes nonsense over the first page of a table or index. */
+/** Overwrites the first page of a table or index. */
 function overwrite(name: string): void {
   const db = new SQLite(path('tenantry.db'));
   const page = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(name) as number;
@@ -59,7 +59,7 @@ function overwrite(name: string): void {
   closeSync(file);
 }
 
-test('a damaged page is told with the name of the file by whoever meets it, and by doctor in lines', async () => {
+test('reports a damaged page with the name of the file in every command that reads it, and in lines of doctor', async () => {
   overwrite('resource');
   assert.equal(await run(['rotate-key']), failed(`${path('tenantry.db')}: database disk image is malformed`));
   for (const words of [['doctor'], ['doctor', '--repair']]) {
@@ -77,7 +77,7 @@ test('a damaged page is told with the name of the file by whoever meets it, and 
   }
 });
 
-test('doctor names events whose context cannot be read; --repair leaves them without', async () => {
+test('lists events with unreadable context in doctor; --repair clears the context', async () => {
   const db = new SQLite(path('tenantry.db'));
   db.exec(`UPDATE event SET context = '{bad' WHERE id IN (2, 3)`);
   const uuids = db.prepare('SELECT uuid FROM event WHERE id IN (2, 3) ORDER BY id').pluck().all();
@@ -86,7 +86,7 @@ test('doctor names events whose context cannot be read; --repair leaves them wit
   const reports = (mended: string): string =>
     uuids.map((uuid) => `event ${uuid}: its context cannot be read${mended}\n`).join('') + erred;
   for (let i = 0; i < 2; i++) assert.equal(await run(['doctor']), { code: 1, stdout: reports(''), stderr: '' });
-  // The words of these events are not in the index yet.
+  // The words of these events are not yet indexed.
   const server = await program.serve();
   assert.is(await server.stop(), 0);
   assert.equal(await run(['doctor', '--repair']), { code: 0, stdout: reports(', repaired'), stderr: '' });

@@ -1,4 +1,4 @@
-/** Collections that clients of other installations ask for, GET / and the scheme Bearer (core.md 2.2, 3). */
+/** Collections that clients of other installations request, GET / and the scheme Bearer (core.md 2.2, 3). */
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { version } from '../../src/kernel/version.ts';
@@ -6,7 +6,7 @@ import { suiteWithServer } from '../support/suite.ts';
 
 const { test: absent, fixture } = suiteWithServer('absent collections');
 
-absent('they are empty lists for callers with a token, whatever is asked', async () => {
+absent('returns empty lists to callers with a token, with any query', async () => {
   for (const query of ['', '?page=7&field=x&o=name'])
     for (const name of ['project-types', 'invoices', 'applications']) {
       const response = await fixture.staff.get(`/api/${name}/${query}`);
@@ -30,14 +30,14 @@ absent('they are empty lists for callers with a token, whatever is asked', async
   assert.not.ok('/api/invoices/' in (await fixture.staff.get('/docs/')).body.paths);
 });
 
-absent('a name that is there is refused at start', async () => {
+absent('rejects the name of an existing collection at start', async () => {
   await createServer({ ephemeral: true, port: 0, log_level: 'silent', empty_collections: ['x', 'customers'] }).then(
     () => assert.unreachable(),
     (error) => assert.is(error.message, 'TENANTRY_EMPTY_COLLECTIONS must not list "customers", which exists'),
   );
 });
 
-absent('the address itself tells what this is, and gives browsers the console', async () => {
+absent('describes the server at /, and serves the console to browsers', async () => {
   const reports = await fixture.anonymous.get('/');
   assert.equal(
     [reports.status, reports.body, reports.headers.get('allow')],
@@ -51,7 +51,7 @@ absent('the address itself tells what this is, and gives browsers the console', 
   assert.equal([displayed.status, displayed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
 });
 
-absent('Bearer is accepted as Token is', async () => {
+absent('accepts Bearer like Token', async () => {
   const ask = (Authorization: string) => fixture.anonymous.get('/api/customers/', { Authorization });
   assert.is((await ask(`Bearer ${fixture.staff.token}`)).status, 200);
   assert.is((await ask(`bearer ${fixture.staff.token}`)).status, 200);

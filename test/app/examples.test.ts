@@ -1,4 +1,4 @@
-/** What `tenantry example` prints; `npm run live -- examples` has the programs it is for read it. */
+/** The output of `tenantry example`; `npm run live -- examples` uses it with the real programs. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ async function example(name: string, ...words: readonly string[]): Promise<strin
   return stdout;
 }
 
-test('the unit starts the program with the settings in force, is told of it, and lets it write its data alone', async () => {
+test('starts the program as a unit with the settings in force and readiness messages, writable in its data folder only', async () => {
   const unit = await example(
     'systemd',
     '--data',
@@ -48,7 +48,7 @@ test('the unit starts the program with the settings in force, is told of it, and
   has(`WorkingDirectory=${data}`);
 });
 
-test('proxies call the server where it listens, by the name that clients use', async () => {
+test('configures proxies with the address of the server and the host of clients', async () => {
   const settings = ['--port', '8181', '--host', '0.0.0.0', '--base-url', 'https://cloud.example.org'];
   const nginx = await example('nginx', ...settings, '--max-body-bytes', '50000000');
   for (const line of [
@@ -57,7 +57,7 @@ test('proxies call the server where it listens, by the name that clients use', a
     'client_max_body_size 49m;',
   ])
     assert.match(nginx, line);
-  // As the manual shows it.
+  // As in the manual.
   const manual = readFileSync(new URL('../../src/manual/deploying.md', import.meta.url), 'utf8');
   assert.ok((await example('nginx')).endsWith(/```nginx\n(.*?)```/s.exec(manual)?.[1] ?? '?'));
   const caddy = await example('caddy', ...settings, '--tls-cert-file', 'c', '--tls-key-file', 'k');
@@ -65,7 +65,7 @@ test('proxies call the server where it listens, by the name that clients use', a
   assert.match(caddy, 'TENANTRY_BASE_URL=https://cloud.example.org');
 });
 
-test('the Dockerfile takes the current Node.js, and says how to get the first password', async () => {
+test('builds the Dockerfile on the current Node.js, and explains how to get the first password', async () => {
   const file = await example('docker', '--port', '8181');
   assert.match(file, '\nENV TENANTRY_DATA=/data TENANTRY_HOST=0.0.0.0 TENANTRY_PORT=8181\n');
   assert.match(
@@ -79,7 +79,7 @@ test('the Dockerfile takes the current Node.js, and says how to get the first pa
     assert.match(file, '\nCOPY tenantry.mjs /usr/local/lib/tenantry.mjs\n');
     assert.match(file, '\nENTRYPOINT ["node", "/usr/local/lib/tenantry.mjs"]\n');
   } else {
-    // The file that was built for another Node.js would not start there; the package is for this one, too.
+    // A file built for another Node.js would not start there; the package works on this one, too.
     assert.match(file, /^# npm pack && docker build -t tenantry \.\n/);
     assert.match(file, `\nCOPY tenantry-${version}.tgz /tmp/\n`);
     assert.match(file, '\nENTRYPOINT ["tenantry"]\n');
@@ -87,7 +87,7 @@ test('the Dockerfile takes the current Node.js, and says how to get the first pa
   }
 });
 
-test('dashboard and alerts name metrics that the server has, with labels that it gives them', async () => {
+test('uses existing metrics and labels in dashboard and alerts', async () => {
   const tls = { tls_cert_file: join(program.folder, 'c'), tls_key_file: join(program.folder, 'k') };
   writeFileSync(tls.tls_cert_file, certificate.cert);
   writeFileSync(tls.tls_key_file, certificate.key);
@@ -117,7 +117,7 @@ test('dashboard and alerts name metrics that the server has, with labels that it
   assert.is(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
 });
 
-test('Prometheus reads where the operator is listened to; nowhere is an error, and so is an unknown word', async () => {
+test('configures Prometheus with the admin listener; rejects a missing one and an unknown word', async () => {
   assert.match(await example('prometheus', '--admin-listen', '0.0.0.0:9481'), "      - targets: ['127.0.0.1:9481']\n");
   assert.match(await example('prometheus'), "targets: ['127.0.0.1:9480']");
   assert.equal(
@@ -133,7 +133,7 @@ test('Prometheus reads where the operator is listened to; nowhere is an error, a
   );
 });
 
-test('Litestream copies the database of the data folder, and is told what the server needs where that is not set', async () => {
+test('configures Litestream with the database of the data folder, and explains the settings that the server lacks', async () => {
   const database = join(program.folder, 'my "data"/tenantry.db');
   const reports = await example('litestream', '--data', 'my "data"');
   assert.match(reports, `  - path: ${JSON.stringify(database)}\n`);

@@ -20,7 +20,7 @@ const linesOf = (serving: Serving): Json[] => {
   return lines.map((line) => JSON.parse(line));
 };
 
-/** Serves, asks, stops; answers the lines of requests without what differs from run to run. */
+/** Serves, sends requests, stops; returns the log lines of requests without varying parts. */
 async function requests(
   ask: (serving: Serving, token: string) => Promise<unknown>,
   words: string[] = [],
@@ -36,7 +36,7 @@ async function requests(
   });
 }
 
-test('one line a request tells method, path, route, status, duration, address, user and request id', async () => {
+test('logs one line per request with method, path, route, status, duration, address, user and request id', async () => {
   let uuid = '';
   const lines = await requests(async ({ url }, token) => {
     const headers = { Authorization: `Token ${token}` };
@@ -53,7 +53,7 @@ test('one line a request tells method, path, route, status, duration, address, u
   ]);
 });
 
-test('the address is that of the client behind a trusted proxy', async () => {
+test('logs the address of the client behind a trusted proxy', async () => {
   const lines = await requests(
     ({ url }) => fetch(`${url}/api/version/`, { headers: { 'X-Forwarded-For': '192.0.2.7' } }),
     ['--trusted-proxies', '127.0.0.1'],
@@ -61,7 +61,7 @@ test('the address is that of the client behind a trusted proxy', async () => {
   assert.is(lines[0]?.address, '192.0.2.7');
 });
 
-test('a path that may hold a secret is told by its pattern, and what looks like a secret in an unknown one is left out', async () => {
+test('logs the pattern of a path that may hold a secret, and redacts secrets in unknown ones', async () => {
   const secret = '0123456789abcdef0123456789abcdef';
   const lines = await requests(async ({ url }, token) => {
     for (const action of ['accept/', 'check/', 'send/', 'cancel/', ''])
@@ -103,13 +103,13 @@ async function linesOfSettings(fields: Record<string, unknown>, message: string)
   return [body, linesOf(serving).map(({ time: _, ...line }) => line)];
 }
 
-test('new settings that are simulated are a warning', async () => {
+test('warns of new simulated settings', async () => {
   const msg = 'new settings are simulated: no provider is called';
   const [{ uuid }, lines] = await linesOfSettings({ token: 'taken for real' }, msg);
   assert.equal(lines, [{ level: 40, settings: uuid, type: 'DigitalOcean', msg }]);
 });
 
-test('a failed synchronisation is a warning, which names the setting that would allow a refused address', async () => {
+test('warns of a failed synchronisation, and names the setting that would allow a rejected address', async () => {
   const msg = 'synchronisation failed';
   const fields = { token: 'secret token', backend_url: 'http://127.0.0.1:9/v2' };
   const [{ uuid }, lines] = await linesOfSettings(fields, msg);
@@ -121,14 +121,14 @@ test('a failed synchronisation is a warning, which names the setting that would 
   assert.not.match(JSON.stringify(lines), /secret token/);
 });
 
-test('every line at start is JSON, that about the initial password too', async () => {
+test('writes every line at start as JSON, also that about the initial password', async () => {
   const serving = await program.serve(['--log-level', 'info']);
   await serving.stop();
   const lines = linesOf(serving);
   assert.ok(lines.some(({ msg }) => msg.includes('initial-password')));
 });
 
-test('the first X-Forwarded-For of somebody whom nobody trusts is a warning, and the last one', async () => {
+test('warns of the first X-Forwarded-For of an untrusted client only', async () => {
   const ask = async (serving: Serving): Promise<void> => {
     for (let i = 0; i < 3; i++)
       await fetch(`${serving.url}/api/version/`, { headers: { 'X-Forwarded-For': `192.0.2.${i}` } });
@@ -151,7 +151,7 @@ test('the first X-Forwarded-For of somebody whom nobody trusts is a warning, and
   }
 });
 
-test('a mail that fails names its recipient, and doctor lists it with accounts that are Erred', async () => {
+test('names the recipient of a failed mail, and lists it in doctor with erred accounts', async () => {
   const mailbox = await Mailbox.start();
   mailbox.rejection = [450, 'Busy.'];
   const data = join(program.folder, 'data');

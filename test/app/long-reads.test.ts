@@ -1,4 +1,4 @@
-/** What takes long to read is read by a thread, and answered as before. See src/decisions/reading-thread.md. */
+/** Long reads run in a thread, with the same responses. See src/decisions/reading-thread.md. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,18 +25,18 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** From now on tables with more rows than this are large, and nothing is remembered. */
+/** From now on tables with more rows than this are large, and nothing is cached. */
 function largeAbove(rows: number): void {
   const { db } = fixture.server.app;
   Object.assign(db.long, { manyRows: rows });
   db.versions.changedAll();
 }
 
-/** Whether a list is that of one vendor, of which there are many alike. */
+/** Whether a list belongs to one vendor, of which there are many alike. */
 const isOfVendor = (target: string): boolean =>
   fixture.server.app.catalogue.types.some(({ prefix }) => target.startsWith(`/api/${prefix}-`));
 
-/** Calls `between` once, when the thread has answered and the request has not been looked at anew. */
+/** Calls `between` once, after the thread's result and before the handler runs again. */
 function afterReading(between: () => Promise<unknown>): void {
   const reading = thread();
   const response = reading.result.bind(reading);
@@ -49,13 +49,13 @@ function afterReading(between: () => Promise<unknown>): void {
 
 const namesIn = ({ body }: { readonly body: Json }): string[] => body.map(({ name }: { name: string }) => name);
 
-/** What the list of customers shows for a name. */
+/** The list of customers that contain a name. */
 const named = async (client: Client, name: string): Promise<[total: string | null, names: string[]]> => {
   const response = await client.get(`/api/customers/?name=${name}`);
   return [response.headers.get('X-Result-Count'), namesIn(response)];
 };
 
-test('every list, filter and order is answered the same by the thread as without it', async () => {
+test('returns the same for every list, filter and order with and without the thread', async () => {
   const user = fixture.server.app.db.scalar<string>(
     raw(`SELECT u.username FROM customer_role r JOIN user u ON u.id = r.user_id
       WHERE r.role = 'owner' AND NOT u.is_staff GROUP BY u.id ORDER BY count(*) DESC, u.id LIMIT 1`),
@@ -92,24 +92,24 @@ test('every list, filter and order is answered the same by the thread as without
     read.filter((text, i) => text !== plain[i]),
     [],
   );
-  assert.ok(plain.length > 500 && requests > 300, `${plain.length} answers, ${requests} reads`);
+  assert.ok(plain.length > 500 && requests > 300, `${plain.length} responses, ${requests} reads`);
 });
 
-test('others are answered while the thread reads, and what is written then is not forgotten', async () => {
+test('serves other requests while the thread reads, and caches nothing that a write has outdated', async () => {
   largeAbove(0);
   let first: string[] = [];
   afterReading(async () => {
     const created = await fixture.customer('Long and new');
     first = [...first, (await fixture.staff.get(created.url)).body.name];
   });
-  // As of the moment at which the thread read it.
+  // The state at the moment of the read.
   assert.equal(await named(fixture.staff, 'Long'), ['0', []]);
   assert.equal(first, ['Long and new']);
   assert.equal(await named(fixture.staff, 'Long'), ['1', ['Long and new']]);
   assert.equal(await named(fixture.staff, 'Long'), ['1', ['Long and new']]);
 });
 
-test('a write is seen by whoever asks after it was acknowledged', async () => {
+test('returns a write to any caller after it was acknowledged', async () => {
   largeAbove(0);
   const { url } = await fixture.customer('Renamed 0');
   for (let i = 1; i <= 20; i++) {
@@ -118,14 +118,14 @@ test('a write is seen by whoever asks after it was acknowledged', async () => {
   }
 });
 
-test('what is deleted while the thread reads is left out', async () => {
+test('omits objects deleted while the thread reads', async () => {
   const created = [await fixture.customer('Gone 1'), await fixture.customer('Gone 2')];
   largeAbove(0);
   afterReading(() => fixture.staff.delete(created[0].url));
   assert.equal(namesIn(await fixture.staff.get('/api/customers/?name=Gone')), ['Gone 2']);
 });
 
-test('a role that ends while the thread reads shows nothing more, nor does one that has just ended by the clock', async () => {
+test('shows nothing of a role that ends while the thread reads, or that has just expired', async () => {
   const owner = await fixture.user('long.owner');
   const client = fixture.as('long.owner');
   const [early, late] = [await fixture.customer('Ends 1'), await fixture.customer('Ends 2')];
@@ -141,7 +141,7 @@ test('a role that ends while the thread reads shows nothing more, nor does one t
   assert.equal(namesIn(await client.get('/api/customers/?name=End')), []);
 });
 
-test('a token that is revoked while the thread reads is not served', async () => {
+test('rejects a token that is revoked while the thread reads', async () => {
   await fixture.user('long.visitor');
   const client = fixture.as('long.visitor');
   largeAbove(0);
@@ -155,7 +155,7 @@ test('a token that is revoked while the thread reads is not served', async () =>
   assert.is((await client.get('/api/customers/?name=e')).status, 401);
 });
 
-/** Runs work, and answers the queries that the thread was asked meanwhile. */
+/** Runs work, and returns the queries that the thread received meanwhile. */
 async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   const requests: string[][] = [];
   const reading = thread();
@@ -172,7 +172,7 @@ async function askedDuring(work: () => Promise<unknown>): Promise<readonly (read
   return requests;
 }
 
-test('a search that first enters the words of new events is read by the thread as well', async () => {
+test('reads a search in the thread after it has indexed new events', async () => {
   largeAbove(0);
   await fixture.customer('Zirconium');
   const search = async (): Promise<void> =>
@@ -181,7 +181,7 @@ test('a search that first enters the words of new events is read by the thread a
   assert.ok(requests.flat().some((text) => text.includes('event_words MATCH')));
 });
 
-test('short reads of a large table go to the thread together when there are many of them', async () => {
+test('sends many short reads of a large table to the thread together', async () => {
   const { db } = fixture.server.app;
   const queries = [1, 2, 3, 4].map((size) => sql`SELECT count(*) FROM event WHERE id > ${0} AND id < ${size}`);
   for (const { text, values } of queries) db.tookInThread({ text, values, isPlucked: true }, 0);
@@ -194,7 +194,7 @@ test('short reads of a large table go to the thread together when there are many
   );
 });
 
-test('only deferrable reads are deferred', () => {
+test('defers only deferrable reads', () => {
   const { db } = fixture.server.app;
   largeAbove(0);
   const query = sql`SELECT uuid FROM customer ORDER BY length(name)`;
@@ -214,7 +214,7 @@ test('only deferrable reads are deferred', () => {
   });
 });
 
-test('rows are counted once, whatever comes and goes while the thread counts', async () => {
+test('counts rows once, with concurrent changes while the thread counts', async () => {
   const total = async (): Promise<number> =>
     Number((await fixture.staff.get('/api/customers/')).headers.get('X-Result-Count'));
   largeAbove(1e9);
@@ -227,12 +227,12 @@ test('rows are counted once, whatever comes and goes while the thread counts', a
   assert.is(await total(), before + 1);
   largeAbove(0);
   afterReading(() => fixture.staff.delete(created.url));
-  // One of both moments, and afterwards the number of now.
+  // The count of either moment, and later the present one.
   assert.ok([before, before + 1].includes(await total()));
   assert.is(await total(), before);
 });
 
-/** Keeps the thread busy for a second or some. */
+/** Keeps the thread busy for about a second. */
 const busy = {
   text: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000000) SELECT count(*) FROM n',
   values: [],
@@ -240,7 +240,7 @@ const busy = {
 };
 const never = (): boolean => false;
 
-test('more reads than may wait are refused, and nothing is read for clients that have gone', async () => {
+test('rejects reads beyond the limit of waiting ones, and runs none for clients that are gone', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
   const working = thread().result(new DeferredReads('somebody'), [busy], never);
@@ -249,7 +249,7 @@ test('more reads than may wait are refused, and nothing is read for clients that
   const ask = (i: number): Promise<Response> =>
     fetch(`${fixture.url}/api/customers/?name=wait${i}`, { headers, signal: leaving.signal });
   const waiting = Array.from({ length: 64 }, (_, i) => ask(i).catch(() => undefined));
-  // The one of whoever waits for most is refused: it is all the same person.
+  // Rejects a read of the caller with the most waiting ones: here all have the same caller.
   const rejection = await Promise.race([...waiting, ...[64, 65].map((i) => ask(i))]);
   assert.is(rejection?.status, 503);
   assert.is(rejection?.headers.get('Retry-After'), '1');
@@ -264,10 +264,10 @@ test('more reads than may wait are refused, and nothing is read for clients that
   await Promise.all([working, ...waiting]);
   await thread().result(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
   db.tookInThread = took;
-  assert.is(read, 2, 'the busy one, and the last one');
+  assert.is(read, 2, 'the slow one and the last one');
 });
 
-test('a read that takes too long is given up, and the next one has a thread again', async () => {
+test('gives up a read that takes too long, and starts a new thread for the next', async () => {
   const reading = thread();
   Object.assign(reading, { milliseconds: 20 });
   const error: unknown = await reading.result(new DeferredReads('somebody'), [busy], never).catch((thrown) => thrown);
@@ -281,7 +281,7 @@ test('a read that takes too long is given up, and the next one has a thread agai
   assert.equal(await named(fixture.staff, 'Renamed'), ['1', ['Renamed 20']]);
 });
 
-test('what the thread cannot read is read without it', async () => {
+test('reads in the main thread what the thread cannot read', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
   const reads = new DeferredReads('somebody');

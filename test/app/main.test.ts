@@ -1,4 +1,4 @@
-/** The command line, as the operator meets it. `npm test` built the program before. */
+/** The command line. `npm test` built the program before. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -43,7 +43,7 @@ async function get(url: string, token: string): Promise<unknown> {
   return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
 }
 
-cli('help lists every command on one screen; so does no command at all', async () => {
+cli('lists every command on one screen in help, and without a command', async () => {
   const { code, stdout, stderr } = await run(['help']);
   assert.equal([code, stderr], [0, '']);
   for (const command of [
@@ -68,7 +68,7 @@ cli('help lists every command on one screen; so does no command at all', async (
   }
 });
 
-cli('a command has a help of its own, with its options and examples', async () => {
+cli('shows help for a command with its options and examples', async () => {
   const expected = {
     code: 0,
     stdout: [
@@ -107,7 +107,7 @@ cli('a command has a help of its own, with its options and examples', async () =
   );
 });
 
-cli('the examples of the help use commands and options that exist', async () => {
+cli('uses existing commands and options in the examples of help', async () => {
   const { stdout } = await run(['help', 'all']);
   const settingOptions = settingNames.map((name) => `--${name.replaceAll('_', '-')}`);
   const helps = stdout.split(/\n\n\n/);
@@ -127,7 +127,7 @@ cli('the examples of the help use commands and options that exist', async () => 
   }
 });
 
-cli('help settings lists every setting in groups, or those that begin with a text', async () => {
+cli('lists every setting in groups in help settings, or those with a prefix', async () => {
   const all = await run(['help', 'settings']);
   assert.equal([all.code, all.stderr], [0, '']);
   const listed = [...all.stdout.matchAll(/^ {2}--([a-z-]+)$/gm)].map(([, name]) => name?.replaceAll('-', '_'));
@@ -145,7 +145,7 @@ cli('version prints the version', async () => {
     assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
-/** The packages that the source imports, other than for their types. */
+/** The packages that the source imports, except for their types. */
 function namedPackages(): Set<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
@@ -160,7 +160,7 @@ function namedPackages(): Set<string> {
   );
 }
 
-cli('licenses prints the licence of the program and of every package in it', async () => {
+cli('prints the licences of the program and of every package in it', async () => {
   const { code, stdout, stderr } = await run(['licenses']);
   assert.equal([code, stderr], [0, '']);
   const [own, ...others] = stdout.split(`\n\n${'-'.repeat(80)}\n\n`);
@@ -174,7 +174,7 @@ cli('licenses prints the licence of the program and of every package in it', asy
     const text = others.find((other) => other.startsWith(`${name} ${version}\n\n`));
     assert.match(text ?? '', /Copyright|public domain/i, name);
   }
-  // Packages that packages bring with them, and the notices of a script that was made of several.
+  // Packages bundled with packages, and the notices of a script built from several.
   for (const name of ['sonic-boom', 'xml-crypto'])
     assert.ok(
       others.some((other) => other.startsWith(`${name} `)),
@@ -183,7 +183,7 @@ cli('licenses prints the licence of the program and of every package in it', asy
   assert.ok(others.some((other) => other.startsWith('rapidoc ') && other.includes('Google LLC')));
 });
 
-cli('what is not understood is told in one line, with exit code 2, and nothing happens', async () => {
+cli('reports invalid arguments in one line with exit code 2, and does nothing', async () => {
   const userAdd = 'usage: tenantry user add NAME [OPTIONS]; see tenantry user add --help';
   const subcommands = 'add, list, show, password, disable, enable, grant, revoke';
   const mistakes: [words: string[], line: string][] = [
@@ -233,7 +233,7 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
   assert.equal(readdirSync(folder), []);
 });
 
-cli('config prints every setting: the option before the environment before the default', async () => {
+cli('prints every setting in config: options override the environment, which overrides defaults', async () => {
   const env = { TENANTRY_PORT: '81', TENANTRY_HOST: '::1', TENANTRY_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1' };
   const { stdout } = await run(
     ['config', '--port', '82', '--owners-can-manage-owners', '--closed-alerts-lifetime', '48h'],
@@ -257,7 +257,7 @@ cli('config prints every setting: the option before the environment before the d
   );
 });
 
-cli('a secret comes from a file, which config names and does not show', async () => {
+cli('reads a secret from a file, which config names without the contents', async () => {
   const file = join(folder, 'smtp');
   writeFileSync(file, 'smtp://me:word@mail.example\n', { mode: 0o644 });
   const env = { TENANTRY_SMTP_URL_FILE: file, TENANTRY_EMAIL_FROM: 'me@mail.example' };
@@ -276,7 +276,7 @@ cli('a secret comes from a file, which config names and does not show', async ()
   );
 });
 
-cli('serve warns of variables that look like settings and are none', async () => {
+cli('warns in serve of variables that resemble settings', async () => {
   const server = await program.serve(['--ephemeral'], {
     env: { TENANTRY_PROT: '81', TENANTRY_HOST_FILE: 'somewhere', TENANTRY_HOST: '127.0.0.1' },
   });
@@ -296,7 +296,7 @@ cli('serve warns of variables that look like settings and are none', async () =>
   );
 });
 
-cli('config --markdown prints the table of the manual', async () => {
+cli('prints the table of the manual with config --markdown', async () => {
   const { stdout } = await run(['config', '--markdown']);
   const [head, , first] = stdout.split('\n');
   assert.equal(
@@ -305,7 +305,7 @@ cli('config --markdown prints the table of the manual', async () => {
   );
 });
 
-cli('a reader of standard output who goes away is no failure, nor the end of a server', async () => {
+cli('treats a closed standard output as no failure, and keeps a server running', async () => {
   await run(['user', 'add', 'bob', '--data', 'data']);
   for (const words of [
     ['config'],
@@ -329,7 +329,7 @@ cli('a reader of standard output who goes away is no failure, nor the end of a s
   assert.equal(
     [line.toString(), await once(cut, 'close')],
     ['tenantry: cannot write the backup: broken pipe\n', [1, null]],
-    'a backup that nobody takes is one',
+    'an unread backup is a failure',
   );
   const server = program.start(['serve', '--port', '0']);
   server.stdout?.destroy();
@@ -339,7 +339,7 @@ cli('a reader of standard output who goes away is no failure, nor the end of a s
   assert.equal(await once(server, 'close'), [0, null]);
 });
 
-cli('standard output that cannot be written is one line and exit code 1', async () => {
+cli('reports an unwritable standard output in one line with exit code 1', async () => {
   if (!existsSync('/dev/full')) return;
   assert.equal(
     await run(['config'], { shell: 'exec > /dev/full' }),
@@ -347,7 +347,7 @@ cli('standard output that cannot be written is one line and exit code 1', async 
   );
 });
 
-cli('with --quiet a command that succeeds prints nothing, and one that fails says why', async () => {
+cli('prints nothing on success with --quiet, and the reason of a failure', async () => {
   const said = { code: 0, stdout: '', stderr: '' };
   assert.equal(await run(['demo', '--quiet']), said);
   for (const words of [['backup', 'b'], ['rotate-key'], ['restore', 'b', '--data', 'c']])
@@ -357,7 +357,7 @@ cli('with --quiet a command that succeeds prints nothing, and one that fails say
   assert.equal([code, stdout === '', stderr], [0, false, '']);
 });
 
-cli('user add creates a user who can log in with the password from standard input', async () => {
+cli('creates a user with user add, who can log in with the password from standard input', async () => {
   const words = ['user', 'add', 'bob', '--staff', '--email', 'bob@example.com', '--password-stdin'];
   assert.equal(await run([...words, '--data', 'data'], { input: 'correct horse 7\n' }), {
     code: 0,
@@ -376,7 +376,7 @@ cli('user add creates a user who can log in with the password from standard inpu
   await server.stop();
 });
 
-cli('user add refuses what the API would refuse, and says why', async () => {
+cli('rejects users in user add by the rules of the API, with the reason', async () => {
   assert.equal(await run(['user', 'add', 'bob', '--support', '--data', 'data']), {
     code: 0,
     stdout: 'Created user bob, without a password.\n',
@@ -391,7 +391,7 @@ cli('user add refuses what the API would refuse, and says why', async () => {
   assert.equal(await run(['user', 'add', 'eve', '--password-stdin'], { input: 'short\n' }), short);
 });
 
-cli('a running server sees users and tokens of a second process at once', async () => {
+cli('shows users and tokens of a second process immediately in a running server', async () => {
   const server = await serve();
   assert.is((await run(['user', 'add', 'zed', '--support'])).code, 0);
   const { code, stdout } = await run(['token', 'zed']);
@@ -404,17 +404,17 @@ cli('a running server sees users and tokens of a second process at once', async 
   assert.equal(
     await run(['demo']),
     failed(`another server uses the data folder ${join(folder, 'data')}`),
-    'what takes seconds of the only writer is refused',
+    'work that would block the writer for seconds is rejected',
   );
   assert.is(await server.stop(), 0);
 });
 
-cli('token refuses a name without an active user', async () => {
+cli('rejects a name without an active user in token', async () => {
   await run(['user', 'add', 'somebody', '--data', 'data']);
   assert.equal(await run(['token', 'nobody']), failed('There is no active user "nobody"'));
 });
 
-cli('a command that works on a database makes none where the name of the folder is wrong', async () => {
+cli('does not create a database in commands that need one', async () => {
   for (const words of [['token', 'admin'], ['doctor'], ['backup', 'b'], ['rotate-key']]) {
     assert.equal(
       await run([...words, '--data', 'wrong']),
@@ -425,7 +425,7 @@ cli('a command that works on a database makes none where the name of the folder 
   assert.equal(readdirSync(folder), []);
 });
 
-cli('user add makes a database where an empty folder was named, and nowhere else', async () => {
+cli('creates a database with user add in a named empty folder only', async () => {
   const advice = 'name its folder with --data, or an empty one to create a database there';
   const none = (name: string): string => `there is no database in ${join(folder, name)}`;
   const words = ['user', 'add', 'bob'];
@@ -446,7 +446,7 @@ cli('user add makes a database where an empty folder was named, and nowhere else
   });
 });
 
-cli('several commands may meet in a folder that none of them has used before', async () => {
+cli('runs several commands concurrently in a new folder', async () => {
   const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name, '--data', 'data'])));
   assert.equal(
     ends.filter(({ code, stderr }) => code !== 0 || (stderr !== '' && stderr !== madeIn('data'))),
@@ -454,7 +454,7 @@ cli('several commands may meet in a folder that none of them has used before', a
   );
 });
 
-cli('demo prints logins to try, and refuses a database with customers', async () => {
+cli('prints logins of the sample data in demo, and rejects a database with customers', async () => {
   const { code, stdout, stderr } = await run(['demo', '--seed', 'mine']);
   assert.equal([code, stderr], [0, '']);
   assert.match(
@@ -467,7 +467,7 @@ cli('demo prints logins to try, and refuses a database with customers', async ()
   );
 });
 
-cli('serve tells where the initial password is, at every start until it is changed', async () => {
+cli('prints the location of the initial password at every start until it is changed', async () => {
   const file = join(folder, 'data/initial-password');
   for (const start of ['first', 'second']) {
     const server = await serve();
@@ -476,7 +476,7 @@ cli('serve tells where the initial password is, at every start until it is chang
     const secret = String(first_login).slice(`${server.url}/#/first/`.length);
     assert.match(secret, /^[0-9a-f]{32}$/);
     assert.is(first_login, `${server.url}/#/first/${secret}`);
-    assert.not(server.errors().includes(secret), 'it is not logged');
+    assert.not(server.errors().includes(secret), 'the secret is not logged');
     assert.is(await server.stop(), 0);
     const { time: _, ...reports } = JSON.parse(server.errors());
     assert.equal(
@@ -495,7 +495,7 @@ cli('serve tells where the initial password is, at every start until it is chang
   assert.is(server.errors(), '');
 });
 
-cli('serve --ephemeral prints a token of admin and leaves nothing behind', async () => {
+cli('prints a token of admin with serve --ephemeral and leaves no files', async () => {
   const server = await serve(['--ephemeral']);
   const [me] = (await get(`${server.url}/api/users/?current`, server.startup.token as string)) as [
     { username: string },
@@ -505,7 +505,7 @@ cli('serve --ephemeral prints a token of admin and leaves nothing behind', async
   assert.equal([server.errors(), readdirSync(folder)], ['', []]);
 });
 
-cli('serve --demo begins with the demonstration world, and the next time goes on with it', async () => {
+cli('creates the sample data with serve --demo, and continues with it at the next start', async () => {
   const first = await serve(['--demo']);
   const login = await fetch(`${first.url}/api-auth/password/`, {
     method: 'POST',
@@ -526,7 +526,7 @@ cli('serve --demo begins with the demonstration world, and the next time goes on
   await second.stop();
 });
 
-cli('serve --ephemeral and --demo let hooks call the loopback, unless the setting is given', async () => {
+cli('lets hooks call the loopback with serve --ephemeral and --demo, unless the setting is given', async () => {
   const body = new URLSearchParams({ destination_url: 'http://127.0.0.1:9000/', event_groups: 'projects' });
   const status = async (words: readonly string[]): Promise<number> => {
     const server = await serve([...words, '--ephemeral']);
@@ -541,7 +541,7 @@ cli('serve --ephemeral and --demo let hooks call the loopback, unless the settin
   );
 });
 
-cli('a port in use is told in one line', async () => {
+cli('reports a port in use in one line', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -555,18 +555,18 @@ cli('a port in use is told in one line', async () => {
   assert.match(
     server.errors(),
     'initial-password',
-    'the password that the failed first start has made is told by the next',
+    'the next start prints the location of the password from the failed one',
   );
 });
 
-cli('so is a host that is not this machine', async () => {
+cli('reports a host that is not an address of this machine in one line', async () => {
   assert.equal(
     await run(['serve', '--port', '0', '--host', '203.0.113.1']),
     failed('cannot listen on 203.0.113.1 port 0: this machine has no such address'),
   );
 });
 
-cli('one server at a time uses a data folder; the next may when it has ended, however it did', async () => {
+cli('serves a data folder once at a time, and again after its server has ended in any way', async () => {
   const server = await serve();
   assert.equal(
     await run(['serve', '--port', '0']),
@@ -579,7 +579,7 @@ cli('one server at a time uses a data folder; the next may when it has ended, ho
   assert.is(await (await serve()).stop(), 0);
 });
 
-cli('a data folder that cannot be one is told in one line', async () => {
+cli('reports a path that cannot be a data folder in one line', async () => {
   writeFileSync(join(folder, 'file'), '');
   const { code, stdout, stderr } = await run(['user', 'add', 'bob', '--data', 'file/data']);
   assert.equal([code, stdout], [1, '']);
@@ -589,7 +589,7 @@ cli('a data folder that cannot be one is told in one line', async () => {
 
 const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0;
 
-(isRoot ? cli : cli.skip)('who may not use the folder of another user is told as whom to run', async () => {
+(isRoot ? cli : cli.skip)('names the user to run as when the folder belongs to another user', async () => {
   await run(['user', 'add', 'bob', '--data', 'data']);
   mkdirSync(join(folder, 'data/native'), { mode: 0o700 });
   const [file, home] = [join(folder, 'data/tenantry.db'), join(folder, 'data/native')];
@@ -602,9 +602,9 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
   assert.equal(
     await run(['doctor'], { env: { TENANTRY_NATIVE_CACHE: '' } }),
     failed(`the folder ${home} for native code belongs to another user: ${advice}`),
-    'a folder of its own for native code would leave files that the server cannot open',
+    'a separate folder for native code would leave files that the server cannot open',
   );
-  // Root without its privileges, so that it counts neither where the clone lies nor who may look into the folders above.
+  // Root without its privileges, so that the location of the clone and the access to its parent folders do not matter.
   const copy = join(folder, 'tenantry.mjs');
   copyFileSync(builtProgram, copy);
   const unprivileged = ['--bounding-set=-all', '--inh-caps=-all', process.execPath, copy, 'doctor'];
@@ -616,7 +616,7 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
   assert.is(reports, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
 });
 
-cli('a database of another program is refused and stays as it is', async () => {
+cli('rejects a database of another program and does not change it', async () => {
   const file = join(folder, 'data/tenantry.db');
   mkdirSync(join(folder, 'data'));
   for (const script of ['CREATE TABLE t (a)', 'PRAGMA application_id = 7']) {
@@ -633,7 +633,7 @@ cli('a database of another program is refused and stays as it is', async () => {
   assert.equal(await run(['token', 'admin']), failed(`${file}: file is not a database`));
 });
 
-cli('a database of a newer version is refused and stays as it is', async () => {
+cli('rejects a database of a newer version and does not change it', async () => {
   const file = join(folder, 'data/tenantry.db');
   assert.is((await run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
   const db = SqliteDatabase.open(file);

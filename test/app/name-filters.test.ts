@@ -1,4 +1,4 @@
-/** Lists that find a name by a part of it find it by all of it, too; both compare what Unicode calls compatible (core.md 1.9). */
+/** Lists with a filter by part of a name also have one by the exact name; both compare compatible characters of Unicode as equal (core.md 1.9). */
 import * as assert from 'uvu/assert';
 import { endpoints } from '../support/catalogue.ts';
 import type { Json } from '../support/fixture.ts';
@@ -13,7 +13,7 @@ const lists = endpoints.flatMap(({ operations: { GET }, path }) =>
     : [],
 );
 
-test('beside every partial name there is an exact one', () => {
+test('has an exact filter for every partial one', () => {
   assert.ok(lists.length > 40);
   assert.equal(
     lists.filter(({ filters }) => !filters.name_exact).map(({ path }) => path),
@@ -21,7 +21,7 @@ test('beside every partial name there is an exact one', () => {
   );
 });
 
-/** The names that `name` and `name_exact` search, where an object has none of its own. */
+/** The names that `name` and `name_exact` search in objects without their own name. */
 const namesOf = (path: string, item: Json): string[] =>
   path.startsWith('/api/users/')
     ? [item.full_name]
@@ -31,7 +31,7 @@ const namesOf = (path: string, item: Json): string[] =>
 
 const { test: sample, fixture: samples } = suiteWithServer('filters by name, in the sample data', { seed: 'demo' });
 
-sample('name_exact of every list finds the objects with exactly this name', async () => {
+sample('finds the objects with exactly this name by name_exact in every list', async () => {
   const lackObjects: string[] = [];
   for (const path of lists.filter(({ isList, path }) => isList && !path.includes(':')).map(({ path }) => path)) {
     const namesFound = async (query: string): Promise<string[][]> => {
@@ -64,7 +64,7 @@ sample('name_exact of every list finds the objects with exactly this name', asyn
 });
 sample.run();
 
-/** Creates an object of a list with a name. */
+/** Creates a named object of a list. */
 const make: Readonly<Record<string, (name: string) => Promise<Json>>> = {
   '/api/customers/': (name) => fixture.customer(name),
   '/api/projects/': async (name) => fixture.project(name, await fixture.customer('Owner')),
@@ -85,7 +85,7 @@ const matches = async (path: string, query: string): Promise<string[]> =>
   (await fixture.staff.get(`${path}?${query}`)).body.map(({ name }: Json) => name);
 
 for (const [path, makeOne] of Object.entries(make))
-  test(`${path}: name_exact finds the name that is the same`, async () => {
+  test(`${path}: finds the equal name by name_exact`, async () => {
     await makeOne('Website');
     await makeOne('Website two');
     assert.equal(await matches(path, 'name_exact=Website'), ['Website']);
@@ -95,7 +95,7 @@ for (const [path, makeOne] of Object.entries(make))
     assert.is((await matches(path, 'name=website')).length, 2);
   });
 
-test('a part is found in compatible letters, also when it is plain ASCII', async () => {
+test('finds a part in compatible characters, also for plain ASCII', async () => {
   const names = ['ﬁnance', 'Ｆｉｎａｎｃｅ', '\u212aelvin', 'ﬀort', 'STRASSE', 'Tallinn\u00a0Port'];
   for (const name of names) await fixture.customer(name);
   for (const [part, expected] of [

@@ -1,4 +1,4 @@
-/** `tenantry user …` and `tenantry account list`, as the operator meets them. `npm test` built the program before. */
+/** `tenantry user …` and `tenantry account list` on the command line. `npm test` built the program before. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -25,7 +25,7 @@ async function call(method: string, path: string, body?: object, as = token): Pr
 const json = async (method: string, path: string, body?: object): Promise<Record<string, string>> =>
   (await call(method, path, body)).json() as Promise<Record<string, string>>;
 
-/** Messages of the newest events, the newest first. */
+/** Messages of the newest events, newest first. */
 async function messages(count: number): Promise<string[]> {
   const events = (await (await call('GET', `/api/events/?page_size=${count}`)).json()) as { message: string }[];
   return events.map(({ message }) => message);
@@ -40,7 +40,7 @@ people.after(async () => {
   await program.end();
 });
 
-people('users are listed with their rights, and shown with their roles, beside a running server', async () => {
+people('lists users with their rights, and shows one with roles, beside a running server', async () => {
   const { uuid } = await json('POST', '/api/customers/', { name: 'Alpha Ltd' });
   assert.equal(
     await run('user', 'grant', 'CAROL', 'owner', '--customer', 'Alpha Ltd', '--until', '2099-01-01T00:00Z'),
@@ -79,7 +79,7 @@ people('users are listed with their rights, and shown with their roles, beside a
   assert.equal(await messages(1), ['User carol has lost role of Owner in customer Alpha Ltd.']);
 });
 
-people('a user who is disabled loses every token at once, and can be let in again', async () => {
+people('revokes all tokens of a disabled user immediately, and enables the user again', async () => {
   const own = (await run('token', 'carol')).stdout.trim();
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 200);
   assert.equal(await run('user', 'disable', 'carol'), said('carol is disabled.\n'));
@@ -91,7 +91,7 @@ people('a user who is disabled loses every token at once, and can be let in agai
   assert.equal(await messages(2), ['User carol has been activated.', 'User carol has been deactivated.']);
 });
 
-people('a password that is set logs in, and ends the tokens from before', async () => {
+people('sets a password that logs in, and revokes earlier tokens', async () => {
   const own = (await run('token', 'carol')).stdout.trim();
   const set = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], {
     input: 'a long enough one 7\n',
@@ -109,14 +109,14 @@ people('a password that is set logs in, and ends the tokens from before', async 
   );
 });
 
-people('staff and global support are given and taken without naming a place', async () => {
+people('grants and revokes staff and global support without a place', async () => {
   assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is support.\n'));
   assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is already support.\n'));
   assert.is(JSON.parse((await run('user', 'show', 'carol', '--json')).stdout).support, true);
   assert.equal(await run('user', 'revoke', 'carol', 'support'), said('carol is no longer support.\n'));
 });
 
-people('what cannot be granted is one line that names the rule, and changes nothing', async () => {
+people('rejects invalid grants in one line with the rule, and changes nothing', async () => {
   await json('POST', '/api/customers/', { name: 'Twins' });
   await json('POST', '/api/customers/', { name: 'Twins' });
   const grant = (...words: string[]): ReturnType<typeof run> => run('user', 'grant', 'carol', ...words);
@@ -144,7 +144,7 @@ people('what cannot be granted is one line that names the rule, and changes noth
   assert.equal(await program.run(['user', 'list', '--data', nowhere]), failed(`there is no database in ${nowhere}`));
 });
 
-people('provider accounts are listed with their state and last error', async () => {
+people('lists provider accounts with their state and last error', async () => {
   const { url } = await json('POST', '/api/customers/', { name: 'Beta Ltd' });
   const settings = { name: 'Cloud', type: 'OpenStack', customer: url, backend_url: 'simulator://' };
   assert.is((await call('POST', '/api/service-settings/', settings)).status, 201);
@@ -155,7 +155,7 @@ people('provider accounts are listed with their state and last error', async () 
   );
 });
 
-people('a shell completes commands, what follows them, and options', async () => {
+people('completes commands, their arguments, and options in a shell', async () => {
   const script = (await run('completion', 'bash')).stdout;
   const complete = (...words: string[]): string => {
     const lines = [`COMP_WORDS=(tenantry ${words.join(' ')})`, `_tenantry tenantry ${words.at(-1)}`];

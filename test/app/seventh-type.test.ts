@@ -11,8 +11,8 @@ import { Fixture, type Json } from '../support/fixture.ts';
 import { lighthouse } from '../support/lighthouse.ts';
 
 /*
- * Adding a type of provider touches its folder and one registration: the folder is test/support/lighthouse.ts, the
- * registration an item of the list that the server is given.
+ * Adding a type of provider takes a folder and one registration: here the folder is test/support/lighthouse.ts, and the
+ * registration an item of the list that the server receives.
  */
 const test = suite('a seventh type of provider (providers.md 2)');
 let fixture: Fixture;
@@ -34,7 +34,7 @@ const work = async (): Promise<void> => {
   for (let i = 0; i < 6; i++) await fixture.later(1);
 };
 
-test('it is in the metadata, in /api/, in the scope types and in the documentation', async () => {
+test('includes it in the metadata, in /api/, in the scope types and in the documentation', async () => {
   const url = (path: string): string => `${fixture.url}/api/${path}/`;
   const { Lighthouse } = (await fixture.staff.get('/api/service-metadata/')).body;
   assert.equal(Lighthouse, {
@@ -53,7 +53,7 @@ test('it is in the metadata, in /api/, in the scope types and in the documentati
   assert.ok(Object.keys(paths).some((path) => path.startsWith('/api/lighthouse-lamps/') && path.endsWith('/dim/')));
 });
 
-test('its settings, services and resources live like those of every type', async () => {
+test('handles its settings, services and resources like those of every type', async () => {
   const { customer, project: rocket } = people;
   const rejection = await fixture.staff.post('/api/lighthouse/', {
     name: 'Light',
@@ -152,7 +152,7 @@ test('its settings, services and resources live like those of every type', async
   );
 });
 
-test('data with settings of a type that is not served is not opened', async () => {
+test('does not open data with settings of a type that is not served', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-seventh-'));
   const options = { ephemeral: false, data } as const;
   try {
@@ -181,7 +181,7 @@ test('data with settings of a type that is not served is not opened', async () =
   }
 });
 
-test('a list without types, or with two of one name or path, is refused', () => {
+test('rejects a list without types, or with two of one name or path', () => {
   const denial = (...types: readonly ProviderType[]): string => {
     try {
       new Catalogue(types);

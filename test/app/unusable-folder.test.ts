@@ -11,19 +11,19 @@ let program: Program;
 
 test.before.each(async () => {
   program = new Program(nativeCache);
-  // What commands read that create data.
+  // Input of commands that create the data.
   assert.is((await program.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
   assert.is((await program.run(['backup', 'backup', '--data', 'source'])).code, 0);
   writeFileSync(join(program.folder, 'export'), (await program.run(['export', '--data', 'source'])).stdout);
 });
 test.after.each(() => program.end());
 
-/** Commands that read no data, and those that create the folder where they can. */
+/** Commands without data, and those that create the folder. */
 const withoutData = /^(example|openapi|config|completion|licenses|version|help)\b/;
 const creating = /^(serve|demo|restore|import|promote|user add)\b/;
 const words: Readonly<Record<string, string>> = { NAME: 'bob', ROLE: 'owner', FILE: 'file' };
 
-/** Every command that uses the data folder, with words that it takes. */
+/** Every command that uses the data folder, with valid arguments. */
 async function commands(): Promise<string[][]> {
   const { stdout } = await program.run(['help', 'all']);
   const usages = [...stdout.matchAll(/^Usage: tenantry ([^[\n]*)/gm)].map(([, usage = '']) => usage.trim());
@@ -35,7 +35,7 @@ async function commands(): Promise<string[][]> {
 const options = (command: readonly string[]): string[] =>
   command[0] === 'serve' ? ['--port', '0'] : command[1] === 'password' ? ['--password-stdin'] : [];
 
-/** Runs the commands with a data folder, and compares the line that each of them fails with. */
+/** Runs the commands with a data folder, and compares the error line of each. */
 async function each(
   folder: string,
   included: (command: string) => boolean,
@@ -51,7 +51,7 @@ async function each(
   }
 }
 
-test('every command says that the data folder is a file', async () => {
+test('reports in every command that the data folder is a file', async () => {
   const file = join(program.folder, 'plain');
   writeFileSync(file, '');
   const line = `cannot use the data folder ${file}: not a directory`;
@@ -63,7 +63,7 @@ test('every command says that the data folder is a file', async () => {
   );
 });
 
-test('every command that creates the data folder says that the data folder is below a file', async () => {
+test('reports in every command that creates the data folder that it is below a file', async () => {
   const below = join(program.folder, 'plain/data');
   writeFileSync(join(program.folder, 'plain'), '');
   const line = `cannot use the data folder ${below}: not a directory`;
@@ -74,7 +74,7 @@ test('every command that creates the data folder says that the data folder is be
   );
 });
 
-test('every command that needs data says that there is none, and creates no folder', async () => {
+test('reports in every command that needs data that there is none, and creates no folder', async () => {
   const missing = join(program.folder, 'missing');
   const line = `there is no database in ${missing}`;
   const check = `cannot read the data folder ${missing}: no such file or directory; name it with --data`;
@@ -87,7 +87,7 @@ test('every command that needs data says that there is none, and creates no fold
 });
 
 (existsSync('/proc/self') ? test : test.skip)(
-  'every command that creates the data folder says where that is impossible',
+  'reports in every command that creates the data folder where that is impossible',
   async () => {
     const line = 'cannot use the data folder /proc/nope/data: /proc/nope: no such file or directory';
     await each(
@@ -98,7 +98,7 @@ test('every command that needs data says that there is none, and creates no fold
   },
 );
 
-test('a folder is created with those above it, and returned is the first', () => {
+test('creates a folder with its parents, and returns the first new one', () => {
   const [first, last] = [join(program.folder, 'a'), join(program.folder, 'a/b/c')];
   assert.is(makeFolder(last), first);
   assert.equal(readdirSync(join(first, 'b')), ['c']);

@@ -1,6 +1,6 @@
 /**
- * Every field that a body may bring is stored: written by POST, PUT and PATCH as the declarations describe it, and read back.
- * A field that a collection forgets to store fails here without a test of its own.
+ * Every field of a body is stored: written by POST, PUT and PATCH according to the declarations, and read back.
+ * A collection that does not store a field fails here without a separate test.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -25,14 +25,14 @@ test.after(() => place.fixture.close());
 type Method = 'POST' | 'PUT' | 'PATCH';
 type Body = Record<string, Json>;
 
-/** What bodies of a method may bring to a collection. */
+/** Fields that bodies of a method have in a collection. */
 function bodyOf(collection: string, method: Method): BodySpec | undefined {
   const path = method === 'POST' ? `/api/${collection}/` : `/api/${collection}/:key/`;
   const input = endpoints.find((endpoint) => endpoint.path === path)?.operations[method]?.input;
   return input && 'fields' in input ? input : undefined;
 }
 
-/** Collections whose objects have an address, but alerts, which one path creates and changes. */
+/** Collections whose objects have a URL, except alerts, which one path creates and changes. */
 const collections = endpoints
   .flatMap(({ operations, path }) => /^\/api\/([a-z-]+)\/:key\/$/.exec(operations.GET ? path : '')?.[1] ?? [])
   .filter((collection) => collection !== 'alerts');
@@ -41,27 +41,27 @@ const typeOf = new Map(catalogue.types.map((type) => [type.prefix, type]));
 const kindOf = new Map(catalogue.kinds.map((typed) => [typed.kind.path, typed]));
 const options = new Set(catalogue.types.flatMap((type) => Object.keys(type.options ?? {})));
 
-/** Fields that responses do not show, and the tests that see what they do. */
+/** Fields that responses do not show, and the tests of their effect. */
 const unseen: Readonly<Record<string, string>> = {
   'users.agree_with_policy': 'accounts/users/policy: the agreement date becomes now',
   'aws-instances.size': 'cloud/providers/amazon/instances: cores, ram and disk',
   'digitalocean-droplets.size': 'cloud/providers/digitalocean/droplets: cores, ram and disk',
   'gitlab-groups.path': 'cloud/providers/gitlab/projects: a part of the access url',
   'jira-projects.key': 'cloud/providers/jira/projects: the id at JIRA',
-  'openstack-tenants.subnet_cidr': 'cloud/providers/openstack/tenants: the subnet that is made along',
-  'openstack-instances.system_volume_size': 'cloud/providers/openstack/instances: the volume that is made along',
-  'openstack-instances.data_volume_size': 'cloud/providers/openstack/instances: the volume that is made along',
+  'openstack-tenants.subnet_cidr': 'cloud/providers/openstack/tenants: the subnet created with it',
+  'openstack-instances.system_volume_size': 'cloud/providers/openstack/instances: the volume created with it',
+  'openstack-instances.data_volume_size': 'cloud/providers/openstack/instances: the volume created with it',
   'oracle-databases.template': 'cloud/providers/oracle/databases: cores, ram and disk',
-  'oracle-databases.username': 'cloud/providers/oracle/databases: what the provider is asked for',
-  'oracle-databases.password': 'cloud/providers/oracle/databases: what the provider is asked for',
+  'oracle-databases.username': 'cloud/providers/oracle/databases: the request to the provider',
+  'oracle-databases.password': 'cloud/providers/oracle/databases: the request to the provider',
 };
 
-/** Links that responses show by the name of the object. */
+/** Links that responses show as the name of the object. */
 const namedBy: Readonly<Record<string, string>> = { ssh_public_key: 'key_name' };
 
 const secrets = /^(password|token|webhook_secret)$/;
 
-/** A value for a field; each round another one. */
+/** A value for a field, different in each round. */
 function valueFor(collection: string, name: string, field: Field, round: number): Json {
   const passed = special[`${collection}.${name}`] ?? special[name];
   if (passed) return passed(round);
@@ -87,7 +87,7 @@ function valueFor(collection: string, name: string, field: Field, round: number)
     case 'regex':
       return `${name}${round}`.slice(-max);
     default:
-      throw new Error(`say which values ${collection}.${name} takes`);
+      throw new Error(`define a value for ${collection}.${name}`);
   }
 }
 
@@ -116,14 +116,14 @@ const special: Readonly<Record<string, (round: number) => Json>> = {
 
 const pathOf = (link: string): string => link.replace(/^https?:\/\/[^/]*/, '');
 
-/** A value as responses and bodies share it: links without their host, objects as the links they have. */
+/** A value in the common form of responses and bodies: links without their host, objects as their links. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain);
   if (value && typeof value === 'object' && 'url' in value) return pathOf(value.url);
   return typeof value === 'string' ? pathOf(value) : value;
 }
 
-/** Sends a body, and compares what it brought with what the object shows then. Returns the link of the object. */
+/** Sends a body, and compares it with the object afterwards. Returns the link of the object. */
 async function writeAndRead(method: Method, url: string, body: Body, collection: string): Promise<string> {
   const { staff } = place.fixture;
   const written = await staff.send(method, url, body);
@@ -160,10 +160,10 @@ function filled(collection: string, method: Method, base: Body, round: number, l
   return body;
 }
 
-/** The fields that a body cannot bring along with the others, or not in JSON. */
+/** Fields that cannot be sent together with the others, or in JSON. */
 function leftOut(collection: string, type = 'DigitalOcean'): readonly string[] {
   const own = catalogue.types.find(({ name }) => name === type)?.options ?? {};
-  // Settings of OpenStack alone show a domain.
+  // Only settings of OpenStack show a domain.
   const foreign = [...options, 'domain'].filter(
     (name) => !(name in own) && (name !== 'domain' || type !== 'OpenStack'),
   );
@@ -172,11 +172,11 @@ function leftOut(collection: string, type = 'DigitalOcean'): readonly string[] {
   if (collection.startsWith('hooks-')) return ['event_groups'];
   if (collection === 'user-invitations') return ['project', 'project_role', 'customer', 'customer_role'];
   if (collection === 'users') return ['current_password'];
-  // An issue of another type, with another priority or below another one: cloud/providers/jira/issues.
+  // An issue of another type, with another priority or below another issue: cloud/providers/jira/issues.
   return collection === 'jira-issues' ? ['type', 'priority', 'parent'] : [];
 }
 
-/** A valid body of creation, by the word for what it belongs to. */
+/** A valid body of creation, by the word for its parent. */
 async function validBody(collection: string, object: string): Promise<Json> {
   const path = `/api/${collection}/`;
   if (isEntity(path)) return entityBody(place, path, undefined);
@@ -191,7 +191,7 @@ for (const collection of collections) {
       const base = await validBody(collection, 'own');
       await writeAndRead('POST', path, filled(collection, 'POST', base, 0, leftOut(collection, type)), collection);
     });
-  // PUT of an issue must name the properties of its provider: PATCH stores by the same code.
+  // PUT of an issue requires the properties of its provider: PATCH uses the same code to store.
   for (const [method, round] of [
     ['PUT', 1],
     ['PATCH', 2],
@@ -244,7 +244,7 @@ for (const { name, prefix } of catalogue.types)
     }
   });
 
-/** An example with objects that settings use in place of those that its links stand for; an image is in its region. */
+/** An example with objects of the settings instead of those of its links; an image is in its region. */
 async function withLinks(value: Json, settings: string): Promise<Json> {
   if (Array.isArray(value)) return Promise.all(value.map((item) => withLinks(item, settings)));
   if (value && typeof value === 'object') {

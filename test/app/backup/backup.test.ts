@@ -1,4 +1,4 @@
-/** Backups on the command line: made beside a server that is written to, restored elsewhere. `npm test` built the program before. */
+/** Backups on the command line: written beside a busy server, restored elsewhere. `npm test` built the program before. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,13 +29,13 @@ const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8)
 const holdsKeys = 'It contains the encryption keys: anyone who reads it can read every secret.';
 const written = (file: string): string => `Backup of ${path('data')} written to ${file}. ${holdsKeys}\n`;
 
-/** What a file is after a change to its bytes. */
+/** A file after a change of its bytes. */
 function changed(file: string, change: (bytes: Buffer) => Buffer): string {
   writeFileSync(`${file}.changed`, change(readFileSync(file)));
   return `${file}.changed`;
 }
 
-/** A file with a backup of a small data folder; `script` changes it before. */
+/** A file with a backup of a small data folder; `script` changes it first. */
 async function backedUp(script = ''): Promise<string> {
   assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
   const db = new SQLite(path('data/tenantry.db'));
@@ -48,7 +48,7 @@ async function backedUp(script = ''): Promise<string> {
 
 const olderSchema = 3;
 
-/** Makes a data folder as an older version left it, with the user Zoe. */
+/** Creates the data folder of an older version, with the user Zoe. */
 function makeOlder(): void {
   mkdirSync(path('data'));
   const old = new SQLite(path('data/tenantry.db'));
@@ -71,7 +71,7 @@ async function call(url: string, token: string, body?: unknown): Promise<{ statu
   return { status: response.status, body: await response.json() };
 }
 
-test('a backup made beside a busy server has every write that was acknowledged before, and comes up elsewhere', async () => {
+test('holds all writes acknowledged before a backup beside a busy server, and serves them elsewhere', async () => {
   await copyDemoData(path('data'));
   assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
   const token = (await run(['token', 'bob'])).stdout.trim();
@@ -91,18 +91,18 @@ test('a backup made beside a busy server has every write that was acknowledged b
       for (let i = 0; isWriting; i++) {
         const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
         if (status === 201) acknowledged.push(`${writer} ${i}`);
-        // Busy, and not so busy that most of the time goes into writing.
+        // Busy, but not so busy that most of the time is spent on writes.
         await pause(5);
       }
     }),
   );
-  // Told when it is waited for, below.
+  // Its error is reported where it is awaited, below.
   writing.catch(() => undefined);
   for (const file of ['first', 'second']) {
     for (const count = acknowledged.length; acknowledged.length === count; ) await pause(100);
     const before = [...acknowledged];
     assert.equal(await run(['backup', file]), { code: 0, stdout: written(path(file)), stderr: '' });
-    assert.ok(before.length > 0 && acknowledged.length > before.length, 'writes went on meanwhile');
+    assert.ok(before.length > 0 && acknowledged.length > before.length, 'there were writes meanwhile');
     assert.is(mode(path(file)), '600');
     const reports = await run(['restore', file, '--data', `${file}-data`]);
     assert.equal([reports.code, reports.stderr], [0, '']);
@@ -145,11 +145,11 @@ test('a backup made beside a busy server has every write that was acknowledged b
   db.close();
   assert.not(
     readFileSync(path('second-data/tenantry.db'), 'latin1').includes(key),
-    'the keys are not left in the database',
+    'the database has no copy of the keys',
   );
 });
 
-test('a backup goes to standard output and comes from standard input', async () => {
+test('writes a backup to standard output and reads one from standard input', async () => {
   await backedUp();
   const child = program.start(['backup', '-']);
   const parts: Buffer[] = [];
@@ -164,7 +164,7 @@ test('a backup goes to standard output and comes from standard input', async () 
   assert.match((await run(['token', 'bob', '--data', 'c'])).stdout, /^[0-9a-f]{40}\n$/);
 });
 
-test('keys that the settings give are not in a backup, which says so', async () => {
+test('omits keys of the settings from a backup, and says so', async () => {
   const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
   await run(['user', 'add', 'bob', '--data', 'data'], { env });
   const created = await run(['backup', 'b'], { env });
@@ -180,11 +180,11 @@ test('keys that the settings give are not in a backup, which says so', async () 
   writeFileSync(path('data/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
   assert.ok(
     (await run(['backup', 'd'], { env })).stdout.endsWith(`${withoutKeys}\n`),
-    'nor does an older key file make up for them',
+    'an older key file does not replace them',
   );
 });
 
-test('a backup is of a database that is there, overwrites nothing, and changes nothing', async () => {
+test('backs up an existing database only, overwrites nothing, and changes nothing', async () => {
   assert.equal(await run(['backup', 'b']), failed(`there is no database in ${path('data')}`));
   assert.equal(readdirSync(program.folder), []);
   makeOlder();
@@ -204,14 +204,14 @@ test('a backup is of a database that is there, overwrites nothing, and changes n
   db.close();
 });
 
-/** Rows of so many hundred bytes that compression makes half as long. */
+/** Rows of so many hundred bytes that compression halves. */
 const filled = (rows: number): string =>
   `INSERT INTO address_failure (address, at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
    SELECT hex(randomblob(200)), i FROM n`;
 
-test('a disk that is full is told in one line, and no part of a backup is left', async () => {
+test('reports a full disk in one line, and leaves no part of a backup', async () => {
   await backedUp(filled(4000));
-  // As large as a file may be, in KiB: the copy does not fit, or the compressed one that it becomes.
+  // The maximum file size in KiB: the copy does not fit, or the compressed backup.
   for (const limit of [500, 1000]) {
     const { code, stdout, stderr } = await run(['backup', 'c'], { shell: `ulimit -f ${limit}` });
     assert.equal([code, stdout], [1, '']);
@@ -228,7 +228,7 @@ test('a disk that is full is told in one line, and no part of a backup is left',
   );
 });
 
-/** Does something in the middle of a command, at moments from its first step to after its last. */
+/** Runs an action during a command, at moments from its first step to after its last. */
 async function inTheMiddle(words: readonly string[], signal: NodeJS.Signals, then: () => Promise<void>): Promise<void> {
   const begun = performance.now();
   assert.is((await run(words)).code, 0);
@@ -244,7 +244,7 @@ async function inTheMiddle(words: readonly string[], signal: NodeJS.Signals, the
   }
 }
 
-test('a backup that is interrupted leaves nothing', async () => {
+test('leaves nothing of an interrupted backup', async () => {
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
   await inTheMiddle(['backup', 'c'], 'SIGTERM', async () => {
@@ -253,14 +253,14 @@ test('a backup that is interrupted leaves nothing', async () => {
     assert.equal(readdirSync(program.folder).sort(), exists ? ['b', 'c', 'data'] : ['b', 'data']);
     rmSync(path('c'), { force: true });
   });
-  assert.is(outcomes.size, 2, 'both were seen');
+  assert.is(outcomes.size, 2, 'both outcomes occurred');
 });
 
-/** Rows whose indexes take long to be compared with them, which a backup and a restore do. */
+/** Rows whose indexes take long to verify, in a backup and in a restore. */
 const slowlyChecked = `INSERT INTO address_failure (address, at)
   WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000) SELECT hex(randomblob(4)), i FROM n`;
 
-test('a signal ends a backup and a restore at once, in the middle of what SQLite does, with one line', async () => {
+test('ends a backup and a restore by a signal, in the middle of a SQLite call, with one line', async () => {
   await backedUp(slowlyChecked);
   const partial = (): string | undefined => readdirSync(program.folder).find((name) => name.startsWith('c.partial-'));
   const commands: [words: string[], copy: () => string][] = [
@@ -273,12 +273,12 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       let reports = '';
       child.stderr?.on('data', (part: Buffer) => (reports += part.toString()));
       const ended = once(child, 'close');
-      // The mark of a backup: what follows is the check.
+      // The mark of a backup, which is followed by the check.
       const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
       await eventually('the copy is marked', isChecked);
       // The start of the check is not visible from outside.
       await pause(200);
-      assert.is(child.exitCode, null, 'the check takes long');
+      assert.is(child.exitCode, null, 'the check still runs');
       child.kill(signal);
       assert.equal(
         [await ended, reports],
@@ -288,12 +288,12 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       if (words[0] === 'restore')
         assert.not(
           readdirSync(path('c')).some((name) => !name.startsWith('serve.lock')),
-          'nothing but the lock',
+          'only the lock exists',
         );
     }
 });
 
-test('what is no backup, or not a whole one, is not restored', async () => {
+test('rejects a file that is no backup, or a truncated one', async () => {
   const file = await backedUp();
   const rejection = async (source: string, reason: string): Promise<void> => {
     assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
@@ -367,7 +367,7 @@ test('what is no backup, or not a whole one, is not restored', async () => {
   assert.equal(readdirSync(path('c')), ['serve.lock']);
 });
 
-test('a backup of a newer version is refused', async () => {
+test('rejects a backup of a newer version', async () => {
   const newer = await backedUp('PRAGMA user_version = 99');
   const { code, stderr } = await run(['restore', newer, '--data', 'c']);
   assert.is(code, 1);
@@ -378,7 +378,7 @@ test('a backup of a newer version is refused', async () => {
   assert.equal(readdirSync(path('c')), ['serve.lock']);
 });
 
-test('a backup of an older version is brought up to date by the first command that opens what was restored', async () => {
+test('migrates a restored backup of an older version with the first command that opens it', async () => {
   makeOlder();
   assert.is((await run(['backup', 'b'])).code, 0);
   assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
@@ -388,7 +388,7 @@ test('a backup of an older version is brought up to date by the first command th
   db.close();
 });
 
-test('data that are there are never touched', async () => {
+test('never overwrites existing data', async () => {
   const file = await backedUp();
   const advice = 'move it away, or restore into another folder';
   assert.equal(await run(['restore', file]), failed(`${path('data/tenantry.db')} exists already: ${advice}`));
@@ -413,7 +413,7 @@ test('data that are there are never touched', async () => {
   assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock']);
 });
 
-test('a restore that is killed leaves no database or a whole one, and can be given again', async () => {
+test('leaves no database or a complete one after a killed restore, which can be repeated', async () => {
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
   await inTheMiddle(['restore', 'b', '--data', 'c'], 'SIGKILL', async () => {
@@ -424,10 +424,10 @@ test('a restore that is killed leaves no database or a whole one, and can be giv
     assert.ok(readFileSync(path('c/secret.key')).equals(readFileSync(path('data/secret.key'))));
     rmSync(path('c'), { recursive: true });
   });
-  assert.is(outcomes.size, 2, 'both were seen');
+  assert.is(outcomes.size, 2, 'both outcomes occurred');
 });
 
-test('keys that a killed restore has placed are no obstacle to the next', async () => {
+test('repeats a restore although a killed one has written the keys', async () => {
   const file = await backedUp();
   mkdirSync(path('c/restoring'), { recursive: true });
   writeFileSync(path('c/restoring/tenantry.db'), 'half');

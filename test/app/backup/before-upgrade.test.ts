@@ -1,4 +1,4 @@
-/** The backup before an upgrade, as the operator meets it. `npm test` built the program before. */
+/** The backup before an upgrade, on the command line. `npm test` built the program before. */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -30,7 +30,7 @@ function look<T>(file: string, use: (db: SQLite.Database) => T): T {
 
 const schemaOf = (file: string): number => look(file, (db) => Number(db.pragma('user_version', { simple: true })));
 
-upgrade('what a new version is about to change can be restored as it was', async () => {
+upgrade('restores the state before a migration', async () => {
   const server = await program.serve(['--log-level', 'info']);
   await server.stop();
   const [file = '', another] = backups();
@@ -46,22 +46,22 @@ upgrade('what a new version is about to change can be restored as it was', async
     3000,
   );
   await (await program.serve()).stop();
-  assert.is(backups().length, 1, 'what is up to date is not backed up');
+  assert.is(backups().length, 1, 'an up-to-date database is not backed up');
 });
 
-upgrade('a command that brings the database up to date backs it up, too; the last three are kept', async () => {
+upgrade('backs up the database before any command migrates it, and retains the last three', async () => {
   for (let i = 0; i < 4; i++) {
     for (const name of ['tenantry.db', 'tenantry.db-wal', 'tenantry.db-shm', 'secret.key'])
       rmSync(path(`data/${name}`), { force: true });
     makeOld(path('data'));
     assert.is((await program.run(['token', 'user1'])).code, 0);
-    // An older one that somebody else put there stays.
+    // An older one with another name stays.
     if (i === 0) writeFileSync(path('data/backups/mine'), '');
   }
   assert.equal([backups().length, backups().includes('mine')], [4, true]);
 });
 
-upgrade('where no backup can be written nothing is brought up to date, unless none is wanted', async () => {
+upgrade('does not migrate when no backup can be written, unless backups are off', async () => {
   writeFileSync(path('data/backups'), 'a file');
   const { code, stderr } = await program.run(['token', 'user1']);
   assert.is(code, 1);

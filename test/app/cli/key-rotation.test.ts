@@ -24,7 +24,7 @@ test.before.each(async () => {
 });
 test.after.each(() => program.end());
 
-/** What the world holds sealed, opened with the keys that are there, in the order of its columns. */
+/** The secrets of the sample data, decrypted with the present keys, in the order of its columns. */
 function opened(): string[] {
   const secrets = openSecrets([], data(), () => Buffer.alloc(0));
   const db = new SQLite(data('tenantry.db'), { readonly: true });
@@ -39,7 +39,7 @@ function opened(): string[] {
   return rows.map(({ uuid, value }) => secrets.open(value, uuid));
 }
 
-/** The columns of all tables, known as sealed or not, with a value that begins as one sealed with this key. */
+/** The columns of all tables with a value that starts like one encrypted with this key. */
 function sealedWith(id: string): string[] {
   const db = new SQLite(data('tenantry.db'), { readonly: true });
   const start = Buffer.concat([Buffer.from([id.length]), Buffer.from(id)]);
@@ -58,7 +58,7 @@ function sealedWith(id: string): string[] {
   return matches.map(({ column, table }) => `${table}.${column}`);
 }
 
-/** A web hook, whose secret is sealed, and a push hook, whose token is, beside the key of its digest. */
+/** A webhook with an encrypted secret, and a push hook with an encrypted token and the digest of it. */
 async function addHooks(): Promise<void> {
   const server = await program.serve();
   const token = (await run(['token', 'helena.kask'])).stdout.trim();
@@ -78,7 +78,7 @@ async function addHooks(): Promise<void> {
 
 const accountErred = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
 
-test('with --prune every secret is sealed with the new key, and the old keys are gone', async () => {
+test('encrypts every secret with the new key and removes the old keys with --prune', async () => {
   await addHooks();
   const [first] = keys();
   const before = opened();
@@ -109,7 +109,7 @@ test('with --prune every secret is sealed with the new key, and the old keys are
   assert.is(await server.stop(), 0);
 });
 
-test('it refuses a folder that is served, what no key opens, and keys of the settings, and changes nothing', async () => {
+test('rejects a served folder, secrets that no key decrypts, and keys of the settings, and changes nothing', async () => {
   const [first] = keys();
   const server = await program.serve();
   assert.equal(
@@ -135,7 +135,7 @@ test('it refuses a folder that is served, what no key opens, and keys of the set
   assert.equal(keys(), [first]);
 });
 
-test('killed at whatever moment, it leaves a folder that opens, and can be given again', async () => {
+test('leaves a usable folder when killed at any moment, and can be repeated', async () => {
   const before = opened();
   const begun = performance.now();
   assert.is((await run(['rotate-key', '--prune'])).code, 0);

@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtProgram, type Ended, failed, nativeCache, Program } from '../../support/program.ts';
 
-// Who is root may write whatever the modes say, but not to a mount that is for reading; a namespace needs no root for one.
+// Root may write despite file modes, but not to a read-only mount; a namespace allows one without root.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
 const suiteOf = suite('a data folder that cannot be written');
 const test = canMount ? suiteOf : suiteOf.skip;
@@ -25,7 +25,7 @@ suiteOf.before.each(async () => {
 });
 suiteOf.after.each(() => program.end());
 
-/** Runs the program with the data mounted at `mount`, for reading. */
+/** Runs the program with the data mounted read-only at `mount`. */
 async function runReading(words: readonly string[]): Promise<Ended> {
   const script = 'mount --bind data mount && mount -o remount,ro,bind mount && exec "$@"';
   const command = ['-Urm', 'sh', '-c', script, 'sh', process.execPath, builtProgram, ...words, '--data', 'mount'];
@@ -40,7 +40,7 @@ async function runReading(words: readonly string[]): Promise<Ended> {
   return { code, ...texts };
 }
 
-/** Every file of the data with a digest of what is in it. */
+/** Every file of the data with a digest of its contents. */
 const content = (): string[] =>
   readdirSync(path('data'), { recursive: true, encoding: 'utf8' })
     .map((name) => join(path('data'), name))
@@ -48,7 +48,7 @@ const content = (): string[] =>
     .sort()
     .map((file) => `${file} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`);
 
-/** Serves, has another user added, and is killed: what it wrote is in the log alone. */
+/** Serves, lets another user be added, and kills the server, so that its write is in the WAL alone. */
 async function killed(): Promise<void> {
   const server = await program.serve();
   assert.is((await run(['user', 'add', 'late'])).code, 0);
@@ -59,7 +59,7 @@ async function killed(): Promise<void> {
   db.close();
 }
 
-test('doctor and backup see what stands in the log alone, and change nothing', async () => {
+test('read the WAL in doctor and backup, and change nothing', async () => {
   await killed();
   for (const hasIndex of [true, false]) {
     if (!hasIndex) rmSync(path('data/tenantry.db-shm'));
@@ -67,14 +67,14 @@ test('doctor and backup see what stands in the log alone, and change nothing', a
     assert.equal(await runReading(['doctor']), { code: 0, stdout: 'no problems\n', stderr: '' });
     assert.equal(await runReading(['backup', 'b', '--quiet']), { code: 0, stdout: '', stderr: '' });
     assert.equal(content(), before);
-    assert.equal(readdirSync(path('temporary')), [], 'the copy is gone');
+    assert.equal(readdirSync(path('temporary')), [], 'the copy is removed');
     assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
     assert.match((await run(['token', 'late', '--data', 'c'])).stdout, /^[0-9a-f]{40}\n$/);
     for (const name of ['b', 'c']) rmSync(path(name), { recursive: true });
   }
 });
 
-test('of a server that writes meanwhile they see a whole database', async () => {
+test('read a consistent database in doctor and backup beside a server that writes', async () => {
   const server = await program.serve();
   const token = (await run(['token', 'bob'])).stdout.trim();
   const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
@@ -95,7 +95,7 @@ test('of a server that writes meanwhile they see a whole database', async () => 
   assert.is(await server.stop(), 0);
 });
 
-test('what writes is refused in one line, and damage is told with the name of the file', async () => {
+test('fails writing commands in one line, and reports damage with the name of the file', async () => {
   const rejection = failed(`cannot use the data folder ${path('mount')}: read-only file system`);
   for (const words of [['doctor', '--repair'], ['token', 'bob'], ['rotate-key'], ['user', 'add', 'eve']])
     assert.equal(await runReading(words), rejection, words[0]);

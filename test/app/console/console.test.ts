@@ -1,13 +1,13 @@
-/** core.md 3.1: what browsers get at /, and the files of it. */
+/** core.md 3.1: the page for browsers at /, and its files. */
 import * as assert from 'uvu/assert';
 import { consolePage } from '../../../src/app/console/console.ts';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test: pages, fixture } = suiteWithServer('the console as it is served');
+const { test: pages, fixture } = suiteWithServer('the served console');
 const asBrowser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-pages('browsers get a page at /, whose policy lets nothing in but what this server serves', async () => {
+pages('serves browsers a page at /, whose policy allows only resources of this server', async () => {
   const { body, headers, status } = await fixture.anonymous.get('/', asBrowser);
   assert.equal([status, headers.get('content-type'), headers.get('vary')], [200, 'text/html; charset=utf-8', 'Accept']);
   assert.is(
@@ -18,7 +18,7 @@ pages('browsers get a page at /, whose policy lets nothing in but what this serv
   assert.match(body, '<title>Tenantry</title>');
 });
 
-pages('a federation of many identity providers does not make the header too long', () => {
+pages('keeps the header short with a federation of many identity providers', () => {
   const policyFor = (count: number): string =>
     String(
       consolePage(
@@ -30,13 +30,13 @@ pages('a federation of many identity providers does not make the header too long
   assert.match(policyFor(41), "form-action 'self' https:;");
 });
 
-pages('programs get the same as ever there', async () => {
+pages('serves programs the description of the API there', async () => {
   const { body, headers } = await fixture.anonymous.get('/', { Accept: 'application/json' });
   assert.equal(Object.keys(body), ['name', 'version', 'api', 'docs']);
   assert.is(headers.get('vary'), 'Accept');
 });
 
-pages('every address in the page is relative and leads to a file, which a browser asks for once', async () => {
+pages('uses only relative addresses of existing files, which browsers cache', async () => {
   const { body } = await fixture.anonymous.get('/', asBrowser);
   const addresses = [...body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address);
   assert.equal(addresses, ['data:,', 'console/style.css', 'console/app.js', 'docs/']);
@@ -52,14 +52,14 @@ pages('every address in the page is relative and leads to a file, which a browse
   }
 });
 
-pages('the name of the product is text', async () => {
+pages('escapes the product name', async () => {
   const other = await Fixture.start({ product_name: '<b>"Acme" & Co</b>' });
   const { body } = await other.anonymous.get('/', asBrowser);
   assert.match(body, '<title>&lt;b&gt;&quot;Acme&quot; &amp; Co&lt;/b&gt;</title>');
   await other.close();
 });
 
-pages('with console_enabled off browsers are sent to the description of the API, and there are no files', async () => {
+pages('redirects browsers to the API documentation and serves no files with console_enabled off', async () => {
   const other = await Fixture.start({ console_enabled: false });
   const { headers, status } = await other.anonymous.get('/', asBrowser);
   assert.equal([status, headers.get('location')], [302, `${other.url}/docs/`]);
@@ -68,7 +68,7 @@ pages('with console_enabled off browsers are sent to the description of the API,
   await other.close();
 });
 
-pages('its files are no part of the API', async () => {
+pages('serves its files outside the API', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
   assert.equal(
     Object.keys(paths).filter((path) => path.startsWith('/console/')),

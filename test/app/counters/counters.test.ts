@@ -20,13 +20,13 @@ test.before(async () => {
 const customerCounters = (query = '', client = fixture.staff) => client.get(`${company.customer.url}counters/${query}`);
 const projectCounters = (query = '', client = fixture.staff) => client.get(`${company.project.url}counters/${query}`);
 
-test('of a customer: alerts, services, projects and users, in this order', async () => {
+test('counts alerts, services, projects and users of a customer, in this order', async () => {
   const { status, body } = await customerCounters();
   assert.is(status, 200);
   assert.equal(Object.entries(body), Object.entries({ alerts: 0, services: 0, projects: 1, users: 5 }));
 });
 
-test('of a project: users, alerts, apps, vms, private_clouds and storages, in this order', async () => {
+test('counts users, alerts, apps, vms, private_clouds and storages of a project, in this order', async () => {
   const { status, body } = await projectCounters();
   assert.is(status, 200);
   assert.equal(
@@ -35,7 +35,7 @@ test('of a project: users, alerts, apps, vms, private_clouds and storages, in th
   );
 });
 
-test('projects of a customer are those the caller sees', async () => {
+test('counts the projects of a customer that the caller sees', async () => {
   const other = await fixture.project('Other', company.customer);
   const counts = await asEachPersona(company, async (client) => (await customerCounters('', client)).body.projects);
   assert.equal(counts, {
@@ -51,7 +51,7 @@ test('projects of a customer are those the caller sees', async () => {
   await fixture.staff.delete(other.url);
 });
 
-test('users are distinct users with an active role, whoever asks', async () => {
+test('counts distinct users with an active role, for any caller', async () => {
   const other = await fixture.project('Other', company.customer);
   await fixture.grant(other, company.users.manager, 'manager');
   await fixture.grant(other, company.users.owner, 'admin');
@@ -67,7 +67,7 @@ test('users are distinct users with an active role, whoever asks', async () => {
   assert.is((await customerCounters()).body.users, 5);
 });
 
-test('alerts are the open ones about the object and what belongs to it, without the types of excluded groups', async () => {
+test('counts open alerts about the object and its contents, without types of excluded groups', async () => {
   const alert = async (scope: { url: string }, alert_type: string) => {
     const response = await fixture.staff.post('/api/alerts/', {
       scope: scope.url,
@@ -87,7 +87,7 @@ test('alerts are the open ones about the object and what belongs to it, without 
     await alert(company.customer, 'customer_has_zero_services'),
     await alert(company.project, 'burning'),
     await alert(hidden, 'threshold_exceeded'),
-    await alert(await fixture.customer('Elsewhere'), 'burning'),
+    await alert(await fixture.customer('Unrelated'), 'burning'),
   ];
   assert.equal(await counts(), [3, 1]);
   assert.equal(await counts('', company.clients.helper), [3, 1]);
@@ -103,7 +103,7 @@ test('alerts are the open ones about the object and what belongs to it, without 
   assert.equal(await counts(), [0, 0]);
 });
 
-test('services, apps, vms, private clouds and storages count what the project and its customer have', async () => {
+test('counts services, apps, vms, private clouds and storages of the project and its customer', async () => {
   const customer = await fixture.customer('Busy');
   const project = await fixture.project('Rocket', customer);
   const [cloud, droplets, forge] = [
@@ -149,7 +149,7 @@ test('services, apps, vms, private clouds and storages count what the project an
   fixture.clock.set(start);
 });
 
-test("of the caller: their own keys and hooks, not anybody else's", async () => {
+test('counts the own keys and hooks of the caller', async () => {
   const { owner, staff } = company.clients;
   assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0 });
   for (const public_key of keys) assert.is((await owner.post('/api/keys/', { public_key })).status, 201);
@@ -162,7 +162,7 @@ test("of the caller: their own keys and hooks, not anybody else's", async () => 
   assert.is((await fixture.anonymous.get('/api/user-counters/')).status, 401);
 });
 
-test('fields limits the keys, in normal order; none known gives {}', async () => {
+test('limits the keys to fields, in the normal order; unknown ones give {}', async () => {
   assert.equal(Object.entries((await customerCounters('?fields=users&fields=projects')).body), [
     ['projects', 1],
     ['users', 5],
@@ -174,7 +174,7 @@ test('fields limits the keys, in normal order; none known gives {}', async () =>
   assert.equal((await customerCounters('?fields=')).body, (await customerCounters()).body);
 });
 
-test('unknown groups of exclude_features and other parameters are ignored', async () => {
+test('ignores unknown groups of exclude_features and other parameters', async () => {
   for (const query of [
     '?exclude_features=unknown',
     '?exclude_features=a&exclude_features=b',
@@ -187,12 +187,12 @@ test('unknown groups of exclude_features and other parameters are ignored', asyn
   }
 });
 
-test('counters are not paginated and carry no page headers', async () => {
+test('does not paginate counters and sends no page headers', async () => {
   const { headers } = await customerCounters();
   assert.equal([headers.get('x-result-count'), headers.get('link')], [null, null]);
 });
 
-test('an invisible or missing object answers 404', async () => {
+test('responds 404 to an invisible or missing object', async () => {
   for (const ask of [customerCounters, projectCounters]) {
     const response = await ask('', company.clients.stranger);
     assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
@@ -201,7 +201,7 @@ test('an invisible or missing object answers 404', async () => {
   assert.is((await fixture.staff.get('/api/projects/nonsense/counters/')).status, 404);
 });
 
-test('counters are only read', async () => {
+test('rejects all methods that write', async () => {
   for (const url of [`${company.customer.url}counters/`, `${company.project.url}counters/`, '/api/user-counters/']) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const response = await fixture.staff.send(method, url);

@@ -1,4 +1,4 @@
-/** A data folder after a server that could not start, or not end as it should: the next one finds it free and whole. */
+/** A data folder after a server failed to start or to save its work: the next server can use it. */
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -21,9 +21,9 @@ test.after.each(() => rmSync(data, { recursive: true }));
 const serve = (port = 0): Promise<Server> => createServer({ data, port, log_level: 'silent' });
 const files = (): string[] => readdirSync(data).filter((name) => name.startsWith('tenantry.db'));
 
-test('a server that cannot listen leaves no thread that has the database open', async () => {
+test('closes the database in all threads when a server cannot listen', async () => {
   const first = await serve();
-  // As many events without their words, and words so long, that the next start writes enough to wake the thread.
+  // So many events with long words that are not indexed, so that the next start writes enough to wake the thread.
   first.app.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
     INSERT INTO event (uuid, at, type, level, message, context)
     SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', hex(randomblob(2000)), '{}' FROM number`);
@@ -43,7 +43,7 @@ test('a server that cannot listen leaves no thread that has the database open', 
   assert.equal(
     threads.map((thread) => thread.threadId),
     [-1],
-    'a thread was begun, and has ended',
+    'a thread has started and ended',
   );
   assert.equal(files(), ['tenantry.db']);
   taken.close();
@@ -51,7 +51,7 @@ test('a server that cannot listen leaves no thread that has the database open', 
 });
 
 for (const table of ['quota', 'hook'])
-  test(`a server whose start fails for want of the table ${table} leaves the folder to the next one`, async () => {
+  test(`releases the folder when a start fails because the table ${table} is missing`, async () => {
     const first = await serve();
     first.app.db.script(`ALTER TABLE ${table} RENAME TO other`);
     await first.close();
@@ -65,7 +65,7 @@ for (const table of ['quota', 'hook'])
     }
   });
 
-test('a server that cannot save when it closes says so, and leaves the folder to the next one', async () => {
+test('reports that a closing server cannot save, and releases the folder', async () => {
   const first = await serve();
   const { db, tokenUse } = first.app;
   tokenUse.save = () => {

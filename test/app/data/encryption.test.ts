@@ -38,7 +38,7 @@ rotation('puts a new key first, encrypts every secret with it, and decrypts all 
     };
   const old = stored();
   const secrets = addKey(folder, app.random);
-  assert.is(reencryptSecrets(app, secrets), 3, 'two secrets, and the check of the keys');
+  assert.is(reencryptSecrets(app, secrets), 3, 'two secrets and the check value of the keys');
   const lines = readFileSync(join(folder, 'secret.key'), 'utf8').trim().split('\n');
   assert.is(lines.length, 2);
   const [id = ''] = (lines[0] as string).split(':');

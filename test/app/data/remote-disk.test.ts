@@ -5,14 +5,14 @@ import { Program } from '../../support/program.ts';
 
 const test = suite('data folder on a remote file system');
 
-/** Has statfs answer with the type of a file system. */
+/** Makes statfs return the type of a file system. */
 const mountedAs = (type: number): Readonly<Record<string, string>> => {
   const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
     fs.statfsSync = () => ({ type: ${type}, bavail: 1e9, bsize: 4096 }); syncBuiltinESMExports();`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
 };
 
-test('serve and doctor warn of file systems that may not keep locks and syncs', async () => {
+test('warns in serve and doctor of file systems that may not support locks and syncs', async () => {
   const program = new Program(undefined);
   const [folder, level, msg] = [
     'data',

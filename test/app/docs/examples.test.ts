@@ -1,7 +1,7 @@
 /**
- * core.md 3: whoever follows the documentation gets what it promises. Every example of a body, and every action without
- * one, is sent to a server that knows nothing yet: an example that creates something makes the object that the others
- * mean. Answers are compared with the document by the client of the fixture.
+ * core.md 3: the documentation keeps its promises. Each example of a body, and each action without one, is sent to a new
+ * server: an example that creates an object creates the one that other examples refer to. The client of the fixture compares
+ * responses with the document.
  */
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
@@ -14,20 +14,20 @@ import { step } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { pixel } from '../rights/situation.ts';
 
-// Names lead nowhere: nothing is sent to the destinations of hooks.
+// Names do not resolve: nothing is sent to the destinations of hooks.
 const { test, fixture } = suiteWithServer('examples in the documentation', {
   resolve: (_, callback) => callback(new Error('There is no such host.'), []),
   password_reset_url: 'https://app.example.com/{secret}',
 });
 const document: Json = openApi(endpoints);
 
-/** One operation that writes; deletions have nothing to send. */
+/** An operation that writes; deletions have no body. */
 interface Request {
-  /** `POST /api/customers/`, as the document writes the path. */
+  /** `POST /api/customers/`, with the path as in the document. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  /** The example; undefined without a body, or where it is an upload. */
+  /** The example; undefined without a body, or for an upload. */
   readonly body: Json;
   /** The fields of an upload. */
   readonly form: Json;
@@ -65,10 +65,10 @@ const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMa
 const exampleLinks = /https:\/\/tenantry\.example\.com\/api\/([a-z0-9-]+)\/[0-9a-f]{32}\//g;
 const collectionOf = (path: string): string => path.split('/')[2] as string;
 
-/** What must be there before a request besides what its links name. */
+/** Prerequisites of a request besides the objects of its links. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'POST /api/jira-webhook-receiver/': ['jira-issues'],
-  // Without an account on the simulator there is nothing to import from it.
+  // Without an account on the simulator there is nothing to import.
   ...Object.fromEntries(
     requests
       .filter(({ path }) => path.endsWith('/{key}/link/'))
@@ -76,7 +76,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** The collections whose objects a request is about. */
+/** The collections of objects in a request. */
 function meant({ body, form, name, path }: Request): string[] {
   const linked = [...JSON.stringify([body, form]).matchAll(exampleLinks)].map(([, collection]) => collection as string);
   return [
@@ -87,7 +87,7 @@ function meant({ body, form, name, path }: Request): string[] {
   ];
 }
 
-/** What examples mean where not any object will do, by name: for a creation, and for what is done later. */
+/** The objects that examples require, by name: on creation, and for later requests. */
 const offers: Readonly<Record<string, readonly [first: string, later: string]>> = {
   'aws-regions': ['US East (N. Virginia)', 'US East (N. Virginia)'],
   'aws-images': ['Amazon Linux 2', 'Amazon Linux 2'],
@@ -98,7 +98,7 @@ const offers: Readonly<Record<string, readonly [first: string, later: string]>> 
   'oracle-templates': ['Database small', 'Database small'],
 };
 
-/** Runtime states that actions need: those that their declarations do not tell, and all others. */
+/** Runtime states that actions require: those outside of their declarations, and all others. */
 const runtimeStates: Readonly<Record<string, string>> = {
   'openstack-instances restart': 'ACTIVE',
   'openstack-instances change_flavor': 'SHUTOFF',
@@ -112,7 +112,7 @@ const runtimeStates: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Links of the objects that examples have made, by collection. */
+/** Links of objects created by examples, by collection. */
 const creation = new Map<string, string>();
 const pending = new Set(requests);
 
@@ -124,7 +124,7 @@ function change(...statements: readonly ReturnType<typeof sql>[]): void {
   db.commit();
 }
 
-/** The link of the object that an example of a request means; undefined while there is none. */
+/** The link of the object in an example of a request; undefined if there is none yet. */
 async function linkOf(collection: string, { name, path }: Request): Promise<string | undefined> {
   if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name))
     return undefined;
@@ -136,7 +136,7 @@ async function linkOf(collection: string, { name, path }: Request): Promise<stri
   return body.find((object: Json) => wanted === undefined || object.name === wanted)?.url;
 }
 
-/** Links of everything that a request means, by collection; undefined while something is missing. */
+/** Links of all objects of a request, by collection; undefined while one is missing. */
 async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | undefined> {
   const links = new Map<string, string>();
   for (const collection of meant(request)) {
@@ -149,7 +149,7 @@ async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | 
 
 const keyOf = (link: string | undefined): string => (link as string).split('/').at(-2) as string;
 
-/** What has been done before a request that is refused otherwise. */
+/** Requests that must precede a request, which is rejected otherwise. */
 const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<string, string>) => unknown>> = {
   'POST /api-auth/password/': async ({ body }) => {
     const user = await fixture.user(body.username);
@@ -164,7 +164,7 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
   'POST /api-auth/password/initial/': async ({ body }) => {
-    // The link is another user's, so that the token of whoever asks stays: a new password ends its user's tokens.
+    // The link belongs to another user, so that the token of the caller stays valid: a new password revokes tokens of its user.
     const { username } = await fixture.user('first', { is_staff: true });
     change(sql`UPDATE user SET username_folded = 'former' WHERE username_folded = 'admin'`);
     change(sql`UPDATE user SET username_folded = 'admin' WHERE username = ${username}`);
@@ -176,14 +176,14 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     await fixture.server.settled();
     change(sql`UPDATE password_reset SET secret_digest = ${digestOfSecret(body.secret)} WHERE email = ${email}`);
   },
-  // Whatever was done with it before, it waits to be accepted.
+  // It is pending again, after any action.
   ...Object.fromEntries(
     ['cancel', 'check', 'send'].map((action) => [
       `POST /api/user-invitations/{key}/${action}/`,
       () => change(sql`UPDATE invitation SET state = 'pending'`),
     ]),
   ),
-  // A tenant is unlinked without what other examples have made in it.
+  // A tenant is unlinked without the objects that other examples created in it.
   'POST /api/openstack-tenants/{key}/unlink/': async () => {
     for (const path of ['openstack-instances', 'openstack-snapshots', 'openstack-volumes'])
       for (const { url } of (await fixture.staff.get(`/api/${path}/?page_size=100`)).body)
@@ -202,7 +202,7 @@ async function prepare(request: Request, links: ReadonlyMap<string, string>): Pr
     change(sql`UPDATE resource SET runtime_state = ${state} WHERE uuid = ${keyOf(links.get(collection as string))}`);
   if (action === 'link') {
     const { backend_id: wanted, resource_type: kind } = request.body;
-    // The provider calls one of the objects that can be imported as the example does.
+    // The provider names one of the objects to import as in the example.
     change(sql`UPDATE inventory SET backend_id = ${wanted} WHERE kind = ${kind} AND backend_id = (SELECT i.backend_id FROM inventory i
       JOIN service v ON v.settings_id = i.settings_id WHERE i.kind = ${kind} AND v.uuid = ${keyOf(links.get(collection as string))}
       AND i.backend_id NOT IN (SELECT backend_id FROM resource WHERE kind = ${kind}) LIMIT 1)`);
@@ -222,12 +222,12 @@ function bodyOf({ body, form }: Request, links: ReadonlyMap<string, string>): un
   return parts;
 }
 
-/** Lets jobs run until everything rests; the simulator answers at once and has something to import. */
+/** Runs jobs until none is pending; the simulator responds immediately and has objects to import. */
 async function settle(): Promise<void> {
   const { db } = fixture.server.app;
   change(
     sql`UPDATE service_settings SET options = json_patch(options, '{"simulator_latency":"0","simulator_inventory":1,"external_network_id":"public"}')`,
-    // Accounts without the certifications that a project demands take no resources of it.
+    // Accounts without the certifications that a project requires accept no resources of it.
     sql`DELETE FROM project_certification`,
   );
   for (let i = 0; i < 40; i++) {
@@ -237,7 +237,7 @@ async function settle(): Promise<void> {
     if (!busy) return;
     await step(fixture);
   }
-  throw new Error('Something never comes to rest.');
+  throw new Error('Jobs are still pending.');
 }
 
 async function send(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
@@ -247,7 +247,7 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
     .replace('{key}', () => keyOf(links.get(collectionOf(path))))
     .replace('{delivery}', () => keyOf(links.get('deliveries')));
   const body = bodyOf(request, links);
-  // A token for each request, for one of them ends its session.
+  // A new token for each request, because one of them ends its session.
   const response = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
   assert.ok(
     statuses.includes(response.status),
@@ -261,7 +261,7 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
 
 type Ready = readonly [request: Request, links: ReadonlyMap<string, string>];
 
-/** The first request, in the order of the document, that has everything it means. */
+/** The first request, in the order of the document, whose objects exist. */
 async function next(chosen: readonly Request[]): Promise<Ready | undefined> {
   for (const request of chosen.filter((one) => pending.has(one))) {
     const links = await linksOf(request);
@@ -270,7 +270,7 @@ async function next(chosen: readonly Request[]): Promise<Ready | undefined> {
   return undefined;
 }
 
-/** Sends what can be sent until nothing can any more. */
+/** Sends possible requests until none is left. */
 async function follow(chosen: readonly Request[]): Promise<void> {
   for (let ready = await next(chosen); ready; ready = await next(chosen)) {
     await send(...ready);
@@ -280,20 +280,20 @@ async function follow(chosen: readonly Request[]): Promise<void> {
 
 const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
 
-/** What is there for a moment, or on disk alone. */
+/** Objects that exist for a moment only, or on disk only. */
 const isPassing = ({ path }: Request): boolean => /^\/api\/(backups|jobs|outbox)\//.test(path);
 
-/** Single sign-on, which is switched on for a service of its own. */
+/** Single sign-on, which is enabled on a separate server. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');
 
-test('every example of a request does what the documentation says', async () => {
+test('returns what the documentation says for every example of a request', async () => {
   await follow(requests.filter((request) => !isLast(request) && !isSaml(request) && !isPassing(request)));
-  // Parts go before what they belong to.
+  // Parts are deleted before their parents.
   await follow(requests.filter(isLast).reverse());
   assert.equal(
     [...pending].filter((request) => !isSaml(request) && !isPassing(request)).map(({ name }) => name),
     [],
-    'requests for objects that nothing makes',
+    'requests for objects that no example creates',
   );
   const { db } = fixture.server.app;
   assert.equal(
@@ -304,7 +304,7 @@ test('every example of a request does what the documentation says', async () => 
   );
 });
 
-test('those of single sign-on lead where it is switched on', async () => {
+test('redirects requests of single sign-on where it is enabled', async () => {
   const single = await SamlFixture.start();
   try {
     const received = requests.filter(isSaml);

@@ -1,4 +1,4 @@
-/** The OpenAPI document keeps to the recommended rules of Redocly. */
+/** The OpenAPI document follows the recommended rules of Redocly. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,11 +48,11 @@ function problemsOf(document: unknown): string[] {
   return problems.map(({ location, message, ruleId }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
-lint('the document has neither errors nor warnings', () => {
+lint('finds neither errors nor warnings in the document', () => {
   assert.equal(problemsOf(openApi(endpoints)), []);
 });
 
-lint('a mistake would be found', () => {
+lint('finds a mistake', () => {
   const document = structuredClone(openApi(endpoints)) as { paths: Record<string, { get: { operationId: string } }> };
   (document.paths['/api/users/'] as { get: { operationId: string } }).get.operationId = 'listCustomers';
   assert.equal(problemsOf(document).length > 0, true);

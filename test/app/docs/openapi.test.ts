@@ -20,19 +20,19 @@ const operations = (): [string, string, Json][] =>
     Object.entries<Json>(methods).map(([method, operation]) => [path, method, operation] as [string, string, Json]),
   );
 
-docs('GET /docs/ is open and answers an OpenAPI 3.1 document as application/json', async () => {
+docs('serves an OpenAPI 3.1 document as application/json at /docs/ without a token', async () => {
   const response = await fixture.anonymous.get('/docs/');
   assert.equal([response.status, response.headers.get('content-type')], [200, 'application/json']);
   assert.match(response.body.openapi, /^3\.1\.\d+$/);
   assert.is(response.body.info.version, (await fixture.anonymous.get('/api/version/')).body.version);
 });
 
-docs('it is the same for every caller', async () => {
+docs('serves the same document to every caller', async () => {
   await fixture.user('alice');
   for (const client of [fixture.staff, fixture.as('alice')]) assert.equal((await client.get('/docs/')).body, document);
 });
 
-docs('the answer to a creation links to every operation on what was created', () => {
+docs('links the response of a creation to every operation on the new object', () => {
   const { links } = document.paths['/api/keys/'].post.responses[201];
   assert.equal(links, {
     getSSHKey: { operationId: 'getSSHKey', parameters: { key: '$response.body#/uuid' } },
@@ -51,7 +51,7 @@ docs('the answer to a creation links to every operation on what was created', ()
     }
 });
 
-docs('a field that takes null says so, links included', () => {
+docs('allows null in the schema of nullable fields, links included', () => {
   const { properties } =
     document.components.schemas[
       document.paths['/api/service-settings/'].post.requestBody.content['application/json'].schema.$ref
@@ -62,7 +62,7 @@ docs('a field that takes null says so, links included', () => {
   assert.equal(properties.name.type, 'string');
 });
 
-docs('a parameter that takes a uuid has the two spellings that are read', async () => {
+docs('documents both notations of uuids in parameters', async () => {
   const [{ schema }] = document.paths['/api/projects/'].get.parameters.filter(({ name }: Json) => name === 'customer');
   const pattern = new RegExp(schema.pattern);
   const uuid = '0192f3a1-4c5d-7e6f-8a9b-0c1d2e3f4a5b';
@@ -78,7 +78,7 @@ docs('a parameter that takes a uuid has the two spellings that are read', async 
   }
 });
 
-docs('a parameter that is compared with a number is one', async () => {
+docs('documents parameters that are compared with a number as numbers', async () => {
   const [{ schema }] = document.paths['/api/resources/'].get.parameters.filter(
     ({ name }: Json) => name === 'actual_sla',
   );
@@ -87,7 +87,7 @@ docs('a parameter that is compared with a number is one', async () => {
   assert.is((await fixture.staff.get('/api/resources/?actual_sla=x')).status, 400);
 });
 
-docs('a parameter without which a request is rejected is required', async () => {
+docs('marks a parameter as required if requests without it are rejected', async () => {
   const requiredOf = (path: string, method: string): string[] =>
     document.paths[path][method].parameters.filter(({ required }: Json) => required).map(({ name }: Json) => name);
   assert.equal(requiredOf('/api/stats/creation-time/', 'get'), ['type']);
@@ -100,7 +100,7 @@ docs('a parameter without which a request is rejected is required', async () => 
   assert.equal((await fixture.staff.delete('/api/monitoring-items/')).body, { scope: message, name: message });
 });
 
-docs('text that may not be blank has at least one character', async () => {
+docs('documents a minimum length of 1 for text that may not be blank', async () => {
   const { properties } =
     document.components.schemas[
       document.paths['/api/projects/'].post.requestBody.content['application/json'].schema.$ref.split('/').at(-1)
@@ -108,7 +108,7 @@ docs('text that may not be blank has at least one character', async () => {
   assert.equal([properties.name.minLength, properties.description.minLength], [1, undefined]);
 });
 
-docs('a time that is read with fractions is a number', async () => {
+docs('documents times with fractions as numbers', async () => {
   const typeOf = (path: string, parameter: string): string =>
     document.paths[path].get.parameters.find(({ name }: Json) => name === parameter).schema.type;
   assert.equal([typeOf('/api/alerts/', 'created_to'), typeOf('/api/events/', 'from')], ['number', 'integer']);
@@ -116,7 +116,7 @@ docs('a time that is read with fractions is a number', async () => {
   assert.is((await fixture.staff.get('/api/events/?from=0.5')).status, 400);
 });
 
-docs('every link among the examples of a body leads to a path of the document', () => {
+docs('uses only links to paths of the document in examples of bodies', () => {
   const known = Object.keys(document.paths).map((path) => new RegExp(`^${path.replace('{key}', '[0-9a-f]{32}')}$`));
   const examples = Object.values<Json>(document.components.schemas).flatMap(({ properties = {} }) =>
     Object.values<Json>(properties)
@@ -128,7 +128,7 @@ docs('every link among the examples of a body leads to a path of the document', 
   assert.equal([...new Set(lost)], []);
 });
 
-docs('its paths begin at the path of base_url', async () => {
+docs('prefixes paths with the path of base_url', async () => {
   assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
   for (const [base_url, path] of [
     ['https://example.com', '/'],
@@ -144,7 +144,7 @@ docs('its paths begin at the path of base_url', async () => {
   }
 });
 
-/** A schema or response, or what it refers to. */
+/** A schema or response, or the target of its reference. */
 const resolved = (node: Json): Json =>
   node.$ref
     ? node.$ref
@@ -153,7 +153,7 @@ const resolved = (node: Json): Json =>
         .reduce((matches: Json, name: string) => matches[name], document)
     : node;
 
-docs('it has every endpoint with every method', () => {
+docs('has every endpoint with every method', () => {
   const expected = endpoints.flatMap(({ path, operations }) =>
     Object.keys(operations).map((method) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`),
   );
@@ -165,7 +165,7 @@ docs('it has every endpoint with every method', () => {
   );
 });
 
-docs('every operation has an id of its own, a summary and its success', () => {
+docs('gives every operation a unique id, a summary and a success response', () => {
   const ids = operations().map(([path, method, operation]) => {
     assert.type(operation.summary, 'string');
     assert.ok(
@@ -177,7 +177,7 @@ docs('every operation has an id of its own, a summary and its success', () => {
   assert.is(new Set(ids).size, ids.length);
 });
 
-docs('operations are called as people name them, and no two are told apart by case or marks alone', () => {
+docs('gives operations common names that differ in more than case or marks', () => {
   const ids = operations().map(([, , { operationId }]) => operationId as string);
   for (const id of ids) assert.match(id, /^[a-z]+([A-Z][A-Za-z0-9]*)*$/);
   assert.is(new Set(ids.map((id) => id.toLowerCase())).size, ids.length);
@@ -222,7 +222,7 @@ docs('operations are called as people name them, and no two are told apart by ca
   );
 });
 
-docs('summaries are sentences with the right articles', () => {
+docs('writes summaries as sentences with the right articles', () => {
   for (const [path, method, { summary }] of operations()) {
     assert.match(summary, /^[A-Z].*\.$/, `${method} ${path}`);
     assert.not.match(
@@ -250,7 +250,7 @@ docs('summaries are sentences with the right articles', () => {
   );
 });
 
-docs('states are vocabularies, and what a map says of every member holds for those it names', () => {
+docs('documents states as enumerations, and applies schemas of map values to named members', () => {
   const schemas = Object.entries<Json>(document.components.schemas);
   for (const [name, { additionalProperties: others, properties = {} }] of schemas) {
     for (const member of ['state', 'service_settings_state', 'hook_type'])
@@ -260,7 +260,7 @@ docs('states are vocabularies, and what a map says of every member holds for tho
   }
 });
 
-docs('every key of a path is declared, as uuid or as integer', () => {
+docs('declares every key of a path as uuid or integer', () => {
   for (const [path, { parameters = [] }] of Object.entries<Json>(document.paths)) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     assert.equal(
@@ -275,7 +275,7 @@ docs('every key of a path is declared, as uuid or as integer', () => {
   }
 });
 
-docs('every reference resolves', () => {
+docs('resolves every reference', () => {
   for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
     const matches = (reference as string)
       .replace('#/', '')
@@ -285,7 +285,7 @@ docs('every reference resolves', () => {
   }
 });
 
-docs('bodies name the fields that are accepted and those that are required', () => {
+docs('lists accepted and required fields of bodies', () => {
   const schema = resolved(document.paths['/api/customers/'].post.requestBody.content['application/json'].schema);
   assert.equal(schema.required, ['name']);
   assert.is(schema.properties.name.maxLength, 150);
@@ -297,7 +297,7 @@ docs('bodies name the fields that are accepted and those that are required', () 
   );
 });
 
-docs('every operation tells who may call it, and its refusals with a body', () => {
+docs('documents who may call each operation, and its rejections with a body', () => {
   for (const [path, method, { description, responses }] of operations()) {
     const what = `${method} ${path}`;
     assert.match(description, /^Who may call it: [A-Z].*\.$/, what);
@@ -309,7 +309,7 @@ docs('every operation tells who may call it, and its refusals with a body', () =
   }
 });
 
-docs('who may call what fewer may than change the resource is told so', () => {
+docs('documents actions that fewer users may call than may change the resource', () => {
   const reports = (path: string, method: string): string => document.paths[path][method].description;
   assert.equal(
     [
@@ -331,7 +331,7 @@ docs('who may call what fewer may than change the resource is told so', () => {
   );
 });
 
-docs('every parameter of a list is there: filters, orderings, pages, keys', () => {
+docs('has all parameters of lists: filters, orderings, pages, keys', () => {
   const { parameters } = document.paths['/api/customers/'].get;
   const names = parameters.map((parameter: Json) => resolved(parameter).name);
   for (const name of ['name', 'native_name', 'abbreviation', 'o', 'field', 'page', 'page_size'])
@@ -347,7 +347,7 @@ docs('every parameter of a list is there: filters, orderings, pages, keys', () =
           `${method} ${path} ${name}`,
         );
       const items = written.find(({ name }: Json) => name === 'o')?.schema.items ?? { enum: [] };
-      // A star stands for any name, which no list can tell.
+      // A star stands for any name, so that no list is complete.
       const named = orderings.filter((name) => !name.endsWith('*'));
       assert.equal(
         (items.anyOf?.[0] ?? items).enum,
@@ -359,7 +359,7 @@ docs('every parameter of a list is there: filters, orderings, pages, keys', () =
   }
 });
 
-docs('every JSON body has an example that keeps to its schema', () => {
+docs('has a valid example for every JSON body', () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: 'document', ...document });
@@ -375,7 +375,7 @@ docs('every JSON body has an example that keeps to its schema', () => {
   }
 });
 
-docs('open endpoints need no token, some take requests with and without, all others need one', () => {
+docs('requires no token for public endpoints, an optional one for some, and a token for all others', () => {
   assert.equal(document.security, [{ token: [] }]);
   for (const [path, , { security }] of operations()) {
     const endpoint = endpoints.find((candidate) => candidate.path.replace(/:(\w+)/g, '{$1}') === path);
@@ -384,21 +384,21 @@ docs('open endpoints need no token, some take requests with and without, all oth
   }
 });
 
-docs('an Accept header that names text/html gets a page of the same content', async () => {
+docs('responds with a page of the same content to an Accept header with text/html', async () => {
   for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'TEXT/HTML']) {
     const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
     assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-    // The document is written into the page, where nothing may look like the end of a script.
+    // The document is embedded in the page, where no text may close the script.
     assert.ok(body.includes(`const api = ${JSON.stringify(document).replaceAll('<', '\\u003c')};`));
   }
 });
 
-docs('unless ?format=openapi asks for the document', async () => {
+docs('responds with the document to ?format=openapi', async () => {
   const response = await fixture.anonymous.get('/docs/?format=openapi', { Accept: 'text/html' });
   assert.equal([response.headers.get('content-type'), response.body], ['application/json', document]);
 });
 
-docs('the page is self-contained: it may run its own two scripts only, and ask this server only', async () => {
+docs('serves a self-contained page that may run its own two scripts and call this server only', async () => {
   const { body, headers } = await fixture.anonymous.get('/docs/', { Accept: 'text/html' });
   const scripts = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(
     ([, script]) =>
@@ -411,7 +411,7 @@ docs('the page is self-contained: it may run its own two scripts only, and ask t
   assert.not.match(body.replace(/<script>.*?<\/script>/gs, ''), /<(script|link|img|iframe|object)\b|@import|url\(/i);
 });
 
-docs('a body that may be a list alone is said to be one or the other in JSON, and an object in forms', () => {
+docs('documents a body that may be a list as either type in JSON, and as an object in forms', () => {
   const { content } = document.paths['/api/openstack-security-groups/{key}/set_rules/'].post.requestBody;
   const [object, list] = content['application/json'].schema.oneOf.map(resolved);
   assert.equal(object.required, ['rules']);
@@ -420,7 +420,7 @@ docs('a body that may be a list alone is said to be one or the other in JSON, an
     assert.equal(resolved(content[form].schema), object);
 });
 
-docs('caches are told that the answer depends on Accept', async () => {
+docs('sends Vary: Accept', async () => {
   for (const headers of [{}, { Accept: 'text/html' }])
     assert.match((await fixture.anonymous.get('/docs/', headers)).headers.get('vary') as string, /(^|, )Accept(,|$)/);
 });

@@ -1,4 +1,4 @@
-/** What a handler reads from the query is what the document says it may hold. */
+/** Query parameters that a handler reads are those in the document. */
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { type Situation, situation } from '../rights/situation.ts';
 
 const parameters = suite('query parameters in the documentation');
 const document: Json = openApi(endpoints);
-/** Names that handlers asked for since they were last looked at. */
+/** Names that handlers have read since the set was cleared. */
 const requests = new Set<string>();
 const original = { one: Query.prototype.one, all: Query.prototype.all, flag: Query.prototype.flag };
 let place: Situation;
@@ -31,7 +31,7 @@ parameters.after(async () => {
   await place.fixture.close();
 });
 
-/** The address of an object that staff see. */
+/** The URL of an object visible to staff. */
 function addressOf(path: string): string {
   const first = (collection: string): string => {
     const [key] = Object.values(place.keys[collection] ?? {});
@@ -42,7 +42,7 @@ function addressOf(path: string): string {
   return path.replace(':key', key).replace(':delivery', () => first('deliveries'));
 }
 
-// What is deleted goes last, and what other things belong to after them.
+// Deletions run last, and parents after their parts.
 const reading = endpoints.map((endpoint) => ['GET', endpoint] as const);
 const deleting = [...endpoints]
   .sort((a, b) => Number(isProvided(b.path)) - Number(isProvided(a.path)))
@@ -50,14 +50,14 @@ const deleting = [...endpoints]
 
 for (const [method, endpoint] of [...reading, ...deleting]) {
   if (!endpoint.operations[method]) continue;
-  parameters(`${method} ${endpoint.path} reads what is written`, async () => {
+  parameters(`${method} ${endpoint.path} reads the documented parameters`, async () => {
     const operation = document.paths[endpoint.path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()];
     const written = (operation.parameters ?? []).map(({ $ref, name }: Json) => name ?? $ref.split('/').at(-1));
     const address = addressOf(endpoint.path);
     requests.clear();
-    // Filters are looked at only where there is a query.
+    // Filters are read only with a query.
     await place.fixture.staff.send(method, `${address}?unknown`);
-    // Lists of resources look at every name, for those that begin like the named ones.
+    // Lists of resources read all names, to find those with a known prefix.
     assert.equal(
       [...requests].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))),
       [],

@@ -1,4 +1,4 @@
-/** core.md 3: what GET /api/ names, spelled out, and that nobody's token matters to GET /api/configuration/. */
+/** core.md 3: the names in GET /api/, spelled out; GET /api/configuration/ ignores tokens. */
 
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../support/catalogue.ts';
@@ -36,7 +36,7 @@ const common = [
   'users',
 ];
 
-test('the root names every list and nothing else, the same to everybody', async () => {
+test('names every list and nothing else in the root, for all users alike', async () => {
   const { body } = await fixture.as('stranger').get('/api/');
   const provided = [
     ...catalogue.types.flatMap(({ prefix }) => [prefix, `${prefix}-service-project-link`]),
@@ -50,7 +50,7 @@ test('the root names every list and nothing else, the same to everybody', async 
   for (const url of Object.values<string>(body)) assert.is((await fixture.as('stranger').get(url)).status, 200, url);
 });
 
-test('GET, HEAD and OPTIONS of /api/configuration/ ignore the Authorization header, also a stale or senseless one', async () => {
+test('ignores the Authorization header, also an invalid one, in GET, HEAD and OPTIONS of /api/configuration/', async () => {
   for (const Authorization of [undefined, `Token ${'0'.repeat(40)}`, 'nonsense', 'Token']) {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       const { headers, status } = await fixture.anonymous.send(

@@ -7,11 +7,11 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: root, fixture } = suiteWithServer('root, version and configuration');
 
-root('GET /api/ needs a token', async () => {
+root('requires a token for GET /api/', async () => {
   assert.is((await fixture.anonymous.get('/api/')).status, 401);
 });
 
-root('it answers the absolute list URL of every list by its prefix, sorted', async () => {
+root('returns the absolute URL of every list by its prefix, sorted', async () => {
   const { status, body } = await fixture.staff.get('/api/');
   assert.is(status, 200);
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
@@ -36,41 +36,38 @@ root('it answers the absolute list URL of every list by its prefix, sorted', asy
     assert.ok(prefix in body, prefix);
 });
 
-root('each of them can be followed', async () => {
+root('returns URLs that all work', async () => {
   for (const url of Object.values<string>((await fixture.staff.get('/api/')).body))
     assert.is((await fixture.staff.get(url)).status, 200, url);
 });
 
-root(
-  'the manual is pages for browsers: a list of them, each with a title, whose links lead to each other',
-  async () => {
-    const page = async (path: string): Promise<string> => {
-      const response = await fetch(`${fixture.url}/docs/manual/${path}`);
-      assert.equal([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
-      return response.text();
-    };
-    const list = await page('');
-    assert.match(list, /<h1>Manual<\/h1>/);
-    const names = [...list.matchAll(/<li><a href="([\w-]+)\/">/g)].map(([, name = '']) => name);
-    assert.equal(names.slice(0, 2), ['tour', 'deploying']);
-    const files = readdirSync(new URL('../../../src/manual', import.meta.url)).filter((file) => file.endsWith('.md'));
-    assert.equal([...names].sort(), files.map((file) => file.slice(0, -'.md'.length)).sort());
-    for (const name of names) {
-      const text = await page(`${name}/`);
-      assert.match(text, /<h1>.+<\/h1>/);
-      for (const [, other = ''] of text.matchAll(/href="\.\.\/([\w-]+)\//g)) assert.ok(names.includes(other), other);
-    }
-  },
-);
+root('serves the manual as pages for browsers: an index, and titled pages with links to each other', async () => {
+  const page = async (path: string): Promise<string> => {
+    const response = await fetch(`${fixture.url}/docs/manual/${path}`);
+    assert.equal([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+    return response.text();
+  };
+  const list = await page('');
+  assert.match(list, /<h1>Manual<\/h1>/);
+  const names = [...list.matchAll(/<li><a href="([\w-]+)\/">/g)].map(([, name = '']) => name);
+  assert.equal(names.slice(0, 2), ['tour', 'deploying']);
+  const files = readdirSync(new URL('../../../src/manual', import.meta.url)).filter((file) => file.endsWith('.md'));
+  assert.equal([...names].sort(), files.map((file) => file.slice(0, -'.md'.length)).sort());
+  for (const name of names) {
+    const text = await page(`${name}/`);
+    assert.match(text, /<h1>.+<\/h1>/);
+    for (const [, other = ''] of text.matchAll(/href="\.\.\/([\w-]+)\//g)) assert.ok(names.includes(other), other);
+  }
+});
 
-root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of the package', async () => {
+root('returns the version of the package as MAJOR.MINOR.PATCH in GET /api/version/ without a token', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   const response = await fixture.anonymous.get('/api/version/');
   assert.equal([response.status, response.body], [200, { version }]);
   assert.match(version, /^\d+\.\d+\.\d+$/);
 });
 
-root('the page of the policy is among them where the setting names one', async () => {
+root('includes the page of the policy where the setting names one', async () => {
   const page = 'https://example.com/policy?lang=en';
   const other = await Fixture.start({ policy_url: page });
   const { WALDUR_CORE: flags } = (await other.anonymous.get('/api/configuration/')).body;
@@ -78,7 +75,7 @@ root('the page of the policy is among them where the setting names one', async (
   await other.close();
 });
 
-root('GET /api/configuration/ is open and answers the public feature flags', async () => {
+root('returns the public feature flags in GET /api/configuration/ without a token', async () => {
   const response = await fixture.anonymous.get('/api/configuration/');
   assert.equal(
     [response.status, response.body],
@@ -102,7 +99,7 @@ root('GET /api/configuration/ is open and answers the public feature flags', asy
   );
 });
 
-root('the flags are those of the settings', async () => {
+root('returns the flags of the settings', async () => {
   const settings = {
     validate_invitation_email: true,
     owners_can_manage_customers: true,

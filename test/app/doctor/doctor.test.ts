@@ -1,4 +1,4 @@
-/** The built program examines a database file. `npm test` built it before. */
+/** `doctor` of the built program examines a database file. `npm test` built it before. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const test = suite('tenantry doctor');
 let folder: string;
 let file: string;
 
-/** Ends with a code after these lines. */
+/** Exits with a code after these lines. */
 function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
   const { status, stderr, stdout } = spawnSync(process.execPath, [builtProgram, 'doctor', '--data', folder, ...words], {
     encoding: 'utf8',
@@ -25,7 +25,7 @@ function doctor(...words: string[]): { code: number | null; lines: string[]; err
 
 const healthy = { code: 0, lines: ['no problems'], error: '' };
 
-/** Changes the file behind the program's back; references are not watched. */
+/** Changes the file without the program and without foreign keys. */
 function spoil(script: string): void {
   const db = new SQLite(file);
   db.unsafeMode();
@@ -63,12 +63,12 @@ test.before.each(async () => {
 });
 test.after.each(() => rmSync(folder, { recursive: true }));
 
-test('a database without problems is told so, with exit code 0, and left as it is', () => {
+test('reports a database without problems with exit code 0, and does not change it', () => {
   assert.equal(doctor(), healthy);
   assert.equal(doctor('--repair'), healthy);
 });
 
-test('a drifted usage is one line and exit code 1; --repair sets it right, with a version of its history', () => {
+test('reports a wrong usage with exit code 1; --repair corrects it with a version in its history', () => {
   spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; UPDATE quota SET usage = 0 WHERE name = 'nc_user_count';
     UPDATE quota SET usage = 12 WHERE name = 'nc_global_customer_count'; UPDATE quota SET usage = 2 WHERE name = 'nc_service_project_link_count'`);
   const lines = [
@@ -79,7 +79,7 @@ test('a drifted usage is one line and exit code 1; --repair sets it right, with 
     'quota nc_global_customer_count of global 0: usage 12, counted 1',
   ];
   assert.equal(doctor(), { code: 1, lines, error: '' });
-  assert.equal(doctor(), { code: 1, lines, error: '' }, 'without --repair nothing is changed');
+  assert.equal(doctor(), { code: 1, lines, error: '' }, 'nothing changes without --repair');
   assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
   assert.equal(doctor(), healthy);
   assert.is(
@@ -90,7 +90,7 @@ test('a drifted usage is one line and exit code 1; --repair sets it right, with 
   );
 });
 
-test('a repaired usage raises and closes the alerts that depend on it', () => {
+test('raises and closes alerts that depend on a repaired usage', () => {
   spoil(`UPDATE quota SET usage = 0, threshold = 1 WHERE name = 'nc_user_count'`);
   assert.is(doctor('--repair').code, 0);
   assert.is(
@@ -99,7 +99,7 @@ test('a repaired usage raises and closes the alerts that depend on it', () => {
   );
 });
 
-test('missing quotas are told; --repair creates and counts them', () => {
+test('reports missing quotas; --repair creates and counts them', () => {
   spoil(`DELETE FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count') OR (scope_kind = 'project' AND name = 'nc_vm_count');
     DELETE FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
   const lines = [
@@ -113,7 +113,7 @@ test('missing quotas are told; --repair creates and counts them', () => {
   assert.is(stored(`SELECT sum(usage) FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count')`), 2);
 });
 
-test('quotas and alerts of objects that do not exist are told; --repair removes them', () => {
+test('reports quotas and alerts of missing objects; --repair deletes them', () => {
   spoil(
     `UPDATE alert SET scope_id = 77; INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES ('q', 'project', 78, 'nc_vm_count', 0)`,
   );
@@ -126,7 +126,7 @@ test('quotas and alerts of objects that do not exist are told; --repair removes 
   assert.equal([stored('SELECT count(*) FROM alert'), doctor()], [0, healthy]);
 });
 
-test('a row that refers to a missing one is told and not touched: exit code 1 with --repair too', () => {
+test('reports a reference to a missing row and does not change it: exit code 1 also with --repair', () => {
   spoil(`UPDATE project_role SET user_id = 99; INSERT INTO project_certification VALUES (1, 55)`);
   const dangling = [
     'database: a row of project_certification refers to a missing service_certification',
@@ -143,7 +143,7 @@ test('a row that refers to a missing one is told and not touched: exit code 1 wi
   assert.equal([doctor().lines.sort(), stored('SELECT user_id FROM project_role')], [dangling, 99]);
 });
 
-test('of many problems of one kind the first are told, and how many more there are', () => {
+test('reports the first of many problems of one kind, and the number of the others', () => {
   spoil(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO project_certification SELECT 1, 100 + i FROM n`,
   );
@@ -151,7 +151,7 @@ test('of many problems of one kind the first are told, and how many more there a
   assert.equal([code, lines.length, lines.at(-1)], [1, 21, 'and 10 more like this']);
 });
 
-test('a damaged file is told and not written to', () => {
+test('reports a damaged file and does not write to it', () => {
   spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, 'usage NUMERIC NOT NULL DEFAULT 0', 'usage NUMERIC NOT NULL DEFAULT 0 CHECK (usage < 5)') WHERE name = 'quota'`);
   const { code, lines } = doctor('--repair');
@@ -169,7 +169,7 @@ test('a damaged file is told and not written to', () => {
   assert.is(stored(`SELECT usage FROM quota WHERE name = 'nc_project_count'`), 7);
 });
 
-test('a byte that changed in a value of an index is told', () => {
+test('reports a changed byte in a value of an index', () => {
   spoil('PRAGMA wal_checkpoint(TRUNCATE)');
   const content = readFileSync(file);
   const table = stored("SELECT rootpage FROM sqlite_schema WHERE name = 'project'");
@@ -182,7 +182,7 @@ test('a byte that changed in a value of an index is told', () => {
   assert.ok(lines.includes('database: row 1 missing from index project_by_name'), lines.join('\n'));
 });
 
-test('where damaged pages keep the rest from being read, they are told, a line each', () => {
+test('reports damaged pages that prevent other checks, one line each', () => {
   spoil('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   const [page, bytes] = [stored("SELECT rootpage FROM sqlite_schema WHERE name = 'quota'"), stored('PRAGMA page_size')];
   const content = readFileSync(file);
@@ -192,7 +192,7 @@ test('where damaged pages keep the rest from being read, they are told, a line e
   assert.ok(lines.length > 0 && lines.every((line) => /^database: [^*]/.test(line)), lines.join('\n'));
 });
 
-test('what stands in a damaged file does not get to the terminal: one line, without control characters', () => {
+test('removes control characters and line breaks from contents of a damaged file', () => {
   spoil(
     `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE quota (id "' || char(27) || '[31m' || char(10) || 'next' WHERE name = 'quota'`,
   );
@@ -201,7 +201,7 @@ test('what stands in a damaged file does not get to the terminal: one line, with
   assert.match(error, /^tenantry: [ -~]*: malformed database schema \(quota\)[ -~]*\n$/);
 });
 
-test('a folder without a database, and a file that is none, are refused in one line; nothing is created', () => {
+test('rejects a folder without a database, and a file that is none, in one line; creates nothing', () => {
   rmSync(file);
   assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: there is no database in ${folder}\n` });
   assert.is(existsSync(file), false);
@@ -209,7 +209,7 @@ test('a folder without a database, and a file that is none, are refused in one l
   assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: ${file}: file is not a database\n` });
 });
 
-test('other words and options are refused with exit code 2', () => {
+test('rejects other words and options with exit code 2', () => {
   for (const words of [['now'], ['--fix']]) {
     const { code, error } = doctor(...words);
     assert.equal([code, error.startsWith('tenantry: ')], [2, true]);

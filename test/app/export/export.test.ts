@@ -1,4 +1,4 @@
-/** All data out of the program, and into it again. `npm test` built the program before. */
+/** Export and import of all data. `npm test` built the program before. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -20,7 +20,7 @@ let created: number;
 test.before(async () => {
   const config = loadConfig({ input: { log_level: 'silent' } });
   ({ made: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
-  // What a later version has made of it.
+  // Changes by a later version.
   await (await program.serve(['--data', path('demo')])).stop();
   const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));
   assert.equal([code, stderr], [0, '']);
@@ -31,7 +31,7 @@ test.after(async () => {
   await program.end();
 });
 
-/** How an import of these lines ends that is refused. */
+/** The output of a failed import of these lines. */
 async function denial(name: string, ...values: string[]): Promise<string> {
   const { code, stderr } = await program.run(['import', '-', '--data', path(name)], {
     input: `${values.join('\n')}\n`,
@@ -40,7 +40,7 @@ async function denial(name: string, ...values: string[]): Promise<string> {
   return stderr;
 }
 
-test('what is exported and imported elsewhere answers the same, byte for byte, and exports the same', async () => {
+test('serves the same responses, byte for byte, after an export and import, and exports the same', async () => {
   const config = loadConfig({ input: { log_level: 'silent' } });
   await importData(path('all.ndjson'), path('again'), config);
   const again = await run('export', '--to', 'ndjson', '--data', path('again'));
@@ -59,7 +59,7 @@ test('what is exported and imported elsewhere answers the same, byte for byte, a
   assert.is(readFileSync(path('again/secret.key'), 'utf8'), readFileSync(path('demo/secret.key'), 'utf8'));
 });
 
-test('an import makes all or nothing, and says which line is wrong', async () => {
+test('imports all or nothing, and names the invalid line', async () => {
   const [head = '', row = ''] = lines;
   const start = 'tenantry: cannot import standard input: line';
   assert.is(await denial('a', ...lines.slice(0, 50)), `${start} 50 is the last line, but not the end of the export\n`);
@@ -91,7 +91,7 @@ test('an import makes all or nothing, and says which line is wrong', async () =>
   );
 });
 
-/** Why an import of these parts is refused in this process, and how many of them were read. */
+/** The reason why an import of these parts fails in this process, and the number of parts that were read. */
 async function rejection(parts: Iterable<string | Buffer>): Promise<[reason: string, read: number]> {
   let read = 0;
   function* counted(): Generator<Buffer> {
@@ -109,7 +109,7 @@ async function rejection(parts: Iterable<string | Buffer>): Promise<[reason: str
   return [reason, read];
 }
 
-test('the head of an export must be of the kinds that it has', async () => {
+test('rejects an export whose header has values of other types', async () => {
   const [head = ''] = lines;
   const reasonOf = async (changed: string): Promise<string> => (await rejection([changed]))[0];
   for (const schema of ['1.5', '0', '-1', '"36"', 'null', '1e999'])
@@ -128,7 +128,7 @@ test('the head of an export must be of the kinds that it has', async () => {
   );
 });
 
-test('a line that would fill the memory, or is not UTF-8, ends an import as soon as it is read', async () => {
+test('stops an import at a line that is too long for memory, or is not UTF-8', async () => {
   const [head = ''] = lines;
   function* endless(start: string): Generator<string> {
     yield start;
@@ -146,7 +146,7 @@ test('a line that would fill the memory, or is not UTF-8, ends an import as soon
   assert.is((await rejection([odd]))[0], 'line 2 is not UTF-8');
 });
 
-test('an import with other keys than those of its database is refused: no server would start with it', async () => {
+test('rejects an import with other keys than those of its database, which no server would open', async () => {
   const [head = '', ...rest] = lines;
   const withKeys = (keys: string): string => JSON.stringify({ ...JSON.parse(head), keys });
   const { keys } = JSON.parse(head) as { keys: string };
@@ -164,7 +164,7 @@ test('an import with other keys than those of its database is refused: no server
   assert.match(await denial('garbage', withKeys('garbage'), ...rest), /An encryption key must be an id, a colon and/);
 });
 
-test('a script for PostgreSQL has every table, its rows, and what refers to what', async () => {
+test('exports every table with its rows and foreign keys as a script for PostgreSQL', async () => {
   const { stdout } = await run('export', '--to', 'postgres', '--data', path('demo'));
   const users = lines.filter((line) => line.startsWith('{"table":"user",')).length;
   const copied = /COPY "user" \([^)]*\) FROM stdin;\n([\s\S]*?)\n\\\.\n/.exec(stdout)?.[1]?.split('\n');

@@ -1,4 +1,4 @@
-/** What the operator reads on a port of its own (core.md 14.1, 14.2). */
+/** The admin listener, on a separate port (core.md 14.1, 14.2). */
 
 import { connect } from 'node:net';
 import { createServer, type Server } from 'tenantry';
@@ -27,16 +27,16 @@ const read = async (
   return { status: response.status, type, body: type === 'application/json' && text !== '' ? JSON.parse(text) : text };
 };
 
-test('/healthz answers as long as the process does', async () => {
+test('responds on /healthz while the process runs', async () => {
   assert.equal(await read('/healthz'), { status: 200, type: 'application/json', body: { status: 'ok' } });
 });
 
-test('/readyz names each check', async () => {
+test('lists the checks on /readyz', async () => {
   const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok' };
   assert.equal(await read('/readyz'), { status: 200, type: 'application/json', body: { status: 'ready', checks } });
 });
 
-test('only these paths and GET and HEAD are answered, whatever is asked', async () => {
+test('serves only these paths with GET and HEAD', async () => {
   assert.equal(await read('/api/users/'), { status: 404, type: 'application/json', body: { detail: 'Not found.' } });
   assert.equal([(await read('/')).status, (await read('/constructor')).status], [404, 404]);
   assert.equal(await read('/metrics', { method: 'POST', body: 'x' }), {
@@ -48,7 +48,7 @@ test('only these paths and GET and HEAD are answered, whatever is asked', async 
   assert.equal([head.status, await head.text(), head.headers.get('content-length')], [200, '', '16']);
 });
 
-test('on the loopback a page whose name leads here is not answered', async () => {
+test('rejects requests of a page whose host name leads to the loopback', async () => {
   for (const host of ['evil.example', 'evil.example:9480', '127.0.0.1.evil.example'])
     assert.is(
       (await sendOverWire(admin, 'GET /metrics HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
@@ -63,12 +63,12 @@ test('on the loopback a page whose name leads here is not answered', async () =>
     );
 });
 
-test('the API has none of these paths', async () => {
+test('has none of these paths in the API', async () => {
   for (const path of ['/metrics', '/healthz', '/readyz'])
     assert.is((await fixture.anonymous.get(path)).status, 404, path);
 });
 
-test('it is off in memory and for a program that embeds the server, unless an address is given', async () => {
+test('is off in memory and in programs that embed the server, unless an address is set', async () => {
   const others: Server[] = [];
   for (const options of [{}, { isProgram: true }, { admin_listen: 'off' }])
     others.push(await createServer({ ephemeral: true, port: 0, log_level: 'silent', ...options }));
@@ -79,7 +79,7 @@ test('it is off in memory and for a program that embeds the server, unless an ad
   for (const server of others) await server.close();
 });
 
-test('a port that is in use is refused where it was asked for, and the server with it', async () => {
+test('reports a port in use when it is set, and does not start the server', async () => {
   const { port } = new URL(admin);
   let reports = '';
   await createServer({ ephemeral: true, port: 0, log_level: 'silent', admin_listen: port }).catch(
@@ -88,7 +88,7 @@ test('a port that is in use is refused where it was asked for, and the server wi
   assert.is(reports, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
 });
 
-test('each connection serves one request', async () => {
+test('serves one request per connection', async () => {
   const wire = await Wire.to(admin);
   const request = ['GET /healthz HTTP/1.1', 'Host: localhost', ''];
   const { headers, status } = await wire.lines(...request, ...request).response();
@@ -96,17 +96,17 @@ test('each connection serves one request', async () => {
   assert.is(await wire.closed(), '');
 });
 
-test('where there are too many connections the idlest are closed, and requests are answered', async () => {
+test('closes the idlest of too many connections, and serves requests', async () => {
   const wires = await Promise.all(Array.from({ length: 32 }, () => Wire.to(admin)));
-  // One of them begins a request that it does not finish.
+  // One of them starts a request that it does not finish.
   wires[0]?.bytes('GET /healthz HTTP/1.1\r\n');
   for (const path of ['/healthz', '/readyz', '/metrics']) assert.is((await fetch(admin + path)).status, 200, path);
-  // The three that were opened first.
+  // The first three.
   await Promise.all(wires.slice(0, 3).map((wire) => wire.closed()));
   for (const wire of wires) wire.close();
 });
 
-test('many connections that send nothing, or a byte now and then, keep no request from being answered', async () => {
+test('serves requests beside many connections that send nothing, or single bytes', async () => {
   const wires: Wire[] = [];
   for (let i = 0; i < 200; i++) {
     wires.push((await Wire.to(admin)).bytes('G'));
@@ -115,7 +115,7 @@ test('many connections that send nothing, or a byte now and then, keep no reques
   for (const wire of wires) wire.close();
 });
 
-test('closing the server closes it, with whoever is connected', async () => {
+test('closes with the server, and disconnects clients', async () => {
   const socket = connect(Number(new URL(admin).port), '127.0.0.1');
   const gone = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve));
   await new Promise((resolve) => socket.once('connect', resolve));

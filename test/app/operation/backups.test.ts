@@ -1,4 +1,4 @@
-/** Backups and the doctor beside a server, by the API (core.md 14.6), of the built program with data on disk. */
+/** Backups and the doctor by the API, beside a server (core.md 14.6), with the built program and data on disk. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ test.before(async () => {
   program = new Program(undefined);
   server = await program.serve(['--product-name', 'Cloud']);
   token = (await program.run(['token', 'admin'])).stdout.trim();
-  // The first answer is the one that the contract of the API is made for.
+  // The contract of the API describes the first response.
   assert.is((await ask('GET', '/api/operation/')).status, 200);
 });
 test.after(async () => {
@@ -42,7 +42,7 @@ async function ask(
   return { status, headers, bytes: response.bytes, body: isJson ? JSON.parse(response.bytes.toString()) : undefined };
 }
 
-test('a backup is written beside the server, downloaded with a line in the log, and deleted', async () => {
+test('writes a backup beside the server, logs its download, and deletes it', async () => {
   const begun = await ask('POST', '/api/backups/');
   const { url, uuid, name, created } = begun.body;
   assert.is(begun.status, 202);
@@ -53,7 +53,7 @@ test('a backup is written beside the server, downloaded with a line in the log, 
   const early = await ask('GET', `${url}content/`);
   assert.equal([early.status, early.body], [409, { detail: 'The backup is not there yet.' }]);
   assert.is((await ask('DELETE', url)).status, 409);
-  await eventually('the backup is there', async () => (await ask('GET', url)).body.state === 'ready', 60);
+  await eventually('the backup is ready', async () => (await ask('GET', url)).body.state === 'ready', 60);
   const { body: list, headers } = await ask('GET', '/api/backups/');
   assert.equal([list.length, list[0].uuid, headers.get('x-result-count')], [1, uuid, '1']);
   const { bytes, headers: reports, status } = await ask('GET', `${url}content/`);
@@ -62,7 +62,7 @@ test('a backup is written beside the server, downloaded with a line in the log, 
     [200, 'application/gzip', `attachment; filename="${name}.gz"`, list[0].size],
   );
   assert.is(gunzipSync(bytes).subarray(0, 15).toString(), 'SQLite format 3');
-  await eventually('the log tells who got it', () =>
+  await eventually('the log names the user who downloaded it', () =>
     new RegExp(`"username":"admin".*"backup":"${name}".*"msg":"a backup is downloaded"`).test(server.errors()),
   );
   assert.is((await ask('GET', '/api/operation/')).body.last_backup, created);
@@ -75,7 +75,7 @@ test('a backup is written beside the server, downloaded with a line in the log, 
   assert.is((await ask('GET', url)).status, 404);
 });
 
-test('other files of the folder are not shown, and no name of a client leads to one', async () => {
+test('lists no other files of the folder, and no name leads to one', async () => {
   const folder = join(program.folder, 'data/backups');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'notes.txt'), 'mine');
@@ -87,7 +87,7 @@ test('other files of the folder are not shown, and no name of a client leads to 
     assert.is((await ask('GET', `/api/backups/${key}/content/`)).status, 404);
 });
 
-test('the doctor examines beside the server', async () => {
+test('examines the data beside the server', async () => {
   assert.is((await ask('POST', '/api/operation/doctor/')).status, 202);
   const rejection = await ask('POST', '/api/operation/doctor/');
   assert.equal([rejection.status, rejection.body], [409, { detail: 'The data is being examined already.' }]);
@@ -103,12 +103,12 @@ test('the doctor examines beside the server', async () => {
   assert.equal([matches.state, matches.findings, matches.error_message], ['done', [], '']);
 });
 
-test('settings are told with what gave them', async () => {
+test('returns settings with their sources', async () => {
   const { body } = await ask('GET', '/api/deployment-settings/?name=product_name');
   assert.equal([body[0].value, body[0].source], ['Cloud', '--product-name']);
 });
 
-test("a clock that is not the server's own does not go on by request", async () => {
+test("does not advance a clock that is not the server's own", async () => {
   const { status } = await ask('POST', '/api/simulator/advance/');
   assert.is(status, 409);
 });

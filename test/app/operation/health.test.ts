@@ -1,4 +1,4 @@
-/** Whether a server can do its work, and what keeps it from that (core.md 14.1). */
+/** Whether a server can work, and what prevents it (core.md 14.1). */
 
 import { existsSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -23,7 +23,7 @@ test.before.each(async () => {
   program = new Program(nativeCache);
   data = join(program.folder, 'data');
   server = await createServer({ data, port: 0, admin_listen: '0', log_level: 'silent' });
-  // What the start writes is committed.
+  // The writes of the start are committed.
   await fetch(`${server.adminUrl}/healthz`);
 });
 test.after.each(async () => {
@@ -63,7 +63,7 @@ test('is not ready while another process writes, and does not block the event lo
   await other.end('ROLLBACK');
 });
 
-test('who writes for a moment keeps nobody from being ready', async () => {
+test('is ready while another process writes for a moment', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const requests = readiness();
   const ended = new Promise((resolve) => setTimeout(() => resolve(other.end('ROLLBACK')), 100));
@@ -71,7 +71,7 @@ test('who writes for a moment keeps nobody from being ready', async () => {
   await ended;
 });
 
-test('a newer version that has migrated the database, or a timer that stands still, is told', async () => {
+test('reports a database migrated by a newer version, and a timer that has stopped', async () => {
   const newest = embeddedMigrations().length;
   const other = new SQLite(join(data, 'tenantry.db'));
   other.pragma(`user_version = ${newest + 1}`);
@@ -91,11 +91,11 @@ test('a newer version that has migrated the database, or a timer that stands sti
   assert.equal([isReady, matches], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
 });
 
-test('a server that is about to end is not ready while it finishes what runs', async () => {
+test('is not ready while it completes running requests before its end', async () => {
   const wire = await Wire.to(server.url);
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   wire.lines(...head, 'Content-Length: 20', 'Expect: 100-continue', '');
-  // It has been admitted.
+  // The request has been admitted.
   assert.is((await wire.response()).status, 100);
   const ended = server.close();
   const reports = { ...checks, server: 'is about to end' };
@@ -105,7 +105,7 @@ test('a server that is about to end is not ready while it finishes what runs', a
   await ended;
 });
 
-test('a full disk is not ready, and is counted', async () => {
+test('is not ready with a full disk, and counts failures', async () => {
   const { db } = server.app;
   const pages = Number(db.pragma('page_count'));
   db.pragma(`max_page_count = ${pages + 4}`);
@@ -123,7 +123,7 @@ test('a full disk is not ready, and is counted', async () => {
   db.pragma(`max_page_count = ${pages + 10_000}`);
 });
 
-test('a server whose database file was removed is not ready, closes, and rejects closed', async () => {
+test('is not ready after its database file was removed, closes, and rejects closed', async () => {
   const folder = join(program.folder, 'removed');
   const other = await createServer({ data: folder, port: 0, log_level: 'silent' });
   const file = join(folder, 'tenantry.db');
@@ -136,12 +136,12 @@ test('a server whose database file was removed is not ready, closes, and rejects
   const failure = await other.closed.catch((error: Error) => error.message);
   assert.is(failure, database);
   await fetch(other.url).then(
-    () => assert.unreachable('it still listens'),
+    () => assert.unreachable('it is still listening'),
     () => undefined,
   );
 });
 
-test('healthcheck says in one line whether the server is ready, and ends with 0 or 1', async () => {
+test('prints the readiness of the server in one line in healthcheck, and exits with 0 or 1', async () => {
   const host = new URL(server.adminUrl as string).host;
   assert.equal(await healthcheck(host), { code: 0, stdout: 'ready\n', stderr: '' });
   await server.close();
@@ -161,10 +161,10 @@ test('healthcheck says in one line whether the server is ready, and ends with 0 
   const responded = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
   assert.equal(wrong, { code: 1, stdout: '', stderr: responded });
   other.close();
-  assert.not(existsSync(join(program.folder, 'native')), 'it opens no data');
+  assert.not(existsSync(join(program.folder, 'native')), 'it does not open the data');
 });
 
-test('by itself the program listens on the loopback, and goes on without where another does', async () => {
+test('listens on the loopback by default, and continues without it where the port is in use', async () => {
   const holder = createHttpServer().listen(9480, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve).once('error', resolve));
   const port = createHttpServer().listen(0, '127.0.0.1');

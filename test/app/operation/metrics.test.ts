@@ -1,4 +1,4 @@
-/** What the operator counts (core.md 14.2). */
+/** The metrics for the operator (core.md 14.2). */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -25,7 +25,7 @@ const linesOf = (text: string, name: string): string[] =>
     .filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)))
     .map((line) => line.slice(name.length));
 
-test('requests are counted by route, method and status; unknown paths and methods are one each', async () => {
+test('counts requests by route, method and status, with one route for unknown paths and one method for unknown methods', async () => {
   for (let i = 0; i < 3; i++) await fixture.staff.get(`/api/customers/${String(i).repeat(32)}/`);
   for (let i = 0; i < 40; i++) await fixture.staff.get(`/api/random-${i}/?secret=hunter2`);
   await fixture.staff.post('/api/customers/', { name: 'Ministry' });
@@ -50,7 +50,7 @@ test('requests are counted by route, method and status; unknown paths and method
   assert.ok(linesOf(text, 'tenantry_http_request_seconds_total').some((line) => line.startsWith('{route="none"} 0.')));
 });
 
-test('commits tell how many writes shared them, caches what they remembered', async () => {
+test('counts writes per commit, and hits and sizes of caches', async () => {
   await Promise.all(Array.from({ length: 20 }, (_, i) => fixture.staff.post('/api/customers/', { name: `No. ${i}` })));
   for (let i = 0; i < 3; i++) await fixture.staff.get('/api/customers/?page_size=3');
   const text = await scrape();
@@ -68,7 +68,7 @@ test('commits tell how many writes shared them, caches what they remembered', as
   assert.ok(value('tenantry_cache_requests_total{cache="tokens",result="hit"}') >= 22);
 });
 
-test('refused logins, provider calls, jobs, mails and what waits in an outbox are told', async () => {
+test('counts rejected logins, provider calls, jobs, mails and pending messages of an outbox', async () => {
   for (let i = 0; i < 6; i++)
     await fixture.anonymous.post('/api-auth/password/', { username: 'admin', password: `wrong-${i}` });
   const customer = await fixture.customer('Ministry');
@@ -94,7 +94,7 @@ test('refused logins, provider calls, jobs, mails and what waits in an outbox ar
   assert.is(jobs, '{state="due"} 1');
   await fixture.later(1);
   let later = '';
-  await eventually('a later scrape tells of the calls', async () => {
+  await eventually('a later scrape includes the calls', async () => {
     later = await scrape();
     return later.includes('tenantry_provider_calls_total{');
   });
@@ -104,7 +104,7 @@ test('refused logins, provider calls, jobs, mails and what waits in an outbox ar
   assert.match(later, 'tenantry_outbox_depth{outbox="invitations"} 0');
 });
 
-test('open streams of events are counted until they end', async () => {
+test('counts open event streams until they end', async () => {
   const count = async (): Promise<string | undefined> => linesOf(await scrape(), 'tenantry_event_streams')[0]?.trim();
   const streams = [await EventReader.open(fixture, fixture.staff), await EventReader.open(fixture, fixture.staff)];
   await eventually('two are open', async () => (await count()) === '2');
@@ -112,7 +112,7 @@ test('open streams of events are counted until they end', async () => {
   await eventually('none is', async () => (await count()) === '0');
 });
 
-test('it is a text that Prometheus reads, without secrets, the same for all who ask at once', async () => {
+test('returns valid text for Prometheus without secrets, the same for concurrent scrapes', async () => {
   const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(`${fixture.server.adminUrl}/metrics`)));
   assert.equal(
     new Set(responses.map(({ headers, status }) => `${status} ${headers.get('content-type')}`)),
@@ -128,7 +128,7 @@ test('it is a text that Prometheus reads, without secrets, the same for all who 
   assert.is(new Set(named).size, named.length);
 });
 
-test('who reads slowly keeps nobody from reading', async () => {
+test('does not block other scrapes with a slow reader', async () => {
   const slow = connect(Number(new URL(fixture.server.adminUrl as string).port), '127.0.0.1');
   await once(slow, 'connect');
   slow.pause();
@@ -138,7 +138,7 @@ test('who reads slowly keeps nobody from reading', async () => {
   slow.destroy();
 });
 
-test('a million rows that wait are counted up to a bound', async () => {
+test('counts a million pending rows up to a limit', async () => {
   const { db } = fixture.server.app;
   db.write(() =>
     db.run(sql`

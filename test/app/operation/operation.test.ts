@@ -1,4 +1,4 @@
-/** What staff read and do of the running service by the API (core.md 14.6), on a server in memory. */
+/** What staff read and change of the running service by the API (core.md 14.6), on a server in memory. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { version } from '../../../src/kernel/version.ts';
@@ -24,7 +24,7 @@ async function waitingDelivery(): Promise<{ hook: Json; delivery: Json }> {
   return { hook, delivery };
 }
 
-test('the outbox lists what waits, with its attempts and the last error, and a message is sent now on demand', async () => {
+test('lists pending messages of the outbox with attempts and last error, and sends one immediately on request', async () => {
   const { delivery } = await waitingDelivery();
   const { body } = await fixture.staff.get('/api/outbox/');
   const [message] = body;
@@ -58,7 +58,7 @@ test('the outbox lists what waits, with its attempts and the last error, and a m
   assert.is((await fixture.staff.get(message.url)).status, 404);
 });
 
-test('mails wait there, too: of invitations, of changed emails and passwords, of forgotten passwords', async () => {
+test('lists mails: of invitations, of changed emails and passwords, of forgotten passwords', async () => {
   const { db } = fixture.server.app;
   const columns = { status: 'pending', created: 1_515_127_624_000_000, next_attempt: 4_000_000_000_000_000 };
   const user = db.scalar<number>(sql`SELECT id FROM user`);
@@ -90,7 +90,7 @@ async function cloud(): Promise<Droplets> {
   return dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
 }
 
-test('jobs are listed with what they wait for, and with what their memo holds but for secrets', async () => {
+test('lists jobs with the reason for waiting, and with their memo except secrets', async () => {
   const service = await cloud();
   const droplet = await service.begin({ name: 'web-1' });
   const { body } = await fixture.staff.get('/api/jobs/');
@@ -127,7 +127,7 @@ test('jobs are listed with what they wait for, and with what their memo holds bu
   assert.is((await fixture.staff.get(`/api/jobs/?state=waiting&resource_uuid=${droplet.uuid}`)).body.length, 1);
 });
 
-test('a job whose call failed tells the error, and is run now on demand, unless it runs', async () => {
+test('shows the error of a job whose call failed, and runs it immediately unless it is running', async () => {
   const service = await cloud();
   const droplet = await service.begin();
   await work(fixture);
@@ -149,7 +149,7 @@ test('a job whose call failed tells the error, and is run now on demand, unless 
   assert.is((await fixture.staff.get(job.url)).status, 404);
 });
 
-test('the overview tells what waits and fails', async () => {
+test('shows pending and failing work in the overview', async () => {
   await waitingDelivery();
   const empty = { waiting: 0, oldest: null };
   assert.equal((await fixture.staff.get('/api/operation/')).body, {
@@ -171,7 +171,7 @@ test('the overview tells what waits and fails', async () => {
   });
 });
 
-test('settings in force are told with what gave them, secrets not', async () => {
+test('returns settings in force with their sources, without secrets', async () => {
   const input = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
   assert.is(input.headers.get('etag'), null);
   const byName = Object.fromEntries(input.body.map((setting: Json) => [setting.name, setting]));
@@ -191,7 +191,7 @@ test('settings in force are told with what gave them, secrets not', async () => 
   assert.equal(body, [{ name: 'smtp_url', value: '', source: '' }]);
 });
 
-test('the doctor examines on demand, and tells what was found', async () => {
+test('runs the doctor on request, and returns its results', async () => {
   const { db } = fixture.server.app;
   await fixture.customer('Alice');
   db.write(() => db.run(sql`UPDATE quota SET usage = 5 WHERE name = 'nc_global_customer_count'`));
@@ -206,13 +206,13 @@ test('the doctor examines on demand, and tells what was found', async () => {
   assert.match(matches.findings.join(), /nc_global_customer_count .* usage 5, counted 1/);
 });
 
-test('backups are not made of data in memory', async () => {
+test('rejects backups of data in memory', async () => {
   const rejection = await fixture.staff.post('/api/backups/');
   assert.equal([rejection.status, rejection.body], [409, { detail: 'Data in memory has no backups.' }]);
   assert.equal((await fixture.staff.get('/api/backups/')).body, []);
 });
 
-test('the simulator fails the next operation on demand, and the clock of a server in memory goes on', async () => {
+test('lets the next operation of the simulator fail on request, and advances the clock of a server in memory', async () => {
   assert.equal((await fixture.staff.get('/api/simulator/')).body, { now: start, is_enabled: true, is_clock_own: true });
   const unknown = await fixture.staff.post('/api/simulator/fail_next/', { kind: 'Moon', operation: 'create' });
   assert.is(unknown.status, 400);
@@ -230,7 +230,7 @@ test('the simulator fails the next operation on demand, and the clock of a serve
   assert.equal(wrong.body, { seconds: ['Ensure this value is greater than or equal to 1.'] });
 });
 
-test('a simulated resource changes at its provider alone, which the next synchronisation finds', async () => {
+test('changes a simulated resource at its provider only, until the next synchronisation', async () => {
   const service = await cloud();
   const [one, two] = [await service.make(), await service.make()];
   const drift = (body: Json) => fixture.staff.post('/api/simulator/drift/', body);
@@ -238,7 +238,7 @@ test('a simulated resource changes at its provider alone, which the next synchro
   fixture.events();
   assert.is((await drift({ resource: one.url, change: 'rename' })).status, 200);
   assert.is((await drift({ resource: two.url, change: 'vanish' })).status, 200);
-  assert.equal((await fixture.staff.get(one.url)).body, before, 'nobody here is told');
+  assert.equal((await fixture.staff.get(one.url)).body, before, 'the change is not visible yet');
   assert.equal(fixture.events(), []);
   await fixture.staff.post(`${service.settings.url}pull/`);
   await work(fixture);
@@ -263,7 +263,7 @@ test('a simulated resource changes at its provider alone, which the next synchro
   assert.equal((await drift({})).body, { resource: ['This field is required.'], change: ['This field is required.'] });
 });
 
-test('without the simulator nothing of it is done', async () => {
+test('rejects actions of the simulator when it is off', async () => {
   await fixture.open({ simulator_enabled: false });
   for (const [path, body] of [
     ['fail_next', { kind: 'DigitalOcean', operation: 'ping' }],

@@ -1,4 +1,4 @@
-/** SIGHUP: the certificate is read anew, and the log goes on in a new file (core.md 14.3). */
+/** SIGHUP: reloads the certificate and reopens the log file (core.md 14.3). */
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -28,7 +28,7 @@ function hangUp(): void {
   for (const child of program.running) child.kill('SIGHUP');
 }
 
-test('the log is appended to a file, which SIGHUP opens anew: no line is lost', async () => {
+test('appends the log to a file, and reopens it on SIGHUP without losing a line', async () => {
   writeFileSync(path('log'), '{"msg":"from before"}\n');
   const serving = await program.serve(['--log-file', 'log', '--log-level', 'info', '--ephemeral']);
   const ask = async (times: number): Promise<void> => {
@@ -48,33 +48,33 @@ test('the log is appended to a file, which SIGHUP opens anew: no line is lost', 
   assert.is(statSync(path('log')).mode & 0o007, 0);
 });
 
-test('where no new file can be made the log goes on in the old one, and says so', async () => {
+test('keeps logging to the old file with a message when no new one can be opened', async () => {
   const serving = await program.serve(['--log-file', 'logs', '--ephemeral']);
   renameSync(path('logs'), path('logs.1'));
   mkdirSync(path('logs'));
   hangUp();
-  await eventually('the old file tells of it', () =>
+  await eventually('the old file has the message', () =>
     messages('logs.1').includes('failed to reload the log file; the previous one stays in use'),
   );
   assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
   assert.is(await serving.stop(), 0);
 });
 
-test('a log file that cannot be opened is told in one line', async () => {
+test('reports a log file that cannot be opened in one line', async () => {
   assert.equal(
     await program.run(['serve', '--port', '0', '--log-file', 'nowhere/log']),
     failed('cannot open the log file nowhere/log: no such file or directory'),
   );
 });
 
-test('a log file that takes nothing stops nobody', async () => {
+test('keeps serving with a log file that cannot be written', async () => {
   const serving = await program.serve(['--log-file', '/dev/full', '--log-level', 'info', '--ephemeral']);
   for (let i = 0; i < 200; i++) await fetch(`${serving.url}/api/${'x'.repeat(150)}/`);
   assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
   assert.is(await serving.stop(), 0);
 });
 
-test('SIGHUP has the certificate read anew; a bad one is an error in the log', async () => {
+test('reloads the certificate on SIGHUP; logs an error for an invalid one', async () => {
   const place = ({ cert, key }: { cert: string; key: string }): void => {
     writeFileSync(path('cert.pem'), cert);
     writeFileSync(path('key.pem'), key);
@@ -94,7 +94,7 @@ test('SIGHUP has the certificate read anew; a bad one is an error in the log', a
   assert.is(await serving.stop(), 0);
 });
 
-test('SIGHUP without anything to read anew changes nothing', async () => {
+test('changes nothing on SIGHUP without a certificate and a log file', async () => {
   const serving = await program.serve(['--ephemeral']);
   hangUp();
   assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);

@@ -1,4 +1,4 @@
-/** What systemd is told of the server (core.md 14.4). */
+/** Notifications of the server to systemd (core.md 14.4). */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -16,10 +16,10 @@ let bin: string;
 
 test.before.each(() => {
   program = new Program(nativeCache);
-  reports = join(program.folder, 'told');
+  reports = join(program.folder, 'notifications');
   bin = join(program.folder, 'bin');
   mkdirSync(bin);
-  // In the place of systemd's program: writes down what it is asked to tell.
+  // Instead of systemd's program: writes the notifications to a file.
   const script = join(bin, 'systemd-notify');
   writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${reports}'\n`);
   chmodSync(script, 0o755);
@@ -36,7 +36,7 @@ const env = (further: Record<string, string> = {}): Record<string, string> => ({
   ...further,
 });
 
-test('it hears that the server is ready, as long as it lives, and when it ends', async () => {
+test('notifies readiness, watchdog and end', async () => {
   const serving = await program.serve(['--ephemeral'], { env: env({ WATCHDOG_USEC: '100000' }) });
   await eventually('the watchdog hears', () => lines().filter((line) => line.startsWith('WATCHDOG')).length > 2);
   assert.is(await serving.stop(), 0);
@@ -47,7 +47,7 @@ test('it hears that the server is ready, as long as it lives, and when it ends',
   assert.is(serving.errors(), '');
 });
 
-test('a watchdog of another process, or none, hears nothing; nor does anybody where no socket is given', async () => {
+test('sends no watchdog messages for another process, and no notifications without a socket', async () => {
   const serving = await program.serve(['--ephemeral'], { env: env({ WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' }) });
   await eventually('it is ready', () => lines().length > 0);
   await fetch(`${serving.url}/api/version/`);
@@ -60,7 +60,7 @@ test('a watchdog of another process, or none, hears nothing; nor does anybody wh
   );
 });
 
-test('nothing is heard of a server whose timer stands still', async () => {
+test('stops watchdog messages when the timer of the server stops', async () => {
   const { PATH } = process.env;
   process.env.PATH = env().PATH;
   let isAlive = true;
@@ -72,7 +72,7 @@ test('nothing is heard of a server whose timer stands still', async () => {
     await eventually('the watchdog hears', () => lines().length > 2);
     isAlive = false;
     let count = -1;
-    // What was begun before is over when nothing comes in for some turns.
+    // Earlier notifications are complete when none arrives for some turns.
     await eventually('nothing more is heard', async () => {
       const last = count;
       count = lines().length;
@@ -80,7 +80,7 @@ test('nothing is heard of a server whose timer stands still', async () => {
       return count === last && count === lines().length;
     });
     manager?.stopping();
-    await eventually('the end is told', () => lines().at(-1) === 'STOPPING=1 to /run/notify');
+    await eventually('the end is notified', () => lines().at(-1) === 'STOPPING=1 to /run/notify');
   } finally {
     process.env.PATH = PATH;
     if (before === undefined) delete process.env.NOTIFY_SOCKET;
@@ -88,7 +88,7 @@ test('nothing is heard of a server whose timer stands still', async () => {
   }
 });
 
-test('where there is no such program the log says so once, and the server serves', async () => {
+test('logs once that the program is missing, and keeps serving', async () => {
   rmSync(bin, { recursive: true });
   mkdirSync(bin);
   const serving = await program.serve(['--ephemeral'], {
