@@ -78,7 +78,7 @@ export function unpackBackup(copy: string, newest: number, addon: Addon | undefi
     if (idOf(handle) !== backupId) throw new Error('The file is not a backup');
     rejectNewer(Number(handle.pragma('user_version', { simple: true })), newest);
     rejectDamaged(handle, 'The backup');
-    const carried = present(handle.prepare<[], Carried>('SELECT made AS creation, keys FROM tenantry_backup').get());
+    const carried = present(handle.prepare<[], Carried>('SELECT made, keys FROM tenantry_backup').get());
     // The keys shall not stay behind in the free pages of the database that they guard.
     handle.pragma('secure_delete = ON');
     handle.exec('DROP TABLE tenantry_backup');
