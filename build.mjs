@@ -1,15 +1,15 @@
 /**
- * Installing, building and starting, in plain Node: nothing outside Node is imported before it is installed.
+ * Installs, builds and starts the program. Before the installation it uses only modules of Node.js.
  *
- *   node build.mjs              install what is missing, build dist/tenantry.mjs
+ *   node build.mjs              install missing packages, build dist/tenantry.mjs
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
  *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
- *   node build.mjs chaos …      … build when stale, then do to the program what machines do to it
- *   node build.mjs live …       … build when stale, then run what needs vendors' clients and services from Debian
- *   node build.mjs upgrade-data … build when stale, then keep a database of this version for the tests of upgrades
- *   node build.mjs package      … build what `npm pack` packs into dist/package, for each version of Node.js that is supported
- *   node build.mjs binary       … build dist/tenantry, an executable with Node.js in it
+ *   node build.mjs chaos …      … build when stale, then kill the program, fail its disk and damage its files
+ *   node build.mjs live …       … build when stale, then run tests that need vendors' clients and Debian packages
+ *   node build.mjs upgrade-data … build when stale, then store a database of this version for the tests of upgrades
+ *   node build.mjs package      … build dist/package for `npm pack`, for each supported version of Node.js
+ *   node build.mjs binary       … build dist/tenantry, an executable that contains Node.js
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -107,7 +107,7 @@ const commands = {
   },
 };
 
-/** Compiles the tests and runs a program of theirs with the options of the command line. Answers its exit code. */
+/** Compiles the tests and runs one of their programs with the options of the command line. Resolves with its exit code. */
 async function runCompiled(program) {
   const { compileTests } = await import('./src/build/tests.mjs');
   await compileTests();
@@ -124,7 +124,7 @@ async function install(group) {
   await installGroup(tools, group);
 }
 
-/** Runs npm; what it prints goes to stderr, for stdout belongs to the program. */
+/** Runs npm with its output on stderr, because stdout belongs to the program. */
 async function npm(words, env = process.env) {
   const code = await run('npm', words, { env, stdio: ['ignore', 2, 2] });
   if (code !== 0) fail(`npm ${words.join(' ')} failed.`);
@@ -140,14 +140,14 @@ function run(program, words, spawnOptions = {}) {
     child.on('error', reject);
     child.on('close', (code, signal) => {
       for (const name of signals) process.off(name, pass);
-      // Whoever stopped the child meant this process, too.
+      // The signal was meant for this process, too.
       if (signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP') process.kill(process.pid, signal);
       else resolve(code ?? 1);
     });
   });
 }
 
-/** Digest of all that the bundle is made from, this platform included. */
+/** Digest of all inputs of the bundle, the platform included. */
 function inputs() {
   // A new patch release of Node.js runs the same bundle.
   const hash = createHash('sha256').update(JSON.stringify({ ...platformHere(), node: undefined }));
@@ -177,19 +177,19 @@ async function build() {
   const { start, parts } = await bundled('esm', [await moduleHere()]);
   const text = `#!/usr/bin/env node\n// Built from ${digest}\n${start}${parts}`;
   writeAtomically(bundle, text);
-  told(bundle, text.length, started);
+  reportBuilt(bundle, text.length, started);
 }
 
-/** Says what was built since `started`. */
-function told(file, size, started) {
+/** Reports the size of a built file, and the time since `started`. */
+function reportBuilt(file, size, started) {
   const milliseconds = Math.round(performance.now() - started);
   console.error(`Built ${relative(root, file)}: ${(size / 1e6).toFixed(2)} MB in ${milliseconds} ms`);
 }
 
 /**
- * The program: `start`, a module in a format of esbuild that starts it; `parts`, comments from which that takes the program and
- * whatever it needs; its `licences`, and the `names` of its exports. `modules` are those of SQLite, one for each ABI that it is to run on:
- * `{ abi, node, file }`, `node` being the version. `notices` are texts to add to the licences.
+ * Builds the program: `start`, a module in a format of esbuild that starts it; `parts`, comments that contain the program and its
+ * data; its `licences`, and the `names` of its exports. `modules` are the SQLite modules, one for each supported ABI:
+ * `{ abi, node, file }`, where `node` is the version. `notices` are texts to add to the licences.
  */
 async function bundled(format, modules, notices = []) {
   const esbuild = await import('esbuild');
@@ -266,7 +266,7 @@ const common = {
   logLevel: 'silent',
 };
 
-/** Modules that look for files beside themselves, replaced by what is embedded. */
+/** Replaces modules that load files from their folder by ones that load embedded data. */
 const replacements = (modules, { lateModules }) => ({
   name: 'replacements',
   setup({ onLoad, onResolve }) {
@@ -277,16 +277,16 @@ const replacements = (modules, { lateModules }) => ({
     }));
 
     const replaced = {
-      // Loads its addon by itself, from node_modules.
+      // Would load its addon from node_modules.
       '@node-rs/argon2': [
         "import { argon2Addon } from './src/kernel/native/native.ts';",
         'export const Algorithm = { Argon2d: 0, Argon2i: 1, Argon2id: 2 };',
         'export const hash = (...values) => argon2Addon().hash(...values);',
         'export const verify = (...values) => argon2Addon().verify(...values);',
       ].join('\n'),
-      // better-sqlite3 searches its addon by it, unless it is given one.
+      // better-sqlite3 uses it to find its addon, unless the program passes one.
       bindings: "throw new Error('The SQLite addon must be given as nativeBinding.');",
-      // pino's transports start a worker from a file of their own.
+      // pino's transports start a worker from a separate file.
       'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
     };
     for (const name of Object.keys(lateModules))
@@ -399,16 +399,16 @@ function rejectOtherThanAscii({ text }) {
   if (lines.length > 0) fail('The bundle is not built: write these characters as escapes in regular expressions.');
 }
 
-/** What a browser loads of the console for the first time, compressed, with the most that it may be. */
+/** Reports the compressed size of the console's first load, and checks its limit. */
 function reportSizes(files) {
   const bytes = files.reduce((sum, [, contents]) => sum + Buffer.from(compressed(contents), 'base64').length, 0);
   console.error(`The console: ${(bytes / 1000).toFixed(1)} kB compressed`);
-  if (bytes > mostForConsole) fail(`The console is larger than ${mostForConsole / 1000} kB.`);
+  if (bytes > maxConsoleBytes) fail(`The console is larger than ${maxConsoleBytes / 1000} kB.`);
 }
 
-const mostForConsole = 200_000;
+const maxConsoleBytes = 200_000;
 
-/** Our licence, and those of all whose code is in the bundle, made from these files: they ask to go where the code goes. */
+/** The licences of the program and of all packages whose code is in the bundle, which they require. */
 function licenses(sources, notices) {
   const bundled = sources
     .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0])
@@ -501,8 +501,20 @@ function fail(message) {
   process.exit(1);
 }
 
-/** What the parts of the build in build/ are given. */
-const tools = { root, bundle, run, npm, fail, told, bundled, moduleHere, packageFile, platformHere, writeAtomically };
+/** The tools that the modules in src/build/ get. */
+const tools = {
+  root,
+  bundle,
+  run,
+  npm,
+  fail,
+  reportBuilt,
+  bundled,
+  moduleHere,
+  packageFile,
+  platformHere,
+  writeAtomically,
+};
 
 if (!Object.hasOwn(commands, command))
   fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);

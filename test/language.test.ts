@@ -14,14 +14,11 @@ import * as assert from 'uvu/assert';
 
 /** The most lines that use a discouraged word, for each folder that is above the target. */
 const limits: Readonly<Record<string, number>> = {
-  '.github': 1,
-  '.': 82,
-  'src/app': 243,
-  'src/build': 18,
+  '.': 71,
+  'src/app': 31,
   'src/cloud': 112,
   'src/console': 162,
   'src/kernel': 516,
-  'src/manual': 46,
   'test/accounts': 277,
   'test/activity': 164,
   test: 9,

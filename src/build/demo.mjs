@@ -1,4 +1,4 @@
-/** Makes the snapshot of the sample data that the program carries: the build runs their history, once for each state of the source. */
+/** Makes the snapshot of the sample data in the program: runs their history once for each version of the source. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { sources } from './tests.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(root, 'dist/demo');
 
-/** The text of the snapshot. */
+/** Returns the text of the snapshot, from dist/demo if it is up to date. */
 export async function demoSnapshot(esbuild) {
   const { outputFiles } = await esbuild.build({
     absWorkingDir: root,

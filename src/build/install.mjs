@@ -1,9 +1,9 @@
-/** Installs the packages that a command needs, and says what it does: in a log, too, where npm alone prints nothing for minutes. */
+/** Installs the packages that a command needs, and reports progress, also in logs, where npm prints nothing for minutes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-/** The packages by who needs them: the folders of their manifests, with which options npm installs them, and the reason. */
+/** Groups of packages: the folders of their manifests, the options of npm, and the purpose. */
 const groups = {
   program: { manifests: [''], options: ['--workspaces=false'], purpose: 'build and run Tenantry' },
   packing: {
@@ -14,7 +14,7 @@ const groups = {
   tests: { manifests: ['', 'src/build', 'test'], options: [], purpose: 'check and test Tenantry' },
 };
 
-/** Installs a group unless it is there as package-lock.json has it, with a SQLite module that this Node.js can load. */
+/** Installs the missing packages of a group, with a SQLite module that this Node.js can load. */
 export async function installGroup(tools, name) {
   const { fail, npm, root } = tools;
   const { manifests, options, purpose } = groups[name];
@@ -29,22 +29,22 @@ export async function installGroup(tools, name) {
   await prepareSqlite(tools);
 }
 
-/** The packages of these manifests, by their folders, that are not installed in the version of package-lock.json. */
+/** The folders of the packages of some manifests that are not installed in the version of package-lock.json. */
 function missing(root, manifests) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  // npm writes this file last; it lists what is installed, without the packages of other platforms.
+  // npm writes this file last. It lists the installed packages, without those of other platforms.
   const written = join(root, 'node_modules/.package-lock.json');
   const present = existsSync(written) ? JSON.parse(readFileSync(written, 'utf8')).packages : {};
   return [...needed(packages, manifests)].filter((path) => {
     const { integrity, optional, version } = packages[path];
-    const found = present[path];
-    return found ? found.version !== version || found.integrity !== integrity : optional !== true;
+    const installed = present[path];
+    return installed ? installed.version !== version || installed.integrity !== integrity : optional !== true;
   });
 }
 
-/** The folders of the packages that these manifests need, directly or not. */
+/** The folders of the direct and indirect dependencies of some manifests. */
 function needed(packages, manifests) {
-  const found = new Set();
+  const paths = new Set();
   const add = (from) => {
     const { dependencies, devDependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
       packages[from];
@@ -54,23 +54,23 @@ function needed(packages, manifests) {
       ...Object.keys({ ...peerDependencies }).filter(isRequired),
     ]) {
       const path = lookUp(packages, from, name);
-      if (path === undefined || found.has(path)) continue;
-      found.add(path);
+      if (path === undefined || paths.has(path)) continue;
+      paths.add(path);
       add(path);
     }
   };
   for (const manifest of manifests) add(manifest);
-  return found;
+  return paths;
 }
 
-/** The folder in which Node.js finds a package that is required by a file of a folder. */
+/** The folder where Node.js finds a package that a file in a folder requires. */
 function lookUp(packages, from, name) {
   const path = posix.join(from, 'node_modules', name);
   if (packages[path]) return path;
   return from === '' ? undefined : lookUp(packages, posix.join(from, '..').replace(/^\.$/, ''), name);
 }
 
-/** Fetches or compiles the SQLite module unless one is there that this Node.js can load. */
+/** Fetches or compiles the SQLite module, unless this Node.js can load the installed one. */
 async function prepareSqlite({ fail, npm, packageFile, root, run }) {
   const opens = (stdio) => run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { stdio });
   if ((await opens('ignore')) === 0) return;
@@ -85,15 +85,15 @@ async function prepareSqlite({ fail, npm, packageFile, root, run }) {
       }),
   );
   if ((await opens('inherit')) !== 0) fail('better-sqlite3 does not run here.');
-  // What the compiler leaves beside the module is six times as large.
+  // The compiler's intermediate files are six times as large as the module.
   const built = packageFile('better-sqlite3', 'build/Release');
   for (const entry of readdirSync(built))
     if (entry !== 'better_sqlite3.node') rmSync(join(built, entry), { recursive: true });
 }
 
 /**
- * The folder of this Node.js, where it has its own headers and npm is configured with no others: modules are compiled against
- * them, and nothing is fetched.
+ * The folder of this Node.js, if it has headers and npm is configured with no others: modules are compiled against them, and
+ * nothing is fetched.
  */
 function headersHere(root) {
   const folder = dirname(dirname(realpathSync(process.execPath)));
@@ -108,20 +108,20 @@ function headersHere(root) {
   return ['', 'undefined', 'null'].includes(configured) ? folder : undefined;
 }
 
-const secondsOfSilence = 10;
+const heartbeatSeconds = 10;
 
-/** Prints what begins and how long it took; in a log also that it goes on, for at a terminal npm shows that itself. */
+/** Prints the start of work and its duration; in a log also heartbeats, because npm shows progress only at a terminal. */
 async function reporting(what, work) {
   const started = performance.now();
   const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
   console.error(`${what} …`);
-  const beat = process.stderr.isTTY
+  const heartbeat = process.stderr.isTTY
     ? undefined
-    : setInterval(() => console.error(`… still running after ${seconds()}`), secondsOfSilence * 1000);
+    : setInterval(() => console.error(`… still running after ${seconds()}`), heartbeatSeconds * 1000);
   try {
     await work();
   } finally {
-    clearInterval(beat);
+    clearInterval(heartbeat);
   }
   console.error(`… done in ${seconds()}.`);
 }

@@ -1,10 +1,10 @@
-/** The manual as pages for browsers, made from its Markdown. */
+/** Converts the manual from Markdown to HTML. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 
 const folder = new URL('../manual/', import.meta.url);
 
-/** What GitHub makes of a heading, so that links work there and here. */
+/** The anchor that GitHub gives a heading, so that links work there and here. */
 const anchorOf = (text) =>
   text
     .toLowerCase()
@@ -21,13 +21,13 @@ const marked = new Marked({
       const content = this.parser.parseInline(tokens);
       const [, page, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
       if (page !== undefined) return `<a href="../${page}/${anchor}">${content}</a>`;
-      // What stands beside the manual in the repository is not served.
+      // Files outside the manual are not served.
       return href.startsWith('..') ? content : `<a href="${href}">${content || text}</a>`;
     },
   },
 });
 
-/** Every page by its name, the title, and what stands below it. Pictures are left out: they are of this very server. */
+/** Every page with its name, title and content. Pictures are left out, because they show this server. */
 export function manualPages() {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))

@@ -1,10 +1,10 @@
-/** The versions of Node.js that the package and the executable are made for, as src/build/nodes/package-lock.json pins them. */
+/** The versions of Node.js for the package and the executable, pinned by src/build/nodes/package-lock.json. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Fetches them into dist/nodes, unless they are there: `{ version, abi, folder, headers }`, the oldest first, where `folder` has
- * bin/node and `headers` the include that modules are compiled against. Empty on platforms other than those they are pinned for.
+ * Fetches the pinned versions into dist/nodes if they are missing: `{ version, abi, folder, headers }`, the oldest first. `folder`
+ * has bin/node, and `headers` the include folder to compile modules against. Empty on platforms without pinned versions.
  */
 export async function pinnedNodes({ npm, platformHere, root }) {
   const { arch, libc, os } = platformHere();
@@ -24,7 +24,7 @@ export async function pinnedNodes({ npm, platformHere, root }) {
     .filter(([path]) => path.startsWith('node_modules/node-'))
     .map(([path, { version }]) => {
       const folder = join(home, path);
-      // With those of Node.js 24.19 and later a module ends the process when it is collected: src/decisions/pinned-headers.md.
+      // A module compiled against the headers of Node.js 24.19 or later crashes on garbage collection: src/decisions/pinned-headers.md.
       const others = path.replace('node-', 'headers-');
       const headers = packages[others] ? join(home, others) : folder;
       const header = readFileSync(join(headers, 'include/node/node_version.h'), 'utf8');
@@ -32,13 +32,13 @@ export async function pinnedNodes({ npm, platformHere, root }) {
     });
 }
 
-/** The SQLite module for one of them, compiled against its headers unless it has been: `{ abi, node, file }`. */
+/** Returns the SQLite module for a version, `{ abi, node, file }`, and compiles it if it is missing. */
 export async function moduleFor({ fail, packageFile, run }, { abi, headers, version }) {
   const source = packageFile('better-sqlite3', '');
   const { allowScripts, name, version: sqlite } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const file = join(headers, `${name}-${sqlite}.node`);
   if (!existsSync(file)) {
-    // A project of its own, so that the module that tests and benchmarks load stays as it is.
+    // A separate project, so that the module that tests and benchmarks load stays the same.
     const project = join(headers, 'compile');
     const copy = join(project, 'node_modules', name);
     rmSync(project, { recursive: true, force: true });

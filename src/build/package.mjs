@@ -1,19 +1,19 @@
-/** What `npm pack` packs: dist/package. The program as CommonJS, a module that exports the same, their types, the licences. */
+/** Builds dist/package for `npm pack`: the program as CommonJS, an ES module with the same exports, types and licences. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { moduleFor, pinnedNodes } from './nodes.mjs';
 
-/** Builds it for each supported version of Node.js that is known for this platform, or for the Node.js at hand alone. */
+/** Builds the package for each supported version of Node.js that is pinned for this platform, or only for the running one. */
 export async function buildPackage(tools, isForThisNode) {
-  const { bundled, moduleHere, root, told, writeAtomically } = tools;
+  const { bundled, moduleHere, reportBuilt, root, writeAtomically } = tools;
   const started = performance.now();
   const nodes = isForThisNode ? [] : await pinnedNodes(tools);
   const modules = [];
   for (const node of nodes) modules.push(await moduleFor(tools, node));
   if (modules.length === 0) {
     modules.push(await moduleHere());
-    console.error(`The package is for ABI ${modules[0].abi} of Node.js alone.`);
+    console.error(`The package only supports ABI ${modules[0].abi} of Node.js.`);
   }
   const { start, parts, names, licences } = await bundled('cjs', modules);
   const folder = join(root, 'dist/package');
@@ -24,10 +24,10 @@ export async function buildPackage(tools, isForThisNode) {
   const types = declarations(tools);
   for (const file of ['tenantry.d.mts', 'tenantry.d.cts']) writeFileSync(join(folder, file), types);
   writeFileSync(join(folder, 'LICENSES.txt'), licences);
-  told(program, readFileSync(program).length, started);
+  reportBuilt(program, readFileSync(program).length, started);
 }
 
-/** The types of what src/app/main.ts exports, in one text that imports from Node.js alone. */
+/** The types of the exports of src/app/main.ts, in one text that imports only from Node.js. */
 function declarations({ bundle, packageFile, root }) {
   const folder = join(root, 'dist/types');
   rmSync(folder, { recursive: true, force: true });
@@ -53,7 +53,7 @@ function declarations({ bundle, packageFile, root }) {
   return withHelp(readFileSync(file, 'utf8'), printed(root, bundle, ['config', '--markdown']));
 }
 
-/** The types with the meaning of each setting above it, from the table of settings. */
+/** Adds the meaning of each setting to the types, from the table of settings. */
 function withHelp(types, table) {
   const help = new Map(
     [...table.matchAll(/^\| `(\w+)` \| ([\w ]+) \| (?:`(.*?)`)? \| (.*) \|$/gm)].map(
@@ -63,6 +63,6 @@ function withHelp(types, table) {
   return types.replace(/^\t(\w+): Setting</gm, (line, name) => `\t/** ${help.get(name)} */\n${line}`);
 }
 
-/** What a program of Node.js prints. */
+/** Returns the output of a Node.js program. */
 const printed = (root, file, words) =>
   execFileSync(process.execPath, [file, ...words], { cwd: root, env: { PATH: process.env.PATH }, encoding: 'utf8' });

@@ -1,7 +1,7 @@
-/** The late modules and the threads that src/kernel/native/parts.ts lists. */
+/** Reads the lists of src/kernel/native/parts.ts. */
 import { readFileSync } from 'node:fs';
 
-/** Reads the lists, which are TypeScript, as `{ lateModules, threads }`. */
+/** Returns `{ lateModules, threads }`. */
 export async function listedParts() {
   const { transform } = await import('esbuild');
   const file = new URL('../kernel/native/parts.ts', import.meta.url);

@@ -1,4 +1,4 @@
-/** Compiles the tests once, for every process that runs them: dist/test mirrors test/. */
+/** Compiles the tests into dist/test, which mirrors test/, once for all processes that run them. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,19 +8,19 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, 'dist/test');
 const fileUrl = (path) => pathToFileURL(join(root, path)).href;
 
-/** Modules that compiled code loads at run time, one instance for each process. */
+/** Modules that compiled code loads at run time, as one instance per process. */
 const loaded = {
-  // The program under test is the file that users get.
+  // Tests use the file that users get.
   tenantry: fileUrl('dist/tenantry.mjs'),
-  // Reports what uvu itself passes over.
+  // Reports failures that uvu ignores.
   uvu: fileUrl('dist/test/support/runner/uvu.js'),
 };
 
-/** The file that a TypeScript file of a test folder, or of the project's, compiles to. */
+/** The compiled file of a TypeScript file in a test folder. */
 export const compiledFile = (file, folder = join(root, 'test'), to = compiled) =>
   join(to, relative(folder, file)).replace(/\.tsx?$/, '.js');
 
-/** Compiles the TypeScript files of a folder. Rejects when one has a syntax error or imports what does not exist. */
+/** Compiles the TypeScript files of a folder. Rejects if one has a syntax error or a missing import. */
 export async function compileTests(folder = join(root, 'test'), to = compiled) {
   const { build } = await import('esbuild');
   const entryPoints = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -51,14 +51,14 @@ export async function compileTests(folder = join(root, 'test'), to = compiled) {
     writeFileSync(path, contents);
     written.add(path);
   }
-  // What an earlier compilation left, whose source is gone., whose sources are gone.
+  // Removes the output of deleted sources.
   for (const file of existsSync(to) ? readdirSync(to, { recursive: true, encoding: 'utf8' }) : []) {
     const path = join(to, file);
     if (/\.c?js(\.map)?$/.test(file) && !file.includes('node_modules') && !written.has(path)) rmSync(path);
   }
 }
 
-/** The programs of threads, for tests of internals that start one from source. */
+/** Compiles the programs of threads, for tests of internals that start them from source. */
 async function threadFiles(build, options) {
   const { threads } = await listedParts();
   const { outputFiles } = await build({
@@ -72,7 +72,7 @@ async function threadFiles(build, options) {
   return outputFiles;
 }
 
-/** Keeps `import.meta.url` that of the source, beside which data files are, and leaves the modules above to the run time. */
+/** Sets `import.meta.url` to that of the source, which has data files beside it, and resolves the modules above at run time. */
 export const sources = {
   name: 'sources',
   setup({ onLoad, onResolve }) {

@@ -1,11 +1,11 @@
-/** Types of the API, which the console is written with: made of the OpenAPI document of the program that was built. */
+/** Generates the types of the API that the console uses, from the OpenAPI document of the built program. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes dist/console/tenantry.d.ts, which takes seconds, unless it was made of this document already. */
-export async function writeTypes({ bundle, packageFile, root, told, writeAtomically }) {
+/** Writes dist/console/tenantry.d.ts, which takes seconds, unless it is up to date. */
+export async function writeTypes({ bundle, packageFile, reportBuilt, root, writeAtomically }) {
   const started = performance.now();
   const file = join(root, 'dist/console/tenantry.d.ts');
   const document = execFileSync(process.execPath, [bundle, 'openapi'], { encoding: 'utf8', maxBuffer: 1e8 });
@@ -16,5 +16,5 @@ export async function writeTypes({ bundle, packageFile, root, told, writeAtomica
   const { default: typesOf, astToString } = await import('openapi-typescript');
   const text = firstLine + astToString(await typesOf(document));
   writeAtomically(file, text);
-  told(file, text.length, started);
+  reportBuilt(file, text.length, started);
 }

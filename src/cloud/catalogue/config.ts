@@ -8,18 +8,23 @@ declare module '../../kernel/config/config.ts' {
 
 /** Settings of providers and their jobs. */
 export const providerSettings = {
-  only_staff_manages_services: flag(false, 'Only staff write settings, services and links.'),
+  only_staff_manages_services: flag(false, 'Whether only staff may write settings, services and links.'),
   manager_can_manage_tenants: flag(
     false,
-    'Project managers and administrators may delete private clouds on shared settings.',
+    'Whether project managers and administrators may delete private clouds on shared settings.',
   ),
   tenant_credentials_visible: flag(
     false,
-    'Shows the user and password of private clouds to those who may change them.',
+    'Whether users who may change a private cloud can read its user and password.',
   ),
-  simulator_enabled: flag(true, 'Settings without a backend_url are simulated; off: they are at the public vendor.'),
-  provider_allowed_networks: networks('Networks that providers may be called in although they are refused otherwise.'),
-  settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
-  job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
-  job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
+  simulator_enabled: flag(
+    true,
+    'Whether settings without a backend_url are simulated; otherwise they belong to the public vendor.',
+  ),
+  provider_allowed_networks: networks(
+    'Local and private networks that providers may be in. Default: none; accounts last written by staff may also use private ones.',
+  ),
+  settings_sync_interval: duration<number>(30 * minute, 'Interval between two syncs with a provider.'),
+  job_tick: duration<number>(second, 'Interval of the worker that runs provider operations.'),
+  job_delay: duration<number>(second, 'Delay between a request and the provider operation that it causes.'),
 } satisfies Settings;
