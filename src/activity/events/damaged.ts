@@ -53,7 +53,8 @@ export const despiteDamage =
       const known = logged.get(db) ?? new Set();
       logged.set(db, known);
       for (const { uuid } of damaged) {
-        if (!known.has(uuid)) log.error({ event: uuid }, 'the context of an event is damaged: it is shown without');
+        if (!known.has(uuid))
+          log.error({ event: uuid }, 'the context of an event is damaged: the event is shown without it');
         known.add(uuid);
       }
       return db.trial(() => {

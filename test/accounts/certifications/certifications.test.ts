@@ -14,7 +14,7 @@ test.before(async () => {
 const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   (await fixture.staff.post(path, { name, ...fields })).body;
 
-test('staff create one; description and link are empty unless given', async () => {
+test('staff create a certification; description and link default to empty', async () => {
   const response = await fixture.staff.post(path, { name: ' ISO 27001 ', link: 'https://iso.example.com' });
   const { uuid } = response.body;
   const displayed = {
@@ -29,7 +29,7 @@ test('staff create one; description and link are empty unless given', async () =
   assert.equal(fixture.events(), [], 'certifications emit no events');
 });
 
-test('everybody reads them; the order is name descending', async () => {
+test('lists certifications to any user, by name in descending order', async () => {
   await make('PCI DSS');
   const names = async (query: string): Promise<string[]> =>
     (await fixture.staff.get(path + query)).body.map(({ name }: Json) => name);
@@ -43,7 +43,7 @@ test('everybody reads them; the order is name descending', async () => {
   );
 });
 
-test('the name is required, unique and at most 150 characters; the link is a URL', async () => {
+test('requires a unique name of at most 150 characters and a valid URL as link', async () => {
   const rejection = async (fields: Readonly<Record<string, unknown>>): Promise<unknown> =>
     (await fixture.staff.post(path, fields)).body;
   assert.equal(await rejection({}), { name: ['This field is required.'] });
@@ -57,7 +57,7 @@ test('the name is required, unique and at most 150 characters; the link is a URL
   });
 });
 
-test('PUT needs the name, PATCH nothing', async () => {
+test('PUT requires the name, PATCH requires nothing', async () => {
   const created = await make('SOC 2', { description: 'Old' });
   const put = await fixture.staff.put(created.url, { name: 'SOC 3' });
   assert.equal([put.status, put.body], [200, { ...created, name: 'SOC 3' }]);
@@ -67,7 +67,7 @@ test('PUT needs the name, PATCH nothing', async () => {
   assert.equal([patched.status, patched.body.description], [200, 'New']);
 });
 
-test('writes are for staff; others are told 403 before the body is looked at', async () => {
+test('only staff write; others get 403 before the body is read', async () => {
   const [{ url }] = (await fixture.staff.get(path)).body;
   for (const [method, target] of [
     ['POST', path],
@@ -82,7 +82,7 @@ test('writes are for staff; others are told 403 before the body is looked at', a
   }
 });
 
-test('one in use disappears from projects and settings when it is deleted', async () => {
+test('deleting a certification removes it from projects and settings', async () => {
   const created = await make('HIPAA');
   const list = { certifications: [{ url: created.url }] };
   const settings = (await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean' })).body;
@@ -93,7 +93,7 @@ test('one in use disappears from projects and settings when it is deleted', asyn
     assert.equal((await fixture.staff.get(url)).body.certifications, []);
 });
 
-test('OPTIONS tells staff what creation takes, and everybody what they may do with one', async () => {
+test('OPTIONS describes creation to staff, and the other methods to any user', async () => {
   const [{ url }] = (await fixture.staff.get(path)).body;
   const list = await fixture.staff.options(path);
   assert.equal(

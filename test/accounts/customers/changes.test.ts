@@ -15,7 +15,7 @@ test.before.each(() => {
   fixture.events();
 });
 
-test('an update ignores agreement_number, even a wrong one', async () => {
+test('an update ignores agreement_number, even an invalid one', async () => {
   const customer = await fixture.customer('Agreed', { agreement_number: 8 });
   for (const agreement_number of [9, null, 42, 'nonsense']) {
     const { status, body } = await fixture.staff.patch(customer.url, { agreement_number });
@@ -23,7 +23,7 @@ test('an update ignores agreement_number, even a wrong one', async () => {
   }
 });
 
-test('PUT requires the name alone, and keeps what is absent', async () => {
+test('PUT requires only the name and leaves absent fields unchanged', async () => {
   const customer = await fixture.customer('Kept', { ...whole, name: 'Kept', agreement_number: 100 });
   assert.equal((await fixture.staff.put(customer.url, { abbreviation: 'X' })).body, {
     name: ['This field is required.'],
@@ -34,7 +34,7 @@ test('PUT requires the name alone, and keeps what is absent', async () => {
   assert.equal(fixture.events(), [customerEvent(actor, 'customer_update_succeeded', 'updated', body)]);
 });
 
-test('PATCH changes one field; every writable field can be changed and emptied', async () => {
+test('PATCH changes one field; every writable field can be changed and cleared', async () => {
   const changed = {
     name: 'Bob',
     native_name: 'Боб',
@@ -69,7 +69,7 @@ test('PATCH changes one field; every writable field can be changed and emptied',
   assert.equal((await fixture.staff.patch(url, emptied)).body, { url, ...customer, ...emptied, country_name: '' });
 });
 
-test('a whole representation can be PUT back, which changes and tells nothing', async () => {
+test('PUT of the complete representation changes nothing and records no event', async () => {
   const customer = await fixture.customer('Echo', { ...whole, agreement_number: 101 });
   fixture.events();
   assert.equal((await fixture.staff.put(customer.url, customer)).body, customer);
@@ -77,7 +77,7 @@ test('a whole representation can be PUT back, which changes and tells nothing', 
   assert.equal(fixture.events(), []);
 });
 
-test('a refused update changes nothing', async () => {
+test('a rejected update changes nothing', async () => {
   const customer = await fixture.customer('Firm');
   fixture.events();
   assert.is((await fixture.staff.patch(customer.url, { name: 'Soft', email: 'x' })).status, 400);
@@ -85,7 +85,7 @@ test('a refused update changes nothing', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('DELETE answers 204, and the customer is gone', async () => {
+test('DELETE returns 204 and removes the customer', async () => {
   const customer = await fixture.customer('Passing', { abbreviation: 'PSS' });
   fixture.events();
   const response = await fixture.staff.delete(customer.url);
@@ -97,7 +97,7 @@ test('DELETE answers 204, and the customer is gone', async () => {
   }
 });
 
-test('a customer with projects is not deleted', async () => {
+test('rejects the deletion of a customer with projects', async () => {
   const customer = await fixture.customer('Holder');
   const project = await fixture.project('Held', customer);
   fixture.events();
@@ -111,7 +111,7 @@ test('a customer with projects is not deleted', async () => {
   assert.is((await fixture.staff.delete(customer.url)).status, 204);
 });
 
-test('roles, their history, image and quotas go with a deleted customer; each active role is told before the deletion', async () => {
+test('deleting a customer deletes its roles, their history, image and quotas, after an event for each active role', async () => {
   const customer = await fixture.customer('Ending', { abbreviation: 'END' });
   const first = await fixture.user('ending.first', { full_name: 'First' });
   const second = await fixture.user('ending.second');

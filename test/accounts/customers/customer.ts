@@ -1,7 +1,7 @@
 import { expectedEvent, inCustomer } from '../../support/expected-event.ts';
 import type { Json } from '../../support/fixture.ts';
 
-/** What many tests create a customer with. */
+/** Fields of a customer for many tests. */
 export const whole = {
   name: 'Alice Ltd',
   abbreviation: 'ALC',
@@ -12,6 +12,6 @@ export const whole = {
   is_company: true,
 };
 
-/** The event that tells of what an actor did to a customer. */
+/** The event of an actor's action on a customer. */
 export const customerEvent = (actor: Record<string, string>, type: string, verb: string, customer: Json) =>
   expectedEvent(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));

@@ -21,7 +21,7 @@ const whole = {
   registration_code: '12345',
 };
 
-test('a created customer is answered whole, its keys in order', async () => {
+test('creation returns the complete customer with its keys in order', async () => {
   const { status, body, headers } = await fixture.staff.post('/api/customers/', whole);
   assert.is(status, 201);
   assert.is(headers.get('location'), body.url);
@@ -56,7 +56,7 @@ test('a created customer is answered whole, its keys in order', async () => {
   assert.equal(fixture.events(), [customerEvent(actor, 'customer_creation_succeeded', 'created', body)]);
 });
 
-test('only the name is required; the other texts are empty, agreement_number is null, is_company false', async () => {
+test('requires only the name; other texts default to empty, agreement_number to null, is_company to false', async () => {
   const { body } = await fixture.staff.post('/api/customers/', { name: 'Plain' });
   const { url, uuid, created, quotas, ...rest } = body;
   assert.equal(rest, {
@@ -80,7 +80,7 @@ test('only the name is required; the other texts are empty, agreement_number is 
   assert.equal((await fixture.staff.post('/api/customers/', {})).body, { name: ['This field is required.'] });
 });
 
-test('a customer is created with its eleven quotas: unlimited, unused, by name', async () => {
+test('a new customer has its eleven quotas, unlimited and unused, ordered by name', async () => {
   const { quotas } = await fixture.customer('Quoted');
   assert.equal(
     quotas.map((quota: Json) => [quota.name, quota.limit, quota.usage]),
@@ -110,7 +110,7 @@ test('names, abbreviations, emails and phone numbers are not unique', async () =
   assert.is((await fixture.staff.post('/api/customers/', fields)).status, 201);
 });
 
-test('agreement_number is unique when set', async () => {
+test('agreement_number is unique unless it is null', async () => {
   assert.is((await fixture.customer('First', { agreement_number: 7 })).agreement_number, 7);
   const response = await fixture.staff.post('/api/customers/', { name: 'Second', agreement_number: '7' });
   assert.equal(
@@ -121,7 +121,7 @@ test('agreement_number is unique when set', async () => {
     assert.is((await fixture.customer('Without', { agreement_number: empty })).agreement_number, null);
 });
 
-test('of two simultaneous creations with one agreement_number the loser is refused', async () => {
+test('rejects the second of two simultaneous creations with the same agreement_number', async () => {
   const responses = await Promise.all(
     [1, 2].map(() => fixture.staff.post('/api/customers/', { name: 'Racer', agreement_number: 77 })),
   );
@@ -133,7 +133,7 @@ test('of two simultaneous creations with one agreement_number the loser is refus
   );
 });
 
-test('every field refuses values of another type and beyond its limit', async () => {
+test('every field rejects values of another type or beyond its limit', async () => {
   const tooLong = (max: number) => [`Ensure this field has no more than ${max} characters.`];
   const long = (max: number) => 'x'.repeat(max + 1);
   const cases: [object, object][] = [
@@ -192,7 +192,7 @@ test('every field refuses values of another type and beyond its limit', async ()
   assert.equal((await fixture.staff.get('/api/customers/?name=Wrong')).body, []);
 });
 
-test('limits count characters, and values at the limit are taken', async () => {
+test('limits count characters and are inclusive', async () => {
   const limits = {
     name: 150,
     native_name: 160,
@@ -208,7 +208,7 @@ test('limits count characters, and values at the limit are taken', async () => {
   assert.is((await fixture.customer('Zero', { agreement_number: 0 })).agreement_number, 0);
 });
 
-test('strings are trimmed, and numbers become strings', async () => {
+test('strings are trimmed, and numbers are converted to strings', async () => {
   const { name, registration_code, phone_number } = await fixture.customer('  Trim  ', {
     registration_code: 12345,
     phone_number: ' 55 ',
@@ -216,7 +216,7 @@ test('strings are trimmed, and numbers become strings', async () => {
   assert.equal([name, registration_code, phone_number], ['Trim', '12345', '55']);
 });
 
-test('all field errors are collected', async () => {
+test('reports all field errors together', async () => {
   const { body } = await fixture.staff.post('/api/customers/', {
     abbreviation: 'far too long for it',
     email: 'x',
@@ -232,7 +232,7 @@ test('all field errors are collected', async () => {
   });
 });
 
-test('billing, price, address and bank fields do not exist: they are ignored', async () => {
+test('ignores billing, price, address and bank fields, which do not exist', async () => {
   const body = await fixture.customer('Rich', {
     balance: 5,
     price: '1',
@@ -262,7 +262,7 @@ test('read-only keys are ignored', async () => {
   assert.is(quotas[2].limit, -1);
 });
 
-test('creating a customer gives nobody a role in it', async () => {
+test('creating a customer grants no role in it', async () => {
   const { url, owners, support_users } = await fixture.customer('Lonely');
   assert.equal([owners, support_users, (await fixture.staff.get(`${url}users/`)).body], [[], [], []]);
 });
@@ -279,13 +279,13 @@ test('a form and a multipart body create the same customer as JSON', async () =>
   }
 });
 
-test('a boolean absent from a form is absent, not false', async () => {
+test('a boolean that is missing from a form keeps its default', async () => {
   const { url } = await fixture.customer('Checkbox', { is_company: true });
   const response = await fixture.staff.send('PUT', url, new URLSearchParams({ name: 'Checkbox' }));
   assert.is(response.body.is_company, true);
 });
 
-test('a file where text is expected is refused without echoing its content', async () => {
+test('rejects a file as a text value without echoing its content', async () => {
   const multipart = new FormData();
   multipart.set('name', 'Filed');
   for (const name of ['native_name', 'is_company', 'country', 'agreement_number'])
@@ -305,7 +305,7 @@ test('a file where text is expected is refused without echoing its content', asy
   );
 });
 
-test('owners and support_users are the users with the active role, by username', async () => {
+test('owners and support_users list users with the active role, by username', async () => {
   const customer = await fixture.customer('Peopled');
   const zoe = await fixture.user('zoe', { full_name: 'Zoe Q', native_name: 'Зоя' });
   const adam = await fixture.user('Adam');
@@ -331,7 +331,7 @@ test('owners and support_users are the users with the active role, by username',
   fixture.clock.set(start);
 });
 
-test('projects are listed by name, without case', async () => {
+test('projects are listed by name, ignoring case', async () => {
   const customer = await fixture.customer('Busy');
   for (const name of ['beta', 'Alpha', 'gamma', 'Delta']) await fixture.project(name, customer);
   const { projects } = (await fixture.staff.get(customer.url)).body;
@@ -343,7 +343,7 @@ test('projects are listed by name, without case', async () => {
   assert.is(projects[0].url, `${fixture.url}/api/projects/${projects[0].uuid}/`);
 });
 
-test('OPTIONS describes the fields to everyone who may ask', async () => {
+test('OPTIONS describes the fields to all callers who may send it', async () => {
   const { url } = await fixture.customer('Described');
   const list = (await fixture.staff.options('/api/customers/')).body;
   assert.equal([list.name, Object.keys(list.actions)], ['Customer List', ['POST']]);

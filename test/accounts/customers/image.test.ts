@@ -55,7 +55,7 @@ const updated = async () => [
   },
 ];
 
-/** The same image that says to have so many pixels on each side. */
+/** The same image with a declared size of this many pixels on each side. */
 const sized: Readonly<Record<string, (side: number) => Buffer>> = {
   'image/png': (side) => {
     const content = Buffer.from(png);
@@ -66,7 +66,7 @@ const sized: Readonly<Record<string, (side: number) => Buffer>> = {
   },
   'image/jpeg': (side) => {
     const content = Buffer.from(images['image/jpeg'] as Buffer);
-    // Behind the length of the frame's segment and the depth of its samples.
+    // After the length of the frame's segment and the depth of its samples.
     const frame = content.indexOf(Buffer.of(0x00, 0x0b, 0x08));
     content.writeUInt16BE(side, frame + 3);
     content.writeUInt16BE(side, frame + 5);
@@ -87,7 +87,7 @@ const sized: Readonly<Record<string, (side: number) => Buffer>> = {
 };
 
 for (const [type, ofSide] of Object.entries(sized)) {
-  test(`a ${type} of more than 4,096 pixels on a side is refused`, async () => {
+  test(`rejects a ${type} of more than 4,096 pixels on a side`, async () => {
     assert.is((await put(ofSide(4096))).status, 200);
     for (const side of [4097, 0x3fff]) {
       const { body, status } = await put(ofSide(side));
@@ -97,7 +97,7 @@ for (const [type, ofSide] of Object.entries(sized)) {
 }
 
 for (const [type, content] of Object.entries(images)) {
-  test(`a ${type} is stored by PUT and answered byte for byte with its type`, async () => {
+  test(`PUT stores a ${type}, and GET returns it unchanged with its type`, async () => {
     const response = await put(content);
     assert.equal([response.status, response.body], [200, { image: imageUrl() }]);
     assert.is((await fixture.staff.get(customer.url)).body.image, imageUrl());
@@ -115,7 +115,7 @@ for (const [type, content] of Object.entries(images)) {
     assert.is((await fetchImage()).headers.get('content-type'), type);
   });
 
-  test(`a ${type} that is cut short anywhere is refused`, async () => {
+  test(`rejects a ${type} that is truncated at any point`, async () => {
     for (let length = 1; length < content.length; length += length < 60 ? 1 : 7) {
       const response = await put(content.subarray(0, length), 'logo', type);
       assert.equal([response.status, response.body], [400, notAnImage], `${length} of ${content.length} bytes`);
@@ -126,7 +126,7 @@ for (const [type, content] of Object.entries(images)) {
   });
 }
 
-test('other content is refused, whatever it calls itself', async () => {
+test('rejects other content whatever type it declares', async () => {
   const others = [
     'just text',
     '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>',
@@ -143,28 +143,28 @@ test('other content is refused, whatever it calls itself', async () => {
   assert.equal((await put(Buffer.concat([Buffer.from('x'), png]))).body, notAnImage);
 });
 
-test('a PNG with a damaged chunk is refused', async () => {
+test('rejects a PNG with a damaged chunk', async () => {
   const damaged = Buffer.from(png);
   damaged[45] = (damaged[45] as number) ^ 0xff;
   assert.equal((await put(damaged)).body, notAnImage);
 });
 
-test('a file of zero bytes is told apart', async () => {
+test('a file of zero bytes has its own message', async () => {
   const response = await put(Buffer.alloc(0));
   assert.equal([response.status, response.body], [400, { image: ['The submitted file is empty.'] }]);
 });
 
-test('an image of exactly 2,097,152 bytes is stored, one byte more is too large', async () => {
+test('stores an image of exactly 2,097,152 bytes and rejects one more byte', async () => {
   const padded = (length: number) => Buffer.concat([png, Buffer.alloc(length - png.length)]);
   assert.is((await put(padded(largest))).status, 200);
   assert.is((await fetchImage()).headers.get('content-length'), String(largest));
   const response = await put(padded(largest + 1));
   assert.equal([response.status, response.body], [413, { detail: 'Request body is too large.' }]);
   assert.is((await put(padded(3 * largest))).status, 413);
-  assert.is((await fetchImage()).headers.get('content-length'), String(largest), 'what was stored stays');
+  assert.is((await fetchImage()).headers.get('content-length'), String(largest), 'the stored image stays');
 });
 
-test('PUT requires the part', async () => {
+test('PUT requires the image part', async () => {
   const missing = [400, { image: ['No file was submitted.'] }];
   const other = new FormData();
   other.set('picture', new Blob([png as Uint8Array<ArrayBuffer>]), 'logo.png');
@@ -174,7 +174,7 @@ test('PUT requires the part', async () => {
   }
 });
 
-test('a file input in which nothing was chosen counts as no part', async () => {
+test('treats an empty file input as a missing part', async () => {
   const body =
     '--line\r\nContent-Disposition: form-data; name="image"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--line--\r\n';
   const nothing = [body, { 'Content-Type': 'multipart/form-data; boundary=line' }] as const;
@@ -183,7 +183,7 @@ test('a file input in which nothing was chosen counts as no part', async () => {
   assert.equal((await fixture.staff.send('PATCH', imageUrl(), ...nothing)).body, { image: imageUrl() });
 });
 
-test('a value that is no file is refused by PUT and PATCH', async () => {
+test('PUT and PATCH reject a value that is not a file', async () => {
   const wrong = [400, { image: ['The submitted data was not a file. Check the encoding type on the form.'] }];
   const form = new FormData();
   form.set('image', png.toString('base64'));
@@ -206,7 +206,7 @@ test('a value that is no file is refused by PUT and PATCH', async () => {
   }
 });
 
-test('PATCH stores the part like PUT; without it, it answers the current value or null', async () => {
+test('PATCH stores the part like PUT; without it, it returns the current value or null', async () => {
   for (const body of [undefined, {}])
     assert.equal((await fixture.staff.send('PATCH', imageUrl(), body)).body, { image: null });
   assert.equal(fixture.events(), []);
@@ -217,7 +217,7 @@ test('PATCH stores the part like PUT; without it, it answers the current value o
   assert.equal(fixture.events(), []);
 });
 
-test('an image stored, replaced or removed is an update of the customer', async () => {
+test('storing, replacing or removing an image records an update of the customer', async () => {
   await put(png);
   assert.equal(fixture.events(), await updated());
   await put(images['image/gif'] as Buffer);
@@ -229,17 +229,17 @@ test('an image stored, replaced or removed is an update of the customer', async 
   assert.is((await fixture.staff.get(customer.url)).body.image, null);
 });
 
-test('DELETE answers 204 also when there was no image, and tells nothing then', async () => {
+test('DELETE returns 204 even without an image, and then records no event', async () => {
   assert.is((await fixture.staff.delete(imageUrl())).status, 204);
   assert.equal(fixture.events(), []);
 });
 
-test('without an image GET is 404', async () => {
+test('GET returns 404 without an image', async () => {
   const response = await fixture.staff.get(imageUrl());
   assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
 });
 
-test('a matching If-None-Match is answered 304 without a body; another image has another ETag', async () => {
+test('returns 304 without a body for a matching If-None-Match; another image has another ETag', async () => {
   await put(png);
   const etag = (await fetchImage()).headers.get('etag') as string;
   assert.match(etag, /^".+"$/);
@@ -251,7 +251,7 @@ test('a matching If-None-Match is answered 304 without a body; another image has
   assert.is.not(other.headers.get('etag'), etag);
 });
 
-test('HEAD has the headers of GET and no body', async () => {
+test('HEAD returns the headers of GET and no body', async () => {
   await put(png);
   const [head, get] = [await fetchImage({}, 'HEAD'), await fetchImage()];
   for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'allow'])
@@ -267,13 +267,13 @@ test('POST is not allowed', async () => {
   );
 });
 
-test('the image goes with its customer', async () => {
+test('deleting a customer deletes its image', async () => {
   await put(png);
   await fixture.staff.delete(customer.url);
   assert.is((await fixture.staff.get(imageUrl())).status, 404);
 });
 
-test('whoever sees the customer sees the image; staff and owners change it', async () => {
+test('users who can see the customer can see the image; staff and owners change it', async () => {
   const company = await createPersonas(fixture);
   const url = `${company.customer.url}image/`;
   const statuses = (ask: (client: Client) => Promise<{ status: number }>) =>

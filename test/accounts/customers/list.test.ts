@@ -34,11 +34,11 @@ const names = async (query: string, client = fixture.staff): Promise<string[]> =
   return body.map((customer: Json) => customer.name);
 };
 
-test('the default order is by name, without case', async () => {
+test('the default order is by name, ignoring case', async () => {
   assert.equal(await names(''), ['Alice', 'beta', 'Gamma', 'Ärger']);
 });
 
-test('name, native_name, abbreviation and contact_details find parts, without case', async () => {
+test('name, native_name, abbreviation and contact_details match substrings, ignoring case', async () => {
   assert.equal(await names('name=A'), ['Alice', 'beta', 'Gamma']);
   assert.equal(await names('name=LIC'), ['Alice']);
   assert.equal(await names(`name=${encodeURIComponent('äR')}`), ['Ärger']);
@@ -49,25 +49,25 @@ test('name, native_name, abbreviation and contact_details find parts, without ca
   assert.equal(await names('name=none'), []);
 });
 
-test('what LIKE would read as a pattern is found literally', async () => {
+test('matches wildcards of LIKE literally', async () => {
   assert.equal(await names('contact_details=100%25'), ['beta']);
   assert.equal(await names('contact_details=_'), ['beta']);
   assert.equal(await names('contact_details=%5C'), []);
 });
 
-test('registration_code is exact', async () => {
+test('registration_code matches exactly', async () => {
   assert.equal(await names('registration_code=20'), ['beta']);
   assert.equal(await names('registration_code=2'), []);
 });
 
-test('filters are combined; an empty value counts as not given, the last of several counts', async () => {
+test('combines filters, ignores empty values and uses the last of repeated ones', async () => {
   assert.equal(await names('name=a&contact_details=e'), ['Alice', 'Gamma']);
   assert.equal(await names('name=&registration_code='), ['Alice', 'beta', 'Gamma', 'Ärger']);
   assert.equal(await names('name=beta&name=gamma'), ['Gamma']);
   assert.equal(await names('unknown=1&uuid=x'), ['Alice', 'beta', 'Gamma', 'Ärger']);
 });
 
-test('user_uuid gives staff and global support the customers visible to that user', async () => {
+test('user_uuid selects, for staff and global support, the customers that the user can see', async () => {
   const { users, clients } = company;
   for (const client of [clients.staff, clients.support]) {
     for (const part of ['owner', 'helper', 'manager', 'admin', 'observer'] as const) {
@@ -83,14 +83,14 @@ test('user_uuid gives staff and global support the customers visible to that use
   assert.equal([response.status, response.body], [400, { user_uuid: ['"nobody" is not a valid UUID.'] }]);
 });
 
-test('user_uuid is ignored for others, even a malformed one', async () => {
+test('ignores user_uuid of other callers, even a malformed one', async () => {
   const { users, clients } = company;
   for (const value of [users.stranger.uuid, 'nobody']) {
     assert.equal(await names(`user_uuid=${value}`, clients.owner), ['Alice']);
   }
 });
 
-test('o orders by name, abbreviation, contact_details, native_name and registration_code, both ways', async () => {
+test('o orders by name, abbreviation, contact_details, native_name and registration_code in both directions', async () => {
   const orders = {
     name: ['Alice', 'beta', 'Gamma', 'Ärger'],
     abbreviation: ['Gamma', 'Alice', 'Ärger', 'beta'],
@@ -104,14 +104,14 @@ test('o orders by name, abbreviation, contact_details, native_name and registrat
   assert.is((await names('o=native_name'))[0], 'Alice');
 });
 
-test('an unknown ordering is refused', async () => {
+test('rejects an unknown ordering', async () => {
   for (const name of ['created', 'email', '-uuid', 'constructor']) {
     const response = await fixture.staff.get(`/api/customers/?o=${name}`);
     assert.equal([response.status, response.body], [400, { o: [`"${name.replace('-', '')}" is not a valid choice.`] }]);
   }
 });
 
-test('pages of equal names neither repeat nor lose a customer', async () => {
+test('pages of customers with equal names neither repeat nor omit one', async () => {
   const created = [];
   for (let index = 0; index < 7; index++)
     created.push((await fixture.customer('Ünïcode', { abbreviation: 'same' })).uuid);
@@ -126,7 +126,7 @@ test('pages of equal names neither repeat nor lose a customer', async () => {
   for (const uuid of created) await fixture.staff.delete(`/api/customers/${uuid}/`);
 });
 
-test('field chooses the keys, in normal order, in lists and details', async () => {
+test('field selects keys, in the usual order, in lists and details', async () => {
   const { customer } = company;
   const chosen = async (query: string) => Object.keys((await fixture.staff.get(`${customer.url}?${query}`)).body);
   const normal = Object.keys(customer);
@@ -141,12 +141,12 @@ test('field chooses the keys, in normal order, in lists and details', async () =
   for (const name of normal) assert.equal(await chosen(`field=${name}`), [name]);
 });
 
-test('field does not limit what writes answer', async () => {
+test('field does not restrict the responses of writes', async () => {
   const { body } = await fixture.staff.patch(`${company.customer.url}?field=name`, {});
   assert.equal(Object.keys(body), Object.keys(company.customer));
 });
 
-test('HEAD has the headers of the list', async () => {
+test('HEAD returns the headers of the list', async () => {
   const [get, head] = [
     await fixture.staff.get('/api/customers/?page_size=2'),
     await fixture.staff.send('HEAD', '/api/customers/?page_size=2'),

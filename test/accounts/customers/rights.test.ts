@@ -17,7 +17,7 @@ const names = (list: Json): string[] => list.map((item: Json) => item.name);
 const reading = sameExcept(200, { stranger: 404 });
 const changing = { support: 403, owner: 403, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
 
-test('a customer is seen with a role in it or in one of its projects; staff and global support see all', async () => {
+test('users with a role in the customer or one of its projects can see it; staff and global support can see all', async () => {
   const other = await fixture.customer('Unconnected');
   assert.equal(await statuses((client) => client.get(company.customer.url)), reading);
   assert.equal(await asEachPersona(company, async (client) => names((await client.get('/api/customers/')).body)), {
@@ -45,13 +45,13 @@ for (const [name, path] of [
   ['users', 'users/'],
   ['counters', 'counters/'],
 ] as const) {
-  test(`${name} are read by whoever sees the customer`, async () => {
+  test(`users who can see the customer can read ${name}`, async () => {
     assert.equal(await statuses((client) => client.get(`${company.customer.url}${path}`)), reading);
     assert.is((await fixture.anonymous.get(`${company.customer.url}${path}`)).status, 401);
   });
 }
 
-test('an invisible customer and a missing one answer the same', async () => {
+test('an invisible customer and a missing one have the same response', async () => {
   const missing = company.customer.url.replace(company.customer.uuid, 'f'.repeat(32));
   for (const [method, tail] of [
     ['GET', ''],
@@ -73,7 +73,7 @@ test('an invisible customer and a missing one answer the same', async () => {
   }
 });
 
-test('only staff create customers; others learn so before their body is looked at', async () => {
+test('only staff create customers; others are rejected before their body is read', async () => {
   assert.equal(await statuses((client) => client.post('/api/customers/', {})), sameExcept(403, { staff: 400 }));
   const response = await company.clients.owner.post('/api/customers/', { name: 'Mine' });
   assert.equal(response.body, { detail: 'You do not have permission to perform this action.' });
@@ -88,7 +88,7 @@ test('only staff change and delete customers', async () => {
   assert.equal(await statuses((client) => client.delete(url)), { staff: 409, ...changing });
 });
 
-test('with owners_can_manage_customers owners change and delete their customers, but create none', async () => {
+test('with owners_can_manage_customers, owners change and delete their customers but cannot create any', async () => {
   const open = await Fixture.start({ owners_can_manage_customers: true });
   try {
     const opened = await createPersonas(open);
@@ -110,7 +110,7 @@ test('with owners_can_manage_customers owners change and delete their customers,
   }
 });
 
-test('global support who owns a customer also acts as its owner', async () => {
+test('global support who owns a customer also has the rights of its owner', async () => {
   const customer = await fixture.customer('Doubled');
   await fixture.grant(customer, company.users.support, 'owner');
   const form = () => new URLSearchParams({});
@@ -122,7 +122,7 @@ test('global support who owns a customer also acts as its owner', async () => {
   );
 });
 
-test('each viewer sees in a customer only the projects that they see', async () => {
+test('shows in a customer only the projects that the caller can see', async () => {
   const other = await fixture.project('Aside', company.customer);
   const both = ['Aside', 'Rocket'];
   const seen = {
@@ -147,7 +147,7 @@ test('each viewer sees in a customer only the projects that they see', async () 
   await fixture.staff.delete(other.url);
 });
 
-test('owners and support_users are shown to every viewer', async () => {
+test('shows owners and support_users to every viewer', async () => {
   const lists = ({ owners, support_users }: Json) =>
     [owners, support_users].map((list) => list.map((user: Json) => user.username));
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] as const) {
@@ -155,7 +155,7 @@ test('owners and support_users are shown to every viewer', async () => {
   }
 });
 
-test('a role gives sight until its end: revoked, or expired at its instant', async () => {
+test('a role lets its user see the customer until it is revoked or expires', async () => {
   fixture.clock.hold();
   const client = company.clients.stranger;
   const sees = async () =>
@@ -174,7 +174,7 @@ test('a role gives sight until its end: revoked, or expired at its instant', asy
   }
 });
 
-test('two viewers of one customer never share an ETag unless their answers are equal', async () => {
+test('two viewers of one customer share an ETag only if their responses are equal', async () => {
   const other = await fixture.project('Hidden', company.customer);
   const tags = await asEachPersona(company, async (client) =>
     (await client.get(company.customer.url)).headers.get('etag'),

@@ -18,7 +18,7 @@ const usernames = async (query = '', part: Part = 'staff'): Promise<string[]> =>
   return body.map((user: Json) => user.username);
 };
 
-test('users with an active role in the customer or any of its projects, each once, by username', async () => {
+test('lists users with an active role in the customer or its projects, without duplicates, by username', async () => {
   const second = await fixture.project('Second', company.customer);
   await fixture.grant(second, company.users.manager, 'admin');
   await fixture.grant(second, company.users.owner, 'manager');
@@ -32,7 +32,7 @@ test('users with an active role in the customer or any of its projects, each onc
   await fixture.staff.delete(remote.url);
 });
 
-test('an item shows the customer role, its permission and end, and the roles in projects', async () => {
+test('an item has the customer role, its permission and end, and the roles in projects', async () => {
   const customer = await fixture.customer('Detailed');
   const [beta, alpha] = [await fixture.project('beta', customer), await fixture.project('Alpha', customer)];
   const both = await fixture.user('both', { full_name: 'Both Ends', email: 'both@example.com' });
@@ -105,7 +105,7 @@ test('an item shows the customer role, its permission and end, and the roles in 
   ]);
 });
 
-test('the roles in projects are those in projects the caller sees', async () => {
+test('an item has only roles in projects that the caller can see', async () => {
   const hidden = await fixture.project('Hidden', company.customer);
   await fixture.grant(hidden, company.users.admin, 'manager');
   const projectsOfAdmin = async (part: Part) => {
@@ -118,7 +118,7 @@ test('the roles in projects are those in projects the caller sees', async () => 
   await fixture.staff.delete(hidden.url);
 });
 
-test('a revoked role and an expired one no longer count', async () => {
+test('excludes revoked and expired roles', async () => {
   const customer = await fixture.customer('Fleeting');
   const user = await fixture.user('fleeting');
   const list = async () => (await fixture.staff.get(`${customer.url}users/`)).body.length;
@@ -131,7 +131,7 @@ test('a revoked role and an expired one no longer count', async () => {
   fixture.clock.set(start);
 });
 
-test('names and the like are found by parts, organization exactly, booleans as such', async () => {
+test('names and similar fields match substrings, organization exactly, booleans as booleans', async () => {
   const customer = await fixture.customer('Filtered');
   const anna = await fixture.user('anna', {
     full_name: 'Anna Arendt',
@@ -177,7 +177,7 @@ test('names and the like are found by parts, organization exactly, booleans as s
   );
 });
 
-test('a civil number is found by staff and global support; others find only themselves by it', async () => {
+test('staff and global support find users by civil number; others find only themselves', async () => {
   const customer = await fixture.customer('Guarded');
   const numbers = { first: '38001010001', second: '38001010002' };
   for (const [username, civil_number] of Object.entries(numbers))
@@ -191,7 +191,7 @@ test('a civil number is found by staff and global support; others find only them
   assert.equal(await matches('civil_number=', fixture.as('first')), ['first', 'second']);
 });
 
-test('o=concatenated_name orders by full name followed by username', async () => {
+test('o=concatenated_name orders by full name, then username', async () => {
   const customer = await fixture.customer('Ordered');
   for (const [username, full_name] of [
     ['a.one', 'Zed'],
@@ -228,7 +228,7 @@ test('the list is paginated', async () => {
   assert.equal((await fixture.staff.get(`${usersUrl}?page=9`)).body, { detail: 'Invalid page.' });
 });
 
-test('it is read-only', async () => {
+test('the list is read-only', async () => {
   const response = await fixture.staff.post(usersUrl, {});
   assert.equal([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
 });

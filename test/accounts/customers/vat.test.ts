@@ -9,7 +9,7 @@ const privatePerson = { vat_code: ['VAT number is not supported for private pers
 const create = (fields: object) =>
   fixture.staff.post('/api/customers/', { name: 'Bakery', is_company: true, ...fields });
 
-/** Country, numbers in its format, numbers that are not. */
+/** Country, valid numbers, invalid numbers. */
 const formats: readonly (readonly [country: string, valid: readonly string[], invalid: readonly string[]])[] = [
   ['AT', ['U12345678'], ['12345678', 'U1234567']],
   ['BE', ['123456789', '0123456789'], ['12345678', '01234567890']],
@@ -67,7 +67,7 @@ for (const [country, valid, invalid] of formats) {
   });
 }
 
-test('Greek numbers may start with EL as well as GR', async () => {
+test('accepts Greek numbers with the prefix EL or GR', async () => {
   for (const fields of [
     { vat_code: 'EL123456789' },
     { vat_code: 'GR123456789' },
@@ -78,7 +78,7 @@ test('Greek numbers may start with EL as well as GR', async () => {
   assert.equal((await create({ vat_code: 'EL12345678' })).body, wrongFormat);
 });
 
-test('for a country not in the list the number has 2 to 15 letters and digits', async () => {
+test('requires 2 to 15 letters and digits for a country without a format', async () => {
   for (const vat_code of ['12', 'ABC123', 'US12', 'us-123 456', '123456789012345']) {
     assert.is((await create({ country: 'US', vat_code })).status, 201, vat_code);
   }
@@ -87,22 +87,22 @@ test('for a country not in the list the number has 2 to 15 letters and digits', 
   }
 });
 
-test('a number of no known country that starts without letters counts whole', async () => {
+test('validates a number without a country and without a letter prefix as a whole', async () => {
   assert.is((await create({ vat_code: '123' })).status, 201);
   assert.equal((await create({ vat_code: '1234567890123456' })).body, wrongFormat);
 });
 
-test('blanks and dashes do not count, letters may be of either case, and the number is kept as written', async () => {
+test('ignores spaces, dashes and case, and stores the number as sent', async () => {
   const response = await create({ country: 'NL', vat_code: ' nl 123-456-789 b01 ' });
   assert.is(response.status, 201);
   assert.is(response.body.vat_code, 'nl 123-456-789 b01');
 });
 
-test("the prefix of another country than the customer's is not stripped", async () => {
+test("does not strip the prefix of a country other than the customer's", async () => {
   assert.equal((await create({ country: 'DE', vat_code: 'EE123456789' })).body, wrongFormat);
 });
 
-test('a number without a company is refused', async () => {
+test('rejects a number without a company', async () => {
   for (const is_company of [false, undefined]) {
     assert.equal((await create({ is_company, country: 'EE', vat_code: 'EE123456789' })).body, privatePerson);
     assert.equal(
@@ -113,12 +113,12 @@ test('a number without a company is refused', async () => {
   }
 });
 
-test('an empty number is right for everybody', async () => {
+test('accepts an empty number from any user', async () => {
   assert.is((await create({ country: 'EE', vat_code: '' })).status, 201);
   assert.is((await create({ is_company: false, vat_code: '   ' })).status, 201);
 });
 
-test('an update is judged on the stored values merged with the body', async () => {
+test('validates an update on the stored values merged with the body', async () => {
   const { url } = await fixture.customer('Smithy', { is_company: true, country: 'EE', vat_code: 'EE123456789' });
   fixture.events();
   assert.equal((await fixture.staff.patch(url, { country: 'AT' })).body, wrongFormat);
@@ -131,7 +131,7 @@ test('an update is judged on the stored values merged with the body', async () =
   assert.is((await fixture.staff.patch(url, { is_company: false, vat_code: '' })).status, 200);
 });
 
-test('a body without vat_code, country and is_company leaves the stored number alone', async () => {
+test('a body without vat_code, country and is_company leaves the stored number unchanged', async () => {
   const { url, uuid } = await fixture.customer('Mill', { is_company: true, country: 'EE', vat_code: 'EE123456789' });
   const { db } = fixture.server.app;
   db.write(() =>
@@ -141,7 +141,7 @@ test('a body without vat_code, country and is_company leaves the stored number a
   assert.equal((await fixture.staff.patch(url, { country: 'EE' })).body, wrongFormat);
 });
 
-test('field errors come first: the number is not judged while another field is wrong', async () => {
+test('reports field errors first, and validates the number only without them', async () => {
   assert.equal((await create({ name: '', vat_code: 'nonsense!' })).body, { name: ['This field may not be blank.'] });
   assert.equal((await create({ vat_code: 'X'.repeat(21) })).body, {
     vat_code: ['Ensure this field has no more than 20 characters.'],

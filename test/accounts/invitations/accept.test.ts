@@ -47,7 +47,7 @@ const rolesOf = async (user: Json): Promise<Json[]> => [
 ];
 const accountOf = async (user: Json): Promise<Json> => (await fixture.staff.get(user.url)).body;
 
-test('a project role is granted by the inviter, without an end; the event tells the inviter', async () => {
+test('the inviter grants a project role without an end, and is the actor of the event', async () => {
   await begin();
   const invitation = await invite(undefined, people.clients.owner);
   assert.equal(await accept(invitation), accepted);
@@ -80,7 +80,7 @@ test('a project role is granted by the inviter, without an end; the event tells 
   ]);
 });
 
-test('a customer role is granted, and nc_user_count counts the user', async () => {
+test('accepting grants a customer role and counts the user in nc_user_count', async () => {
   await begin();
   const count = async (): Promise<number> =>
     (await fixture.staff.get(people.customer.url)).body.quotas.find(({ name }: Json) => name === 'nc_user_count').usage;
@@ -100,7 +100,7 @@ test('a customer role is granted, and nc_user_count counts the user', async () =
   assert.is((await fixture.as('newcomer').get(people.customer.url)).status, 200);
 });
 
-test('every authenticated user may accept, seen or not; an unknown uuid is 404; without a token 401', async () => {
+test('any user may accept, whether or not they can see the invitation; 404 for an unknown uuid, 401 without a token', async () => {
   await begin();
   const invitation = await invite();
   assert.is((await people.clients.stranger.get(invitation.url)).status, 404);
@@ -109,7 +109,7 @@ test('every authenticated user may accept, seen or not; an unknown uuid is 404; 
   assert.equal(await accept({ url: `/api/user-invitations/${'0'.repeat(32)}/` }), [404, { detail: 'Not found.' }]);
 });
 
-test('the email is replaced when replace_email is true: user_update_succeeded follows role_granted', async () => {
+test('replace_email replaces the email and records user_update_succeeded after role_granted', async () => {
   await begin();
   assert.equal(await accept(await invite(), { replace_email: true }), accepted);
   assert.is((await accountOf(newcomer)).email, 'new@example.com');
@@ -132,7 +132,7 @@ test('the email is replaced when replace_email is true: user_update_succeeded fo
   );
 });
 
-test('absent, null, empty and false do not replace it, in whatever spelling', async () => {
+test('keeps the email if replace_email is missing, null, empty or false in any spelling', async () => {
   await begin();
   for (const body of [
     undefined,
@@ -156,7 +156,7 @@ test('absent, null, empty and false do not replace it, in whatever spelling', as
   }
 });
 
-test('an address that the user has already is no update', async () => {
+test('an address that the user already has is not an update', async () => {
   await begin();
   assert.equal(
     await accept(await invite({ ...toCustomer(), email: 'old@example.com' }), { replace_email: 'yes' }),
@@ -168,7 +168,7 @@ test('an address that the user has already is no update', async () => {
   );
 });
 
-test('replace_email is a boolean; that is told before the state of the invitation', async () => {
+test('rejects a replace_email that is not a boolean before it checks the state of the invitation', async () => {
   await begin();
   const invitation = await invite();
   await fixture.staff.post(`${invitation.url}cancel/`);
@@ -182,7 +182,7 @@ test('replace_email is a boolean; that is told before the state of the invitatio
   ]);
 });
 
-test('accepted, canceled and expired invitations are 409', async () => {
+test('returns 409 for accepted, canceled and expired invitations', async () => {
   await begin();
   const [once, canceled, expired] = [await invite(toCustomer()), await invite(), await invite()];
   await accept(once);
@@ -198,7 +198,7 @@ test('accepted, canceled and expired invitations are 409', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('a civil_number must be identical to that of the user', async () => {
+test('a civil_number must equal that of the user', async () => {
   await begin();
   const wrong = [400, { detail: 'User has an invalid civil number.' }];
   const invitation = await invite({ ...toCustomer(), civil_number: '12345' });
@@ -208,7 +208,7 @@ test('a civil_number must be identical to that of the user', async () => {
   assert.equal(await accept(invitation), accepted);
 });
 
-test('a user who has any active role there can not accept; a role that ended does not count', async () => {
+test('rejects a user with an active role there; an ended role does not count', async () => {
   await begin();
   assert.equal(await accept(await invite(), {}, 'manager'), [
     400,
@@ -228,7 +228,7 @@ test('a user who has any active role there can not accept; a role that ended doe
   assert.equal(await accept(await invite()), accepted);
 });
 
-test('validate_invitation_email: the emails of invitation and user are the same, whatever their case', async () => {
+test('validate_invitation_email compares the emails of invitation and user, ignoring case', async () => {
   await begin({ validate_invitation_email: true });
   const invitation = await invite();
   assert.equal(await accept(invitation, { replace_email: true }), [
@@ -238,7 +238,7 @@ test('validate_invitation_email: the emails of invitation and user are the same,
   assert.equal(await accept(await invite({ ...toCustomer(), email: 'OLD@Example.com' })), accepted);
 });
 
-test("an email that is another user's can not replace; nothing is granted then", async () => {
+test('does not replace the email with that of another user, and grants nothing', async () => {
   await begin();
   await fixture.user('namesake', { email: 'New@Example.com' });
   const invitation = await invite();
@@ -251,7 +251,7 @@ test("an email that is another user's can not replace; nothing is granted then",
   assert.equal(await accept(invitation), accepted);
 });
 
-test('nc_user_count full: 409 for a user new to the customer, and nothing changes; a member may still accept', async () => {
+test('returns 409 for a new user when nc_user_count is full, and changes nothing; existing members can still accept', async () => {
   await begin();
   const quota = people.customer.quotas.find(({ name }: Json) => name === 'nc_user_count');
   assert.is((await fixture.staff.patch(quota.url, { limit: 5 })).status, 200);
@@ -267,7 +267,7 @@ test('nc_user_count full: 409 for a user new to the customer, and nothing change
   assert.equal(await accept(invitation, {}, 'helper'), accepted);
 });
 
-test('the refusals come in their order: civil number, role, emails, foreign email, quota', async () => {
+test('checks civil number, role, emails, duplicate email and quota in this order', async () => {
   await begin({ validate_invitation_email: true });
   await fixture.staff.patch(people.customer.quotas.find(({ name }: Json) => name === 'nc_user_count').url, {
     limit: 5,

@@ -26,7 +26,7 @@ const check = (url: string, headers: Readonly<Record<string, string>> = {}): Pro
   fixture.anonymous.send('POST', `${url}check/`, undefined, headers);
 const missing = [404, { detail: 'Not found.' }];
 
-test('open: a pending invitation tells its email, and nothing else', async () => {
+test('returns the email of a pending invitation without a token, and nothing else', async () => {
   const { url } = await invite();
   const { body, headers, status } = await check(url);
   assert.equal(
@@ -35,21 +35,21 @@ test('open: a pending invitation tells its email, and nothing else', async () =>
   );
 });
 
-test('with a civil number it tells that one is required, not which', async () => {
+test('reports that a civil number is required, but not which', async () => {
   assert.equal((await check((await invite({ civil_number: '12345' })).url)).body, {
     email: 'new@example.com',
     civil_number_required: true,
   });
 });
 
-test('a token is ignored, also a stale one', async () => {
+test('ignores a token, even an expired one', async () => {
   const { url } = await invite();
   for (const Authorization of ['Token nonsense', 'Basic x'])
     assert.is((await check(url, { Authorization })).status, 200);
   assert.is((await fixture.staff.post(`${url}check/`)).status, 200);
 });
 
-test('accepted, canceled, expired and unknown ones are the same 404, as is what is no uuid', async () => {
+test('returns the same 404 for accepted, canceled, expired and unknown invitations, and for invalid uuids', async () => {
   await fixture.user('newcomer');
   const [accepted, canceled, expired] = [await invite(), await invite(), await invite()];
   await fixture.as('newcomer').post(`${accepted.url}accept/`);
@@ -68,7 +68,7 @@ test('accepted, canceled, expired and unknown ones are the same 404, as is what 
   }
 });
 
-test('a body is ignored, however wrong', async () => {
+test('ignores a body, even an invalid one', async () => {
   const { url } = await invite();
   assert.is(
     (await fixture.anonymous.send('POST', `${url}check/`, '{"', { 'Content-Type': 'application/json' })).status,
@@ -76,7 +76,7 @@ test('a body is ignored, however wrong', async () => {
   );
 });
 
-test('OPTIONS tells nothing about an invitation', async () => {
+test('OPTIONS reveals nothing about an invitation', async () => {
   const { url } = await invite();
   const known = await fixture.anonymous.options(`${url}check/`);
   const unknown = await fixture.anonymous.options(`/api/user-invitations/${'0'.repeat(32)}/check/`);
@@ -84,7 +84,7 @@ test('OPTIONS tells nothing about an invitation', async () => {
   assert.is(known.body.actions, undefined);
 });
 
-test('one address may ask 60 times a minute, then 429 with Retry-After; other addresses are not held up', async () => {
+test('allows 60 requests a minute for each address, then returns 429 with Retry-After', async () => {
   fixture.clock.hold();
   const { url } = await invite();
   const from = (address: string) => check(url, { 'X-Forwarded-For': address });
@@ -102,7 +102,7 @@ test('one address may ask 60 times a minute, then 429 with Retry-After; other ad
   assert.is((await from('192.0.2.7')).status, 200);
 });
 
-test('what is unknown counts, too: nobody goes through uuids', async () => {
+test('unknown invitations also count, so that uuids cannot be enumerated', async () => {
   for (let i = 0; i < 60; i++)
     assert.is((await check(`/api/user-invitations/${String(i).padStart(32, '0')}/`)).status, 404);
   assert.is((await check((await invite()).url)).status, 429);

@@ -22,7 +22,7 @@ const invite = async (): Promise<Json> =>
   ).body;
 const stored = (): unknown => fixture.server.app.db.values(raw('SELECT state FROM invitation ORDER BY id'));
 
-test('an invitation is pending until its end and expired from that instant on', async () => {
+test('an invitation is pending until its end and expired from then on', async () => {
   fixture.clock.hold();
   const { url } = await invite();
   fixture.clock.set('2018-01-12T04:47:03.999Z');
@@ -38,7 +38,7 @@ test('an invitation is pending until its end and expired from that instant on', 
   );
 });
 
-test('the first request at that instant, of whatever kind, finds it expired', async () => {
+test('the first request after the end, of any kind, finds it expired', async () => {
   for (const [method, path] of [
     ['GET', '/api/version/'],
     ['OPTIONS', '/api/users/'],
@@ -63,7 +63,7 @@ test('the hourly timer expires it without a request', async () => {
   assert.equal(stored(), ['expired']);
 });
 
-test('what ended before stays as it ended', async () => {
+test('an invitation that ended earlier keeps its state', async () => {
   const [canceled, pending] = [await invite(), await invite()];
   await fixture.staff.post(`${canceled.url}cancel/`);
   fixture.clock.set(end);
@@ -73,7 +73,7 @@ test('what ended before stays as it ended', async () => {
   );
 });
 
-test('cancel and send of an expired one are 409', async () => {
+test('cancel and send of an expired invitation return 409', async () => {
   const { url } = await invite();
   fixture.clock.set(end);
   assert.equal((await fixture.staff.post(`${url}cancel/`)).body, {

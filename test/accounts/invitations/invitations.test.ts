@@ -8,7 +8,7 @@ const { test, fixture } = suiteWithServerPerTest('invitations (services.md 10.1,
 const link_template = 'https://app.example.com/invitation/{uuid}/';
 let people: Personas;
 
-/** What no text holds. */
+/** Characters that no text may contain. */
 const control = /[\p{Cc}\u202a-\u202e]/u;
 const controlMessage = 'Enter a valid text without control characters.';
 
@@ -44,7 +44,7 @@ const rejection = async (body: Json, client = fixture.staff): Promise<unknown> =
 const emails = async (query: string, client = fixture.staff): Promise<string[]> =>
   (await client.get(`/api/user-invitations/?${query}`)).body.map(({ email }: Json) => email);
 
-test('an invitation to a project: 201, Location, the representation with the customer of the project and no customer role', async () => {
+test("creates an invitation to a project: 201, Location, and the project's customer without a customer role", async () => {
   const { body, headers, status } = await fixture.staff.post(
     '/api/user-invitations/',
     toProject({ civil_number: ' 123 ' }),
@@ -96,7 +96,7 @@ test('an invitation to a project: 201, Location, the representation with the cus
   assert.equal(fixture.events(), [], 'inviting is no event');
 });
 
-test('an invitation to a customer: everything about a project is null', async () => {
+test('creates an invitation to a customer: everything about a project is null', async () => {
   const { customer, customer_name, customer_role, project, project_name, project_role, civil_number } = await invite(
     toCustomer({ customer_role: 'support' }),
   );
@@ -114,26 +114,26 @@ test('an invitation to a customer: everything about a project is null', async ()
   );
 });
 
-test('null and empty text leave the other target out, in JSON and in a form; what is read-only is ignored', async () => {
+test('null and empty text mean no target, in JSON and in forms; read-only fields are ignored', async () => {
   const nothing = { customer: null, customer_role: null, state: 'accepted', error_message: 'x', expires: null };
   assert.is((await invite(toProject(nothing))).state, 'pending');
   const form = new URLSearchParams(toProject({ customer: '', customer_role: '' }));
   assert.is((await fixture.staff.post('/api/user-invitations/', form)).status, 201);
 });
 
-test('existing users may be invited, and the same person several times', async () => {
+test('existing users can be invited, and the same person several times', async () => {
   await fixture.user('known', { email: 'known@example.com' });
   for (const email of ['known@example.com', 'known@example.com']) await invite(toProject({ email }));
   assert.equal(await emails(''), ['known@example.com', 'known@example.com']);
 });
 
-test('expires is created plus the setting invitation_lifetime', async () => {
+test('expires is created plus invitation_lifetime', async () => {
   await fixture.open({ invitation_lifetime: day / 2 });
   people = await createPersonas(fixture);
   assert.is((await invite(toProject())).expires, '2018-01-05T16:47:04Z');
 });
 
-test('an invitation moves with its project to another customer, and goes with project or customer', async () => {
+test('an invitation moves with its project to another customer, and is deleted with its project or customer', async () => {
   const bob = await fixture.customer('Bob');
   const [first, second] = [await invite(toProject()), await invite(toCustomer({ customer: bob.url }))];
   await fixture.staff.patch(people.project.url, { customer: bob.url });
@@ -147,7 +147,7 @@ test('an invitation moves with its project to another customer, and goes with pr
   assert.is((await fixture.staff.get(second.url)).status, 404);
 });
 
-test('an invitation outlives its inviter: whoever sends it again is the next one', async () => {
+test('an invitation outlives its inviter; the next user who sends it becomes the inviter', async () => {
   const { url } = await invite(toProject(), people.clients.owner);
   await fixture.staff.delete(people.users.owner.url);
   assert.is((await fixture.staff.get(url)).body.state, 'pending');
@@ -158,7 +158,7 @@ test('an invitation outlives its inviter: whoever sends it again is the next one
   assert.is(permission.created_by, (await fixture.staff.get('/api/users/?current')).body[0].url);
 });
 
-test('PUT, PATCH and DELETE are 405', async () => {
+test('returns 405 for PUT, PATCH and DELETE', async () => {
   const { url } = await invite(toProject());
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
     const { body, headers, status } = await fixture.staff.send(method, url);
@@ -169,7 +169,7 @@ test('PUT, PATCH and DELETE are 405', async () => {
   }
 });
 
-test('every wrong field is told; link_template and email are required', async () => {
+test('reports every invalid field; link_template and email are required', async () => {
   assert.equal(await rejection({}), { link_template: ['This field is required.'], email: ['This field is required.'] });
   assert.equal(
     await rejection({
@@ -197,7 +197,7 @@ test('every wrong field is told; link_template and email are required', async ()
   assert.equal(await rejection(toProject({ civil_number: null })), { civil_number: ['This field may not be null.'] });
 });
 
-test('a link to what the caller does not see is 400 before any right, as are the other links of core.md 1.4', async () => {
+test('rejects links to invisible objects with 400 before it checks any right', async () => {
   const missing = ['Invalid hyperlink - Object does not exist.'];
   assert.equal(await rejection(toProject(), people.clients.stranger), { project: missing });
   assert.equal(await rejection(toCustomer(), people.clients.stranger), { customer: missing });
@@ -206,14 +206,14 @@ test('a link to what the caller does not see is 400 before any right, as are the
   });
 });
 
-test('a link_template without {uuid} is refused, before what concerns several fields', async () => {
+test('rejects a link_template without {uuid} before it checks rules across fields', async () => {
   const message = { link_template: ["Link template must include '{uuid}' parameter."] };
   for (const template of ['https://app.example.com/', 'https://app.example.com/{UUID}', 'nothing']) {
     assert.equal(await rejection({ link_template: template, email: 'new@example.com' }), message, template);
   }
 });
 
-test('a link_template leads to a web page: http or https, without a user or anything on which mail programs disagree', async () => {
+test('accepts as link_template only http and https URLs without user information or ambiguous characters', async () => {
   for (const template of [
     'javascript:alert("{uuid}")',
     'ftp://app.example.com/{uuid}',
@@ -257,7 +257,7 @@ test('a link_template leads to a web page: http or https, without a user or anyt
   }
 });
 
-test('with the setting link_template_hosts a template names one of these hosts; one with a port means that port', async () => {
+test('link_template_hosts restricts the hosts of templates; an entry with a port allows only that port', async () => {
   await fixture.open({ link_template_hosts: ['app.example.com', 'localhost:3000', '[::1]'] });
   people = await createPersonas(fixture);
   for (const template of [
@@ -287,7 +287,7 @@ test('with the setting link_template_hosts a template names one of these hosts; 
   }
 });
 
-test('a port in link_template_hosts that goes without saying in a link is that of the link', async () => {
+test('a default port in link_template_hosts matches links without a port', async () => {
   await fixture.open({ link_template_hosts: ['app.example.com:443'] });
   people = await createPersonas(fixture);
   for (const template of ['https://app.example.com/{uuid}', 'https://app.example.com:443/{uuid}'])
@@ -301,7 +301,7 @@ test('a port in link_template_hosts that goes without saying in a link is that o
   }
 });
 
-test('an email holds no character that is not seen', async () => {
+test('rejects invisible characters in an email', async () => {
   for (const hidden of ['\u0001', '\u007f', '\u0085', '\u200b', '\u202e']) {
     assert.equal(
       await rejection(toProject({ email: `a${hidden}b@example.com` })),
@@ -312,7 +312,7 @@ test('an email holds no character that is not seen', async () => {
   await invite(toProject({ email: 'jürgen@bücher.example' }));
 });
 
-test('an invitation leads to a project or to a customer, with a role of that kind', async () => {
+test('requires either a project or a customer, with a role of that kind', async () => {
   const { customer, customer_role } = toCustomer();
   const { project, project_role } = toProject();
   const base = { link_template, email: 'new@example.com' };
@@ -337,7 +337,7 @@ test('an invitation leads to a project or to a customer, with a role of that kin
   assert.equal(await rejection({ ...base, customer, customer_role, project_role }), ofProject);
 });
 
-test('order: newest first; o by email, state and created', async () => {
+test('lists the newest first; o orders by email, state and created', async () => {
   for (const email of ['b@example.com', 'C@example.com', 'a@example.com']) {
     await invite(toProject({ email }));
     fixture.clock.advance(1);
@@ -356,7 +356,7 @@ test('order: newest first; o by email, state and created', async () => {
   });
 });
 
-test('filters: customer with its projects, project, state, email, civil number and roles', async () => {
+test('filters by customer including its projects, project, state, email, civil number and roles', async () => {
   const bob = await fixture.customer('Bob');
   const [p, c, other] = ['project@example.com', 'customer@example.com', 'other@example.com'];
   await invite(toProject({ email: p, civil_number: '12' }));
@@ -411,7 +411,7 @@ test('staff see every invitation, owners those to projects of their customers, o
   }
 });
 
-test('OPTIONS describes the fields of an invitation, and the actions to whoever may take them', async () => {
+test('OPTIONS describes the fields of an invitation, and the actions to users who may perform them', async () => {
   const { url } = await invite(toProject());
   const { POST } = (await people.clients.owner.options('/api/user-invitations/')).body.actions;
   assert.equal(

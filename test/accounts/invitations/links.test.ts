@@ -1,4 +1,4 @@
-/** The link of an invitation that its inviter gets, and who gets it (services.md 10.1, 10.2). */
+/** The link that an inviter gets for an invitation, and its rights (services.md 10.1, 10.2). */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ const known = [200, { email: 'new@example.com' }];
 const unknown = [404, { detail: 'Not found.' }];
 const account = { username: 'dora', password: 'correct-horse-1', agree_with_policy: true };
 
-test('the 201 alone has the link, whose secret is not the one of the mail', async () => {
+test('only the response to the creation has the link; its secret differs from that in the mail', async () => {
   await begin();
   const { is_mailed, link, ...invitation } = await invite();
   const secret = secretOf({ link });
@@ -60,7 +60,7 @@ test('the 201 alone has the link, whose secret is not the one of the mail', asyn
   assert.equal(await check(await newestSecret(fixture)), known, 'the mail works, too');
 });
 
-test('send returns another link, and the earlier one ends', async () => {
+test('send returns another link and invalidates the previous one', async () => {
   await begin();
   const invitation = await invite();
   const sent = await fixture.staff.post(`${invitation.url}send/`);
@@ -77,7 +77,7 @@ test('send returns another link, and the earlier one ends', async () => {
   assert.equal([late.status, late.body], [409, { detail: 'Only pending invitation can be resent.' }]);
 });
 
-test('with a mail server the mail is sent, and the link is returned besides', async () => {
+test('with a mail server, sends the mail and also returns the link', async () => {
   const mailbox = await Mailbox.start();
   try {
     await begin(mailbox.settings);
@@ -92,7 +92,7 @@ test('with a mail server the mail is sent, and the link is returned besides', as
   }
 });
 
-test('only a user who may invite gets a link', async () => {
+test('returns a link only to users who may invite', async () => {
   await begin();
   const { url } = await invite();
   for (const name of ['helper', 'manager', 'admin', 'observer', 'stranger', 'support'] as const) {
@@ -102,7 +102,7 @@ test('only a user who may invite gets a link', async () => {
   }
 });
 
-test('a newcomer signs up with the link, with an email address that nothing has verified', async () => {
+test('a new user signs up with the link and gets an unverified email address', async () => {
   await begin();
   const [byLink, byMail] = [await invite(), await invite({ email: 'mail@example.com' })];
   const mailed = await newestSecret(fixture);
@@ -112,7 +112,7 @@ test('a newcomer signs up with the link, with an email address that nothing has 
     return new Client(fixture, created.body.token);
   };
   const [dora, mia] = [await signUp(secretOf(byLink), 'dora'), await signUp(mailed, 'mia')];
-  /** An email hook needs no confirmation where its address is the verified one of its author. */
+  /** An email hook needs no confirmation if its address is the verified one of its author. */
   const isVerified = async (client: Client, email: string): Promise<boolean> =>
     (await client.post('/api/hooks-email/', { email, event_groups: ['users'] })).body.is_confirmed;
   assert.equal([await isVerified(dora, 'new@example.com'), await isVerified(mia, 'mail@example.com')], [false, true]);
@@ -124,7 +124,7 @@ test('a newcomer signs up with the link, with an email address that nothing has 
   assert.is((await fixture.staff.get(byMail.url)).body.state, 'accepted');
 });
 
-test('a user accepts with the link, and an email address taken over from it is not verified', async () => {
+test('a user accepts with the link, and the email address replaced by it is not verified', async () => {
   await begin();
   await fixture.user('guest', { email: 'guest@example.com' });
   const accepted = await fixture
@@ -135,7 +135,7 @@ test('a user accepts with the link, and an email address taken over from it is n
   assert.is((await fixture.as('guest').post('/api/hooks-email/', hook)).body.is_confirmed, false);
 });
 
-test('where emails are validated, nobody signs up with the link', async () => {
+test('with validate_invitation_email, the link cannot be used to sign up', async () => {
   await begin({ validate_invitation_email: true });
   const secret = secretOf(await invite());
   const rejection = await fixture.anonymous.post(`/api/user-invitations/${secret}/accept/`, account);
@@ -144,7 +144,7 @@ test('where emails are validated, nobody signs up with the link', async () => {
   assert.is((await fixture.anonymous.post(`/api/user-invitations/${mailed}/accept/`, account)).status, 201);
 });
 
-test('the secret of the link is in no event, no log, no export and no file of the data folder', async () => {
+test('the secret of the link appears in no event, log, export or file of the data folder', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-links-'));
   try {
     await begin({ ephemeral: false, data });

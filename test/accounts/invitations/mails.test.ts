@@ -55,7 +55,7 @@ const mails = (): Json[] =>
 const statuses = (): unknown[] => mails().map(({ attempts, status }) => [status, attempts]);
 const errorOf = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.error_message;
 
-test('one mail with a text and an HTML part, from the default sender, with the link made of link_template', async () => {
+test('sends one mail with text and HTML parts from the default sender, with the link of link_template', async () => {
   await begin();
   await fixture.staff.patch(people.users.owner.url, { full_name: 'Olga <Owner>' });
   await invite({}, people.clients.owner);
@@ -89,7 +89,7 @@ test('one mail with a text and an HTML part, from the default sender, with the l
   assert.equal(mails(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
 });
 
-test('roles and targets have their words; a sender without a full name is their username', async () => {
+test('names roles and targets in words; a sender without a full name is shown by username', async () => {
   await begin();
   const sentence = async (fields: Json): Promise<string | undefined> => {
     await invite(fields);
@@ -113,9 +113,9 @@ test('roles and targets have their words; a sender without a full name is their 
   assert.is(mailbox.take()[0]?.subject, 'Invitation to Alice organization');
 });
 
-test('names stay on their line: nobody writes the rest of the mail', async () => {
+test('removes line breaks from names, so that they cannot add text to the mail', async () => {
   await begin();
-  // As one that was stored before such names were refused.
+  // A name that was stored before such names were rejected.
   const { db } = fixture.server.app;
   const name = 'Rocket\n\nPlease pay here: https://evil.example/\r\nBcc: eve@example.com';
   db.write(() => db.run(sql`UPDATE project SET name = ${name} WHERE uuid = ${people.project.uuid}`));
@@ -128,7 +128,7 @@ test('names stay on their line: nobody writes the rest of the mail', async () =>
   );
 });
 
-test('send queues the mail again, with another secret', async () => {
+test('send queues the mail again with a new secret', async () => {
   await begin();
   const { url, uuid } = await invite();
   await fixture.staff.post(`${url}send/`);
@@ -138,7 +138,7 @@ test('send queues the mail again, with another secret', async () => {
   assert.is.not(received[0]?.messageId, received[1]?.messageId);
 });
 
-test('whoever sends it again is the sender', async () => {
+test('the sender of the mail is the user who sent it last', async () => {
   await begin();
   const { url } = await invite({}, people.clients.owner);
   await fixture.staff.post(`${url}send/`);
@@ -149,7 +149,7 @@ test('whoever sends it again is the sender', async () => {
   );
 });
 
-test('the request never waits for the mail server, and a failed request sends nothing', async () => {
+test('requests never wait for the mail server, and a failed request sends nothing', async () => {
   await begin();
   assert.is((await fixture.staff.post('/api/user-invitations/', { email: 'new@example.com' })).status, 400);
   assert.is(
@@ -167,11 +167,11 @@ test('the request never waits for the mail server, and a failed request sends no
   assert.equal([mails(), mailbox.take()], [[], []]);
 });
 
-test('4xx and connection errors are tried again on the schedule of hooks; after the last retry error_message is set, the state stays pending', async () => {
+test('retries 4xx and connection errors on the schedule of hooks; after the last attempt sets error_message and stays pending', async () => {
   await begin({ ...mailbox.settings, invitation_lifetime: 30 * 86_400e6 });
   mailbox.rejection = [451, 'Try later'];
   const invitation = await invite();
-  // 20 % at random: each delay and a fifth of it is enough.
+  // With 20 % jitter: a delay plus a fifth of it is enough.
   const delays = [5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600];
   for (const [retry, delay] of delays.entries()) {
     assert.equal(statuses(), [['pending', retry + 1]]);
@@ -188,7 +188,7 @@ test('4xx and connection errors are tried again on the schedule of hooks; after 
   assert.equal(statuses(), [['failed', 8]]);
 });
 
-test('5xx failed at once; a mail that goes through takes the error away', async () => {
+test('gives up immediately on 5xx; a successful mail clears the error', async () => {
   await begin();
   mailbox.rejection = [550, 'No such user'];
   const invitation = await invite();
@@ -204,7 +204,7 @@ test('5xx failed at once; a mail that goes through takes the error away', async 
   assert.is(await errorOf(invitation), '');
 });
 
-test('every failed attempt is in the log, where the operator sees it', async () => {
+test('logs every failed attempt for the operator', async () => {
   await begin();
   const warnings: Json[] = [];
   const { db, log } = fixture.server.app;
@@ -224,7 +224,7 @@ test('every failed attempt is in the log, where the operator sees it', async () 
   assert.equal(warnings, [warning, warning]);
 });
 
-test('without SMTP the mail is kept as skipped; the log tells that, and nothing of the mail', async () => {
+test('stores the mail as skipped without SMTP, and logs that without any of its content', async () => {
   await begin({});
   const lines: Json[] = [];
   const { db, log } = fixture.server.app;
@@ -251,7 +251,7 @@ test('without SMTP the mail is kept as skipped; the log tells that, and nothing 
   assert.equal((await fixture.staff.get(invitation.url)).body, invitation);
 });
 
-test('what has not been sent when an invitation ends stays unsent', async () => {
+test('unsent mails of an ended invitation are never sent', async () => {
   await begin();
   await fixture.user('newcomer');
   mailbox.rejection = [451, 'Try later'];
@@ -281,7 +281,7 @@ test('what has not been sent when an invitation ends stays unsent', async () => 
   assert.equal(mailbox.take(), []);
 });
 
-test('send puts a new mail in the place of one that waits for its retry', async () => {
+test('send replaces a mail that waits for its retry', async () => {
   await begin();
   mailbox.rejection = [451, 'Try later'];
   const { url } = await invite();
@@ -315,7 +315,7 @@ test('mails survive a restart', async () => {
   rmSync(data, { recursive: true });
 });
 
-test('a user other than staff causes at most invitation_mail_limit mails an hour: then 429 with Retry-After', async () => {
+test('limits users other than staff to invitation_mail_limit mails an hour, then returns 429 with Retry-After', async () => {
   await begin({ invitation_mail_limit: 2 });
   const owner = people.clients.owner;
   const body = {
@@ -337,14 +337,14 @@ test('a user other than staff causes at most invitation_mail_limit mails an hour
   fixture.clock.advance(600);
   await denial('POST', '/api/user-invitations/', '2400');
   await denial('POST', `${url}send/`, '2400');
-  assert.is((await fixture.staff.get('/api/user-invitations/')).body.length, 1, 'a refused invitation is none');
+  assert.is((await fixture.staff.get('/api/user-invitations/')).body.length, 1, 'a rejected invitation is not created');
   for (let i = 0; i < 3; i++) await invite();
   fixture.clock.advance(2400);
   assert.is((await owner.post(`${url}send/`)).status, 200, 'an hour after the first');
   await denial('POST', `${url}send/`, '600');
 });
 
-test('mails of invitations that were deleted with their project count, and are forgotten after the hour', async () => {
+test('counts mails of invitations that were deleted with their project, and removes them after an hour', async () => {
   await begin({ invitation_mail_limit: 1 });
   const [owner, hangar] = [people.clients.owner, await fixture.project('Hangar', people.customer)];
   await invite({ project: hangar.url }, owner);
@@ -362,7 +362,7 @@ test('mails of invitations that were deleted with their project count, and are f
   assert.is((await owner.post('/api/user-invitations/', body)).status, 201);
 });
 
-test('a name that holds encoded words is shown in the subject as it is written', async () => {
+test('shows a name with encoded words literally in the subject', async () => {
   await begin();
   const hidden = Buffer.from('http://evil.example/ \u202e').toString('base64');
   for (const name of [

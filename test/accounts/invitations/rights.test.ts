@@ -18,7 +18,7 @@ const base = { link_template: 'https://app.example.com/{uuid}', email: 'new@exam
 const toProject = (): Json => ({ ...base, project: people.project.url, project_role: 'manager' });
 const toCustomer = (): Json => ({ ...base, customer: people.customer.url, customer_role: 'support' });
 
-/** Statuses of inviting, and of sending again and canceling an invitation of the staff. */
+/** Statuses of inviting, and of sending and canceling an invitation of staff. */
 async function statuses(client: Client, body: Json): Promise<number[]> {
   const { url } = (await fixture.staff.post('/api/user-invitations/', body)).body;
   return [
@@ -28,13 +28,13 @@ async function statuses(client: Client, body: Json): Promise<number[]> {
   ];
 }
 
-/** Another owner of the customer, whose role ends. */
+/** Another owner of the customer, whose role expires. */
 async function passingOwner(): Promise<Client> {
   await fixture.grant(people.customer, await fixture.user('passing'), 'owner', '2019-01-01T00:00:00Z');
   return fixture.as('passing');
 }
 
-test('staff invite everywhere, global support nowhere', async () => {
+test('staff can invite to any customer, global support to none', async () => {
   await begin({ owners_can_manage_owners: true });
   for (const body of [toProject(), toCustomer()]) {
     assert.equal(await statuses(people.clients.staff, body), [201, 200, 200]);
@@ -42,7 +42,7 @@ test('staff invite everywhere, global support nowhere', async () => {
   }
 });
 
-test('an owner invites to the projects of their customer, to the customer itself only with owners_can_manage_owners', async () => {
+test('an owner invites to projects of their customer, and to the customer itself only with owners_can_manage_owners', async () => {
   await begin();
   assert.equal(await statuses(people.clients.owner, toProject()), [201, 200, 200]);
   assert.equal(await statuses(people.clients.owner, toCustomer()), [403, 404, 404]);
@@ -51,13 +51,13 @@ test('an owner invites to the projects of their customer, to the customer itself
   assert.equal(await statuses(people.clients.owner, toCustomer()), [201, 200, 200]);
 });
 
-test('the granted role has no end: an owner whose own role ends may not invite, with that setting neither', async () => {
+test('the granted role has no end, so owners whose own role ends cannot invite, even with that setting', async () => {
   await begin({ owners_can_manage_owners: true });
   const passing = await passingOwner();
   for (const body of [toProject(), toCustomer()]) assert.equal(await statuses(passing, body), [403, 404, 404]);
 });
 
-test('other members see no invitation: POST 403, cancel and send 404; strangers have no link: 400', async () => {
+test('other members see no invitation: POST 403, cancel and send 404; for users without a role the link is invalid: 400', async () => {
   await begin({ owners_can_manage_owners: true });
   for (const part of ['helper', 'manager', 'admin', 'observer'] as const) {
     for (const body of [toProject(), toCustomer()])
@@ -66,13 +66,13 @@ test('other members see no invitation: POST 403, cancel and send 404; strangers 
   assert.equal(await statuses(people.clients.stranger, toProject()), [400, 404, 404]);
 });
 
-test('rights add up: global support who owns the customer invites as its owner', async () => {
+test('global support who owns the customer invites as its owner', async () => {
   await begin();
   await fixture.grant(people.customer, people.users.support, 'owner');
   assert.equal(await statuses(people.clients.support, toProject()), [201, 200, 200]);
 });
 
-test('cancel: 200 and canceled; 409 for whatever is not pending', async () => {
+test('cancel returns 200 and cancels; 409 unless the invitation is pending', async () => {
   await begin();
   const { url } = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
   const first = await fixture.staff.post(`${url}cancel/`);
@@ -83,7 +83,7 @@ test('cancel: 200 and canceled; 409 for whatever is not pending', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('send: 200, and the invitation stays as it is, with its end; 409 for whatever is not pending', async () => {
+test('send returns 200 and leaves the invitation and its end unchanged; 409 unless it is pending', async () => {
   await begin();
   const { is_mailed, link, ...invitation } = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
   fixture.clock.advance(3600);
@@ -98,7 +98,7 @@ test('send: 200, and the invitation stays as it is, with its end; 409 for whatev
   assert.equal(fixture.events(), []);
 });
 
-test('whoever does not see it is told nothing of its state', async () => {
+test('does not reveal the state of an invitation to users who cannot see it', async () => {
   await begin();
   const { url } = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
   await fixture.staff.post(`${url}cancel/`);

@@ -18,7 +18,7 @@ async function begin(options: ServerOptions = {}): Promise<void> {
 }
 test.after.each(() => fixture.close());
 
-/** The secret of a new invitation of the owner's. */
+/** Returns the secret of a new invitation of the owner. */
 async function invite(fields: Json = {}, client = people.clients.owner): Promise<string> {
   const { body, status } = await client.post('/api/user-invitations/', {
     link_template: 'https://app.example.com/{uuid}/',
@@ -40,7 +40,7 @@ const unauthenticated = [401, { detail: 'Authentication credentials were not pro
 const accounts = (): number =>
   fixture.server.app.db.scalar<number>(raw("SELECT count(*) FROM user WHERE registration_method = 'invitation'"));
 
-test('whoever has the mail and no account gets one with the role of the invitation, and a token', async () => {
+test('a recipient without an account gets one with the role of the invitation, and a token', async () => {
   await begin();
   const secret = await invite();
   const [status, body] = await signUp(secret);
@@ -88,13 +88,13 @@ test('whoever has the mail and no account gets one with the role of the invitati
   ]);
 });
 
-test('a form signs up as well', async () => {
+test('accepts a form for signing up', async () => {
   await begin();
   const form = new URLSearchParams({ ...account, agree_with_policy: 'true' });
   assert.is((await signUp(await invite(), form))[0], 201);
 });
 
-test('without Authorization and without the secret: 401, by the uuid as well; a wrong Authorization is 401 with it', async () => {
+test('returns 401 without Authorization and secret, also for the uuid, and for an invalid Authorization with the secret', async () => {
   await begin();
   const secret = await invite();
   const [{ uuid }] = (await fixture.staff.get('/api/user-invitations/')).body;
@@ -108,14 +108,14 @@ test('without Authorization and without the secret: 401, by the uuid as well; a 
   assert.is(accounts(), 0);
 });
 
-test('without invitation_signup, or without LOCAL_SIGNIN: 401', async () => {
+test('returns 401 without invitation_signup or without LOCAL_SIGNIN', async () => {
   await begin({ invitation_signup: false });
   assert.equal(await signUp(await invite()), unauthenticated);
   await begin({ authentication_methods: [] });
   assert.equal(await signUp(await invite()), unauthenticated);
 });
 
-test('the settings of passwords and token lifetimes hold for newcomers', async () => {
+test('the settings for passwords and token lifetimes apply to new users', async () => {
   await begin({ password_min_length: 12, password_refuse_weak: true, token_lifetime_max: 600 });
   const secret = await invite({ email: 'doralice@example.com' });
   for (const [password, message] of [
@@ -130,7 +130,7 @@ test('the settings of passwords and token lifetimes hold for newcomers', async (
   assert.is((await new Client(fixture, token).get('/api/users/?current')).body[0].token_lifetime, 600);
 });
 
-test('the fields keep to the rules of users and passwords, and are told together', async () => {
+test('validates the fields by the rules of users and passwords, and reports all errors together', async () => {
   await begin();
   const secret = await invite();
   const agreement = ['User must agree with the policy.'];
@@ -158,7 +158,7 @@ test('the fields keep to the rules of users and passwords, and are told together
   assert.equal([accounts(), fixture.events()], [0, []]);
 });
 
-test('nobody makes himself staff: what else a body says is ignored', async () => {
+test('ignores other fields of the body, so that new users cannot become staff', async () => {
   await begin();
   const more = { is_staff: true, is_support: true, email: 'eve@example.com', civil_number: '1', token_lifetime: null };
   assert.is((await signUp(await invite(), { ...account, ...more }))[0], 201);
@@ -170,7 +170,7 @@ test('nobody makes himself staff: what else a body says is ignored', async () =>
   assert.is.not(user.token_lifetime, null);
 });
 
-test('the refusals come in their order, all before the password is hashed: state, inviter, civil number, fields, email, quota', async () => {
+test('checks state, inviter, civil number, fields, email and quota in this order, before it hashes the password', async () => {
   await begin();
   const { passwords } = fixture.server.app;
   let hashes = 0;
@@ -202,7 +202,7 @@ test('the refusals come in their order, all before the password is hashed: state
   assert.equal([hashes, accounts()], [0, 0]);
 });
 
-test('two who sign up at once by one invitation: one account', async () => {
+test('creates one account if two requests use the same invitation at once', async () => {
   await begin();
   const secret = await invite();
   const responses = await Promise.all(
@@ -212,7 +212,7 @@ test('two who sign up at once by one invitation: one account', async () => {
   assert.is(accounts(), 1);
 });
 
-test('with a token the same path accepts for its user, whatever an account would need', async () => {
+test('with a token, the same path accepts for its user and ignores the fields of an account', async () => {
   await begin();
   const secret = await invite();
   assert.equal(await signUp(secret, account, people.clients.stranger), [

@@ -11,7 +11,7 @@ const notFound = { detail: 'Not found.' };
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const add = (client: Client, body: unknown) => client.post('/api/keys/', body);
 
-/** A user of their own for each test, and their client. */
+/** A new user for each test, and their client. */
 async function newcomer(fields: Readonly<Record<string, unknown>> = {}): Promise<{ user: Json; client: Client }> {
   const username = `key.owner.${count++}`;
   const user = await fixture.user(username, fields);
@@ -19,7 +19,7 @@ async function newcomer(fields: Readonly<Record<string, unknown>> = {}): Promise
   return { user, client: fixture.as(username) };
 }
 
-test('everybody creates keys for themselves; the answer is whole, its keys in order', async () => {
+test('any user creates keys for themselves; the response is complete, with its keys in order', async () => {
   const { user, client } = await newcomer({ full_name: 'Walter White' });
   const { status, body, headers } = await add(client, { name: 'laptop', public_key: publicKeys.rsa });
   assert.is(status, 201);
@@ -47,7 +47,7 @@ test('everybody creates keys for themselves; the answer is whole, its keys in or
   ]);
 });
 
-test('user_uuid is shown to staff only', async () => {
+test('shows user_uuid only to staff', async () => {
   const { user, client } = await newcomer();
   const { body: key } = await add(client, { public_key: publicKeys.rsa });
   assert.equal((await fixture.staff.get(key.url)).body, { ...key, user_uuid: user.uuid });
@@ -55,7 +55,7 @@ test('user_uuid is shown to staff only', async () => {
   assert.equal((await support.get(key.url)).body, key);
 });
 
-test('the owner is the caller, whatever the body says', async () => {
+test('the owner is the caller, whatever the body contains', async () => {
   const { user } = await newcomer();
   const { user: me, client } = await newcomer({ is_staff: true });
   const { body } = await add(client, {
@@ -70,7 +70,7 @@ test('the owner is the caller, whatever the body says', async () => {
   assert.is(body.fingerprint, fingerprints.rsa.md5);
 });
 
-test('without a name, or with an empty one, the comment of the key is its name, cut to 150 characters', async () => {
+test('a key without a name is named by its comment, truncated to 150 characters', async () => {
   for (const [name, comment, expected] of [
     [undefined, 'walter@host', 'walter@host'],
     ['', 'walter@host', 'walter@host'],
@@ -88,7 +88,7 @@ test('without a name, or with an empty one, the comment of the key is its name, 
   }
 });
 
-test('a name has at most 150 characters and is text', async () => {
+test('a name is text of at most 150 characters', async () => {
   const { client } = await newcomer();
   const rejection = async (name: unknown) => (await add(client, { name, public_key: publicKeys.rsa })).body;
   assert.equal(await rejection('x'.repeat(151)), { name: ['Ensure this field has no more than 150 characters.'] });
@@ -102,7 +102,7 @@ test('a name has at most 150 characters and is text', async () => {
   assert.is((await add(client, { name: 'x'.repeat(150), public_key: publicKeys.rsa })).status, 201);
 });
 
-test('a name that is given is unique per user, and one taken from the comment gets a free number', async () => {
+test('an explicit name is unique for each user; a name from the comment gets a free number', async () => {
   const { client } = await newcomer();
   const unique = { name: ['This field must be unique.'] };
   await add(client, { name: 'laptop', public_key: publicKeys.rsa });
@@ -115,7 +115,7 @@ test('a name that is given is unique per user, and one taken from the comment ge
   assert.is((await add(other, { name: 'laptop', public_key: publicKeys.ed25519 })).status, 201);
 });
 
-test('a user has a key once, other users may hold the same one', async () => {
+test('a user can have a key once; other users can have the same key', async () => {
   const { client } = await newcomer();
   const duplicate = { public_key: ['Key with same fingerprint already exists.'] };
   await add(client, { name: 'first', public_key: publicKeys.rsa });
@@ -125,7 +125,7 @@ test('a user has a key once, other users may hold the same one', async () => {
   assert.is((await add(other, { name: 'first', public_key: publicKeys.rsa })).status, 201);
 });
 
-test('of simultaneous creations of one key exactly one succeeds', async () => {
+test('exactly one of several simultaneous creations of the same key succeeds', async () => {
   const { client } = await newcomer();
   const responses = await Promise.all(
     [1, 2, 3, 4].map(() => add(client, { name: 'twin', public_key: publicKeys.rsa })),
@@ -134,7 +134,7 @@ test('of simultaneous creations of one key exactly one succeeds', async () => {
   assert.is((await client.get('/api/keys/')).body.length, 1);
 });
 
-test("users see their own keys, staff and global support all; others' are not found", async () => {
+test('users see their own keys, staff and global support all; other keys are not found', async () => {
   const { client } = await newcomer();
   const { body: key } = await add(client, { public_key: publicKeys.rsa });
   const { client: stranger } = await newcomer();
@@ -153,7 +153,7 @@ test("users see their own keys, staff and global support all; others' are not fo
   }
 });
 
-test('a key is deleted by its owner and by staff; global support may not; the owner is told of either way', async () => {
+test('the owner and staff delete a key, global support cannot; the event names the owner', async () => {
   const { user, client } = await newcomer();
   const { client: support } = await newcomer({ is_support: true });
   for (const deleting of [client, fixture.staff]) {
@@ -178,14 +178,14 @@ test('a key is deleted by its owner and by staff; global support may not; the ow
   }
 });
 
-test('global support creates and deletes own keys', async () => {
+test('global support creates and deletes their own keys', async () => {
   const { client } = await newcomer({ is_support: true });
   const { status, body } = await add(client, { public_key: publicKeys.rsa });
   assert.is(status, 201);
   assert.is((await client.delete(body.url)).status, 204);
 });
 
-test('an inactive user creates no key', async () => {
+test('an inactive user cannot create a key', async () => {
   const { user, client } = await newcomer();
   await fixture.staff.patch(user.url, { is_active: false });
   const { status, body } = await add(client, { public_key: publicKeys.rsa });
@@ -193,7 +193,7 @@ test('an inactive user creates no key', async () => {
   assert.equal(body, { detail: 'User inactive or deleted.' });
 });
 
-test('a key is never changed', async () => {
+test('a key cannot be changed', async () => {
   const { client } = await newcomer();
   const { body: key } = await add(client, { public_key: publicKeys.rsa });
   for (const method of ['PUT', 'PATCH']) {
@@ -205,7 +205,7 @@ test('a key is never changed', async () => {
   assert.equal((await client.get(key.url)).body, key);
 });
 
-test('keys are filtered by part of the name, fingerprint, uuid and owner, and ordered by creation or name', async () => {
+test('filters keys by part of the name, fingerprint, uuid and owner, and orders by creation or name', async () => {
   const { user, client } = await newcomer();
   const lines = [publicKeys.rsa, publicKeys.ed25519, publicKeys.nistp256];
   const keys: Json[] = [];
@@ -229,7 +229,7 @@ test('keys are filtered by part of the name, fingerprint, uuid and owner, and or
   assert.equal((await client.get('/api/keys/?o=fingerprint')).body, { o: ['"fingerprint" is not a valid choice.'] });
 });
 
-test('OPTIONS describes the fields of a new key to everybody', async () => {
+test('OPTIONS describes the fields of a new key to any user', async () => {
   const { client } = await newcomer();
   const { actions } = (await client.options('/api/keys/')).body;
   assert.equal(actions.POST.public_key, {
@@ -245,7 +245,7 @@ test('OPTIONS describes the fields of a new key to everybody', async () => {
   assert.not.ok('actions' in (await client.options(key.url)).body);
 });
 
-test('a key comes in a form, or as a text field of a multipart form, but not as a file', async () => {
+test('accepts a key in a form or as a text field of a multipart form, but not as a file', async () => {
   const { client } = await newcomer();
   assert.is((await add(client, new URLSearchParams({ name: 'form', public_key: publicKeys.rsa }))).status, 201);
   const parts = new FormData();

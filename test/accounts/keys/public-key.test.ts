@@ -8,14 +8,14 @@ const { test, fixture } = suiteWithServer('the public key (core.md 5)');
 const invalid = { public_key: ['Invalid SSH public key.'] };
 const severalLines = { public_key: ['Key is not valid: it should be single line.'] };
 
-/** Offers a key to a user who has none: one that is accepted is removed again. */
+/** Sends a key for a user who has none. Removes it again if it was accepted. */
 async function offer(public_key: unknown): Promise<ApiResponse<Json>> {
   const response = await fixture.staff.post('/api/keys/', { public_key });
   if (response.status === 201) await fixture.staff.delete(response.body.url);
   return response;
 }
 
-/** A field of a key's body: four bytes of length, and the bytes. */
+/** A field of a key's body: its length in four bytes, and its bytes. */
 function field(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content as string);
   const length = Buffer.alloc(4);
@@ -36,7 +36,7 @@ for (const name of Object.keys(publicKeys) as KeyName[]) {
     assert.is(body.fingerprint_sha256, fingerprints[name].sha256);
   });
 
-  test(`a key of type ${publicKeys[name].split(' ')[0]} with a body that ends early or late is refused`, async () => {
+  test(`rejects a key of type ${publicKeys[name].split(' ')[0]} with a truncated body or trailing bytes`, async () => {
     const type = publicKeys[name].split(' ')[0] as string;
     const body = bodyOf(publicKeys[name]);
     for (const length of [0, 3, 4, type.length + 4, body.length - 33, body.length - 1]) {
@@ -50,7 +50,7 @@ for (const name of Object.keys(publicKeys) as KeyName[]) {
     }
   });
 
-  test(`the type word ${publicKeys[name].split(' ')[0]} before another type's body is refused`, async () => {
+  test(`rejects the type word ${publicKeys[name].split(' ')[0]} before the body of another type`, async () => {
     for (const other of Object.values(publicKeys)) {
       if (other === publicKeys[name]) continue;
       assert.equal((await offer(`${publicKeys[name].split(' ')[0]} ${other.split(' ')[1]}`)).body, invalid);
@@ -58,7 +58,7 @@ for (const name of Object.keys(publicKeys) as KeyName[]) {
   });
 }
 
-test('a key is trimmed, and blanks or tabs part its words', async () => {
+test('trims a key; spaces or tabs separate its words', async () => {
   const { status, body } = await offer(` \n${publicKeys.ed25519.replace(' ', '\t ')} \t walter  white \r\n`);
   assert.is(status, 201);
   assert.is(body.public_key, `${publicKeys.ed25519.replace(' ', '\t ')} \t walter  white`);
@@ -66,7 +66,7 @@ test('a key is trimmed, and blanks or tabs part its words', async () => {
   assert.is(body.fingerprint, fingerprints.ed25519.md5);
 });
 
-test('more than one line is no key', async () => {
+test('rejects more than one line', async () => {
   for (const text of [
     `${publicKeys.ed25519}\n${publicKeys.rsa}`,
     `${publicKeys.ed25519}\r${publicKeys.rsa}`,
@@ -77,7 +77,7 @@ test('more than one line is no key', async () => {
   }
 });
 
-test('other types, other texts and damaged base64 are refused', async () => {
+test('rejects other types, other texts and damaged base64', async () => {
   const [type, encoded] = publicKeys.ed25519.split(' ') as [string, string];
   for (const text of [
     'ssh-rsa',
@@ -105,7 +105,7 @@ test('other types, other texts and damaged base64 are refused', async () => {
   }
 });
 
-test('a body whose fields have the wrong number or length, or name another curve, is refused', async () => {
+test('rejects a body with a wrong number or length of fields or another curve', async () => {
   const point = Buffer.alloc(65, 4);
   for (const text of [
     line('ssh-rsa', 'ssh-rsa', Buffer.from([1, 0, 1])),
@@ -134,7 +134,7 @@ test('a key has at most 2000 characters', async () => {
   assert.is((await offer('x'.repeat(1_100_000))).status, 413);
 });
 
-test('a missing, blank, null or non-text key is told as such', async () => {
+test('reports a missing, blank, null or non-text key', async () => {
   assert.equal((await fixture.staff.post('/api/keys/', {})).body, { public_key: ['This field is required.'] });
   assert.equal((await fixture.staff.post('/api/keys/')).body, { public_key: ['This field is required.'] });
   assert.equal((await offer(' \n ')).body, { public_key: ['This field may not be blank.'] });

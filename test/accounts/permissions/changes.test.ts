@@ -17,7 +17,7 @@ test.before(async () => {
 });
 test.before.each(() => fixture.clock.set(start));
 
-/** A new user with a role, and the permission. */
+/** Returns a new user with a role, and the permission. */
 async function member(
   scope: Json,
   role: string,
@@ -32,7 +32,7 @@ const userCount = async (): Promise<number> =>
   (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count')
     .usage;
 
-test('PUT and PATCH set the expiration time, answer the record and tell no event', async () => {
+test('PUT and PATCH set the expiration time, return the record and record no event', async () => {
   for (const scope of [people.customer, people.project]) {
     for (const method of ['PUT', 'PATCH']) {
       const { role } = await member(scope, 'support');
@@ -47,7 +47,7 @@ test('PUT and PATCH set the expiration time, answer the record and tell no event
   }
 });
 
-test('null or an empty text clears the expiration time, its absence leaves it', async () => {
+test('null or empty text clears the expiration time; a missing value keeps it', async () => {
   for (const method of ['PUT', 'PATCH']) {
     for (const [body, expected] of [
       [{ expiration_time: null }, null],
@@ -61,7 +61,7 @@ test('null or an empty text clears the expiration time, its absence leaves it', 
   }
 });
 
-test('only the expiration time is read; a whole record may be PUT back', async () => {
+test('updates use only the expiration time; the complete record can be PUT back', async () => {
   const { role } = await member(people.project, 'admin', end);
   const other = await member(people.project, 'support');
   assert.equal((await fixture.staff.put(role.url, role)).body, role);
@@ -76,7 +76,7 @@ test('only the expiration time is read; a whole record may be PUT back', async (
   assert.equal(body, role);
 });
 
-test('a time that is not later than now, or is no time, is refused', async () => {
+test('rejects an expiration time that is not in the future or not a time', async () => {
   const { role } = await member(people.customer, 'owner', end);
   for (const method of ['PUT', 'PATCH']) {
     for (const expiration_time of [start, '2017-01-01T00:00:00Z']) {
@@ -92,7 +92,7 @@ test('a time that is not later than now, or is no time, is refused', async () =>
   assert.is((await fixture.staff.get(role.url)).body.expiration_time, end);
 });
 
-test('nobody changes their own permission, not even staff, and whatever the body holds; deleting it is another matter', async () => {
+test('no user can change their own permission, not even staff; deleting it is possible', async () => {
   const staff = await fixture.user('staff.member', { is_staff: true });
   for (const [scope, role, name] of [
     [people.customer, 'owner', 'staff.member'],
@@ -111,7 +111,7 @@ test('nobody changes their own permission, not even staff, and whatever the body
   }
 });
 
-test('who may never manage a record is refused before the body, who may but not so far after it', async () => {
+test('rejects callers who can never manage a record before the body, others after it', async () => {
   const owner = await member(people.customer, 'owner', end);
   const client = fixture.as(owner.user.username);
   const { role } = await member(people.project, 'admin');
@@ -123,7 +123,7 @@ test('who may never manage a record is refused before the body, who may but not 
   assert.is((await client.patch(role.url, { expiration_time: end })).status, 200);
 });
 
-test('DELETE ends the role now: the record leaves the main endpoint and enters the log', async () => {
+test('DELETE ends the role now and moves the record from the permissions to the log', async () => {
   const { customer, project } = people;
   for (const [structure, scope, role, role_name, place, context] of [
     ['customer', customer, 'owner', 'Owner', 'customer Alice', inCustomer(customer)],
@@ -156,7 +156,7 @@ test('DELETE ends the role now: the record leaves the main endpoint and enters t
   }
 });
 
-test('a role with an end that is revoked early ended when it was revoked', async () => {
+test('a role with an end that is revoked earlier ends when it is revoked', async () => {
   const { user, role } = await member(people.project, 'admin', end);
   fixture.clock.advance(1);
   await fixture.staff.delete(role.url);
@@ -174,7 +174,7 @@ test('a role with an end that is revoked early ended when it was revoked', async
   );
 });
 
-test('a user with another role at the customer still counts after one is revoked', async () => {
+test('a user with another role in the customer still counts after one is revoked', async () => {
   const { user, role } = await member(people.customer, 'support');
   await fixture.grant(people.project, user, 'admin');
   const before = await userCount();
@@ -182,7 +182,7 @@ test('a user with another role at the customer still counts after one is revoked
   assert.is(await userCount(), before);
 });
 
-test('a role is changed by DELETE and POST: the new grant is a new record with a new pk', async () => {
+test('DELETE and POST change a role; the new grant is a new record with a new pk', async () => {
   const { user, role } = await member(people.project, 'admin');
   await fixture.staff.delete(role.url);
   const again = await fixture.grant(people.project, user, 'manager');
@@ -201,14 +201,14 @@ test('a role is changed by DELETE and POST: the new grant is a new record with a
   assert.equal((await fixture.staff.get(`/api/project-permissions/?user=${user.uuid}`)).body, [third]);
 });
 
-test('the pk of a role that vanished with its customer is never used again', async () => {
+test('the pk of a role that was deleted with its customer is never reused', async () => {
   const customer = await fixture.customer('Short lived');
   const { role } = await member(customer, 'owner');
   await fixture.staff.delete(customer.url);
   assert.ok((await member(people.customer, 'support')).role.pk > role.pk);
 });
 
-test('past roles vanish with their project, customer or user', async () => {
+test('past roles are deleted with their project, customer or user', async () => {
   const customer = await fixture.customer('Vanishing');
   const project = await fixture.project('Vanishing too', customer);
   const [first, second] = [await member(customer, 'owner'), await member(project, 'admin')];
@@ -222,7 +222,7 @@ test('past roles vanish with their project, customer or user', async () => {
   assert.is(await logged('customer', first.role), 404);
 });
 
-test('of simultaneous grants and revocations each takes effect once', async () => {
+test('simultaneous grants and revocations take effect exactly once', async () => {
   const user = await fixture.user('contested');
   fixture.events();
   const body = { project: people.project.url, user: user.url, role: 'admin' };
@@ -237,7 +237,7 @@ test('of simultaneous grants and revocations each takes effect once', async () =
   );
 });
 
-test('forms grant and change roles as JSON does', async () => {
+test('forms grant and change roles like JSON', async () => {
   const user = await fixture.user('formal');
   const form = new URLSearchParams({
     customer: people.customer.url,

@@ -36,7 +36,7 @@ const toProject = (body: object, client = fixture.staff) =>
 const userQuota = async (): Promise<Json> =>
   (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count');
 
-test('each role of customers and projects can be granted, and is told by its name', async () => {
+test('grants each role of customers and projects, and names it in the event', async () => {
   const { customer, project } = people;
   for (const [role, role_name] of [
     ['owner', 'Owner'],
@@ -75,7 +75,7 @@ test('each role of customers and projects can be granted, and is told by its nam
   }
 });
 
-test('role, user and the customer or project are required', async () => {
+test('requires role, user and the customer or project', async () => {
   for (const [structure, body] of [
     ['customer', {}],
     ['project', {}],
@@ -87,7 +87,7 @@ test('role, user and the customer or project are required', async () => {
   }
 });
 
-test('a link to an unknown or invisible object, another kind of path, or no link at all is told on its field', async () => {
+test('reports a link to an unknown or invisible object, another kind of path or an invalid link on its field', async () => {
   const { customer, project, users, clients } = people;
   const foreign = await fixture.customer('Foreign');
   const [hidden, staff] = [
@@ -129,7 +129,7 @@ test('a link to an unknown or invisible object, another kind of path, or no link
   assert.equal((await toProject({ user: users.stranger.url }, clients.stranger)).body, { project: unknown });
 });
 
-test('links may be bare paths or of any host, with or without the last slash', async () => {
+test('accepts links as paths or with any host, with or without a trailing slash', async () => {
   for (const link of [
     (url: string) => new URL(url).pathname,
     (url: string) => url.replace(fixture.url, 'https://elsewhere.example'),
@@ -142,7 +142,7 @@ test('links may be bare paths or of any host, with or without the last slash', a
   }
 });
 
-test('a role outside of the list is refused', async () => {
+test('rejects an unknown role', async () => {
   const user = await newcomer();
   for (const [role, printed] of [
     ['admin', 'admin'],
@@ -159,7 +159,7 @@ test('a role outside of the list is refused', async () => {
   assert.equal((await toProject({ user: user.url, role: null })).body, { role: ['This field may not be null.'] });
 });
 
-test('an expiration time must be later than now', async () => {
+test('an expiration time must be in the future', async () => {
   const user = await newcomer();
   for (const expiration_time of [
     start,
@@ -173,7 +173,7 @@ test('an expiration time must be later than now', async () => {
   assert.is(body.expiration_time, '2018-01-05T04:47:04.000001Z');
 });
 
-test('an expiration time is a datetime, null or empty for none', async () => {
+test('an expiration time is a datetime, or null or empty for none', async () => {
   const user = await newcomer();
   for (const expiration_time of [
     'tomorrow',
@@ -205,7 +205,7 @@ test('an expiration time is a datetime, null or empty for none', async () => {
   }
 });
 
-test('the field errors of one request are told together, before any right is asked for', async () => {
+test('reports all field errors together before it checks rights', async () => {
   const { status, body } = await people.clients.observer.post('/api/project-permissions/', {
     project: people.customer.url,
     user: 5,
@@ -221,13 +221,13 @@ test('the field errors of one request are told together, before any right is ask
   });
 });
 
-test('the right is asked for before the uniqueness of the role', async () => {
+test('checks the right before the uniqueness of the role', async () => {
   const { status, body } = await toProject({ user: people.users.admin.url }, people.clients.manager);
   assert.is(status, 403);
   assert.equal(body, forbidden);
 });
 
-test('a user has one active role in a customer or project, the same or another', async () => {
+test('a user can have only one active role in a customer or project', async () => {
   const user = await newcomer();
   await toCustomer({ user: user.url });
   await toProject({ user: user.url });
@@ -245,7 +245,7 @@ test('a user has one active role in a customer or project, the same or another',
   assert.equal(fixture.events(), []);
 });
 
-test('whoever has the right may grant a role to themselves', async () => {
+test('users with the right can grant a role to themselves', async () => {
   const staff = await fixture.user('self.granting', { is_staff: true });
   const { status, body } = await toCustomer({ user: staff.url, role: 'owner' }, fixture.as('self.granting'));
   assert.is(status, 201);
@@ -253,7 +253,7 @@ test('whoever has the right may grant a role to themselves', async () => {
   assert.is((await toProject({ user: people.users.owner.url, role: 'admin' }, people.clients.owner)).status, 201);
 });
 
-test('read-only keys are ignored', async () => {
+test('ignores read-only keys', async () => {
   const user = await newcomer();
   const { status, body } = await toCustomer({
     user: user.url,
@@ -270,7 +270,7 @@ test('read-only keys are ignored', async () => {
   assert.is(body.created, start);
 });
 
-test('a user new to the customer counts in nc_user_count, one who is there already does not', async () => {
+test('counts a new user of the customer in nc_user_count, but not an existing one', async () => {
   const user = await newcomer();
   const before = (await userQuota()).usage;
   await toCustomer({ user: user.url });
@@ -279,7 +279,7 @@ test('a user new to the customer counts in nc_user_count, one who is there alrea
   assert.is((await userQuota()).usage, before + 1);
 });
 
-test('a user new to the customer is refused when nc_user_count is full', async () => {
+test('rejects a new user of the customer when nc_user_count is full', async () => {
   const inside = await newcomer();
   await toProject({ user: inside.url });
   const { url, usage } = await userQuota();

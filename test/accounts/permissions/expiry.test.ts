@@ -42,7 +42,7 @@ const lost = (user: Json, role_name: string, structure_type: string): Json =>
         { structure_type, role_name },
       );
 
-test('a role has its full effect until its end and none from that instant on', async () => {
+test('a role has its full effect until its end and none from then on', async () => {
   const owner = await member(people.customer, 'owner');
   const admin = await member(people.project, 'admin');
   const asks = async () => {
@@ -61,7 +61,7 @@ test('a role has its full effect until its end and none from that instant on', a
   assert.equal(await asks(), [404, 404, 404, 0, 0]);
 });
 
-test('the first request at that instant, of whatever kind, finds the role ended', async () => {
+test('the first request after the end, of any kind, finds the role ended', async () => {
   for (const [method, path] of [
     ['GET', '/api/'],
     ['OPTIONS', '/api/users/'],
@@ -81,7 +81,7 @@ test('the first request at that instant, of whatever kind, finds the role ended'
   }
 });
 
-test('the record leaves the main endpoint and is in the log, ended at its end however late that is noticed', async () => {
+test('the record moves to the log with its expiry as its end, however late that is processed', async () => {
   for (const [structure, scope] of [
     ['customer', people.customer],
     ['project', people.project],
@@ -96,7 +96,7 @@ test('the record leaves the main endpoint and is in the log, ended at its end ho
   }
 });
 
-test('the timer revokes it without a request: no actor is told, the user count follows', async () => {
+test('the timer ends a role without a request: the event has no actor, and the user count follows', async () => {
   const owner = await member(people.customer, 'owner');
   const manager = await member(people.project, 'manager', '2018-01-20T00:00:00Z');
   const counted = await userCount();
@@ -111,14 +111,14 @@ test('the timer revokes it without a request: no actor is told, the user count f
   assert.is(await userCount(), counted - 2);
 });
 
-test('a role that expires is told without an actor also when a request brings it to light', async () => {
+test('an expiry that a request triggers also has no actor', async () => {
   const { user } = await member(people.customer, 'support');
   fixture.clock.set(after);
   await fixture.staff.get('/api/');
   assert.equal(fixture.events(), [lost(user, 'Support', 'customer')]);
 });
 
-test('an expiry that is moved, cleared or set later counts as it is now', async () => {
+test('uses the current expiry after it was moved, cleared or set later', async () => {
   const [moved, cleared, set] = [
     await member(people.project, 'admin'),
     await member(people.project, 'admin'),
@@ -137,14 +137,14 @@ test('an expiry that is moved, cleared or set later counts as it is now', async 
   assert.equal(await active(), [404, 200, 404]);
 });
 
-test('after its end the user may be granted a role again', async () => {
+test('a user can be granted a role again after its end', async () => {
   const { user, role } = await member(people.project, 'admin');
   fixture.clock.set(end);
   const again = await fixture.grant(people.project, user, 'admin');
   assert.ok(again.pk > role.pk);
 });
 
-test('an owner whose role has just ended grants nothing any more', async () => {
+test('an owner whose role has just ended cannot grant roles', async () => {
   const { user } = await member(people.customer, 'owner');
   const other = await fixture.user('never.granted');
   const client = fixture.as(user.username);
@@ -158,7 +158,7 @@ test('an owner whose role has just ended grants nothing any more', async () => {
   assert.equal(body, { project: ['Invalid hyperlink - Object does not exist.'] });
 });
 
-test('several roles due at once end in the order of their ends', async () => {
+test('ends several due roles in the order of their expiry', async () => {
   const ends = ['2018-02-03T00:00:00Z', '2018-02-01T00:00:00Z', '2018-02-02T00:00:00Z'];
   const members: { user: Json; role: Json }[] = [];
   for (const one of ends) members.push(await member(people.project, 'admin', one));
@@ -171,8 +171,8 @@ test('several roles due at once end in the order of their ends', async () => {
   );
 });
 
-test('a role of an inactive user expires too', async () => {
-  // An instant of its own: at one at which another test has stood, the timer may have run already.
+test('a role of an inactive user also expires', async () => {
+  // A time that no other test uses: at that of another test, the timer may already have run.
   const { user } = await member(people.customer, 'support', '2018-02-05T00:00:00Z');
   await fixture.staff.patch(user.url, { is_active: false });
   fixture.events();

@@ -30,7 +30,7 @@ test.before(async () => {
     [first, bob, 'support', '2018-07-01T00:00:00Z'],
     [second, carol, 'admin', '2018-08-01T00:00:00Z'],
   ] as const;
-  // Each role exists twice: revoked one after the other, and active.
+  // Each role exists twice: first revoked, then active.
   for (const revoked of [true, false]) {
     for (const [scope, user, role, end] of grants) {
       fixture.clock.advance(1);
@@ -99,7 +99,7 @@ for (const path of everywhere) {
     assert.is(await matches(path, `project=${alpha.uuid}`), '');
   });
 
-  test(`${path} refuse malformed uuids and links of another kind`, async () => {
+  test(`${path} reject malformed uuids and links of another kind`, async () => {
     const rejection = async (query: string) => {
       const { status, body } = await fixture.staff.get(`/api/${path}/?${query}`);
       assert.is(status, 400);
@@ -144,14 +144,14 @@ for (const path of everywhere) {
   });
 }
 
-test('roles without an end are ordered before all others by expiration time', async () => {
+test('orders roles without an end before all others by expiration time', async () => {
   const user = await fixture.user('endless');
   const role = await fixture.grant(alpha, user, 'owner');
   assert.is(await matches('customer-permissions', 'o=expiration_time'), 'endless bob carol anna');
   await fixture.staff.delete(role.url);
 });
 
-test('a filter only narrows what the caller sees', async () => {
+test('a filter only narrows the roles that the caller can see', async () => {
   const owner = fixture.as('anna');
   const seen = async (path: string) =>
     (await owner.get(`/api/${path}`)).body.map((role: Json) => role.user_username).join(' ');

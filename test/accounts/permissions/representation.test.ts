@@ -67,7 +67,7 @@ const ofUser = () => ({
   user_email: 'walter@example.com',
 });
 
-test('a customer permission has these keys in order', async () => {
+test('a customer permission has these keys in this order', async () => {
   const { customer } = people;
   const { status, body, headers } = await fixture.staff.post('/api/customer-permissions/', {
     customer: customer.url,
@@ -97,7 +97,7 @@ test('a customer permission has these keys in order', async () => {
   assert.equal((await fixture.staff.get(`/api/customer-permissions/?user=${user.uuid}`)).body, [body]);
 });
 
-test('a project permission has these keys in order', async () => {
+test('a project permission has these keys in this order', async () => {
   const { project } = people;
   const { status, body, headers } = await people.clients.owner.post('/api/project-permissions/', {
     project: project.url,
@@ -124,7 +124,7 @@ test('a project permission has these keys in order', async () => {
   assert.equal((await fixture.staff.get(`/api/project-permissions/?user=${user.uuid}`)).body, [body]);
 });
 
-test('a log record has the same keys, its url points to the log, its expiration_time is the moment the role ended', async () => {
+test('a log record has the same keys; its url points to the log, its expiration_time is the end of the role', async () => {
   for (const [structure, keys] of [
     ['customer', customerKeys],
     ['project', projectKeys],
@@ -144,7 +144,7 @@ test('a log record has the same keys, its url points to the log, its expiration_
   }
 });
 
-test('a permission is addressed by its decimal pk; anything else in that place is not found', async () => {
+test('a permission is addressed by its decimal pk; any other key returns 404', async () => {
   const {
     body: [role],
   } = await fixture.staff.get('/api/customer-permissions/');
@@ -174,7 +174,7 @@ test('a permission is addressed by its decimal pk; anything else in that place i
   }
 });
 
-test('OPTIONS describes permissions to everybody who may ask, logs to nobody', async () => {
+test('OPTIONS describes permissions to all callers who may send it, and logs to none', async () => {
   const {
     body: [role],
   } = await fixture.staff.get('/api/customer-permissions/');

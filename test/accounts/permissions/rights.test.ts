@@ -9,7 +9,7 @@ const endOfRole = '2018-06-01T00:00:00Z';
 const later = '2018-06-01T00:00:00.000001Z';
 let count = 0;
 
-/** What each part of the cast is answered: the same for all but the named. */
+/** Expected statuses by role: a default, and the exceptions. */
 const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
   staff: rest,
   support: rest,
@@ -22,7 +22,7 @@ const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Pa
   ...named,
 });
 
-/** A deployment with the cast and the ways to ask each of its parts. */
+/** A deployment with a user for each role, and their clients. */
 class Setup {
   private constructor(
     readonly fixture: Fixture,
@@ -36,11 +36,11 @@ class Setup {
 
   newcomer = (): Promise<Json> => this.fixture.user(`newcomer.${count++}`);
 
-  /** The statuses with which each part is answered. */
+  /** The status for each role. */
   ask = (request: (client: Client) => Promise<{ status: number }>) =>
     asEachPersona(this.people, async (client) => (await request(client)).status);
 
-  /** Each part asks for something done to a role of its own, granted to a new user. */
+  /** Applies an action of each caller to a separate role of a new user. */
   askAboutRole = (scope: Json, role: string, request: (client: Client, role: Json) => Promise<{ status: number }>) =>
     asEachPersona(
       this.people,
@@ -76,29 +76,32 @@ customers.after(async () => {
   await open.fixture.close();
 });
 
-customers('staff and global support list all, everybody connected those of the customer, others none', async () => {
-  const lists = await asEachPersona(setup.people, async (client) =>
-    (await client.get('/api/customer-permissions/')).body.map((role: Json) => role.customer_name),
-  );
-  const own = ['Alice', 'Alice'];
-  assert.equal(lists, {
-    staff: ['Foreign', ...own],
-    support: ['Foreign', ...own],
-    owner: own,
-    helper: own,
-    manager: own,
-    admin: own,
-    observer: own,
-    stranger: [],
-  });
-  const {
-    body: [foreign, alice],
-  } = await setup.fixture.staff.get('/api/customer-permissions/');
-  assert.equal(await setup.ask((client) => client.get(alice.url)), statuses(200, { stranger: 404 }));
-  assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
-});
+customers(
+  'staff and global support list all permissions, connected users those of the customer, others none',
+  async () => {
+    const lists = await asEachPersona(setup.people, async (client) =>
+      (await client.get('/api/customer-permissions/')).body.map((role: Json) => role.customer_name),
+    );
+    const own = ['Alice', 'Alice'];
+    assert.equal(lists, {
+      staff: ['Foreign', ...own],
+      support: ['Foreign', ...own],
+      owner: own,
+      helper: own,
+      manager: own,
+      admin: own,
+      observer: own,
+      stranger: [],
+    });
+    const {
+      body: [foreign, alice],
+    } = await setup.fixture.staff.get('/api/customer-permissions/');
+    assert.equal(await setup.ask((client) => client.get(alice.url)), statuses(200, { stranger: 404 }));
+    assert.equal(await setup.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+  },
+);
 
-customers('only staff grant, and who does not see the customer is told so', async () => {
+customers('only staff grant roles; the link is invalid for callers who cannot see the customer', async () => {
   const { customer } = setup.people;
   assert.equal(
     await asEachPersona(setup.people, (client) => setup.grant(client, customer)),
@@ -112,7 +115,7 @@ customers('only staff grant, and who does not see the customer is told so', asyn
   assert.equal(body, { customer: unknown });
 });
 
-customers('only staff change and revoke; who does not see the customer finds nothing', async () => {
+customers('only staff change and revoke roles; callers who cannot see the customer get 404', async () => {
   const { customer } = setup.people;
   const expected = statuses(403, { staff: 200, stranger: 404 });
   assert.equal(
@@ -128,7 +131,7 @@ customers('only staff change and revoke; who does not see the customer finds not
   });
 });
 
-customers('with the setting owners_can_manage_owners an owner grants, changes and revokes too', async () => {
+customers('with owners_can_manage_owners, an owner also grants, changes and revokes roles', async () => {
   const { customer } = open.people;
   const expected = statuses(403, { staff: 200, owner: 200, stranger: 404 });
   assert.equal(
@@ -149,7 +152,7 @@ customers('with the setting owners_can_manage_owners an owner grants, changes an
   });
 });
 
-customers('with that setting an owner still acts only until their own role ends', async () => {
+customers('with that setting, an owner acts only until their own role ends', async () => {
   const { customer } = open.people;
   const owner = await open.newcomer();
   await open.fixture.grant(customer, owner, 'owner', endOfRole);
@@ -159,7 +162,7 @@ customers('with that setting an owner still acts only until their own role ends'
   assert.is(await open.grant(client, customer, null), 403);
 });
 
-customers('the last owner may be removed, by themselves too', async () => {
+customers('the last owner can be removed, also by themselves', async () => {
   const customer = await open.fixture.customer('Lonely');
   const owner = await open.newcomer();
   const role = await open.fixture.grant(customer, owner, 'owner');
@@ -172,7 +175,7 @@ customers('the last owner may be removed, by themselves too', async () => {
   );
 });
 
-customers('any number of owners may be granted', async () => {
+customers('a customer can have any number of owners', async () => {
   const customer = await setup.fixture.customer('Crowded');
   for (let i = 0; i < 5; i++) await setup.fixture.grant(customer, await setup.newcomer(), 'owner');
   assert.is((await setup.fixture.staff.get(customer.url)).body.owners.length, 5);
@@ -219,21 +222,24 @@ projects(
   },
 );
 
-projects('staff and owners of the customer grant any role; who does not see the project is told so', async () => {
-  const { project } = setup.people;
-  assert.equal(
-    await asEachPersona(setup.people, (client) => setup.grant(client, project)),
-    statuses(403, { staff: 201, owner: 201, stranger: 400 }),
-  );
-  for (const role of ['admin', 'manager', 'support']) {
-    const { url } = await setup.newcomer();
-    assert.is(
-      (await setup.people.clients.owner.post('/api/project-permissions/', { project: project.url, user: url, role }))
-        .status,
-      201,
+projects(
+  'staff and owners of the customer grant any role; the link is invalid for callers who cannot see the project',
+  async () => {
+    const { project } = setup.people;
+    assert.equal(
+      await asEachPersona(setup.people, (client) => setup.grant(client, project)),
+      statuses(403, { staff: 201, owner: 201, stranger: 400 }),
     );
-  }
-});
+    for (const role of ['admin', 'manager', 'support']) {
+      const { url } = await setup.newcomer();
+      assert.is(
+        (await setup.people.clients.owner.post('/api/project-permissions/', { project: project.url, user: url, role }))
+          .status,
+        201,
+      );
+    }
+  },
+);
 
 projects(
   'staff and owners change and revoke; for members the record counts as visible, strangers find nothing',
@@ -255,7 +261,7 @@ projects(
   },
 );
 
-projects('members of a project see their own active roles, write none of them, and see no log', async () => {
+projects('members of a project see their own active roles, cannot write them, and cannot see the log', async () => {
   const { clients } = setup.people;
   const {
     body: [role],
@@ -278,7 +284,7 @@ projects('members of a project see their own active roles, write none of them, a
   assert.equal((await client.get('/api/project-permissions-log/')).body, []);
 });
 
-projects('an owner of another customer neither sees nor grants', async () => {
+projects('an owner of another customer neither sees nor grants roles', async () => {
   const owner = await setup.newcomer();
   await setup.fixture.grant(await setup.fixture.customer('Elsewhere'), owner, 'owner');
   const client = setup.fixture.as(owner.username);
@@ -286,7 +292,7 @@ projects('an owner of another customer neither sees nor grants', async () => {
   assert.is(await setup.grant(client, setup.people.project), 400);
 });
 
-projects('an owner whose role ends grants, changes and revokes only what ends no later', async () => {
+projects('an owner whose role expires grants, changes and revokes only roles that end no later', async () => {
   setup.fixture.clock.hold();
   const { customer, project } = setup.people;
   const owner = await setup.newcomer();
@@ -332,7 +338,7 @@ projects('an owner whose role ends grants, changes and revokes only what ends no
   }
 });
 
-projects('an owner whose role has been made endless grants without end', async () => {
+projects('an owner whose role no longer expires grants roles without an end', async () => {
   const { customer, project } = setup.people;
   const owner = await setup.newcomer();
   const role = await setup.fixture.grant(customer, owner, 'owner', endOfRole);
@@ -342,7 +348,7 @@ projects('an owner whose role has been made endless grants without end', async (
   assert.is(await setup.grant(client, project), 201);
 });
 
-projects('an owner loses the right with the role, from one request to the next', async () => {
+projects('an owner loses the right together with the role, from one request to the next', async () => {
   const { customer, project } = setup.people;
   const owner = await setup.newcomer();
   const role = await setup.fixture.grant(customer, owner, 'owner');
@@ -353,7 +359,7 @@ projects('an owner loses the right with the role, from one request to the next',
   assert.equal((await client.get('/api/project-permissions/')).body, []);
 });
 
-projects('a global support user who owns the customer also acts as its owner', async () => {
+projects('a global support user who owns the customer also has the rights of its owner', async () => {
   const { customer, project } = setup.people;
   const both = await setup.fixture.user('both', { is_support: true });
   const client = setup.fixture.as('both');
@@ -390,7 +396,7 @@ managers.after(async () => {
 
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** A request body for a role in the project of the open world. */
+/** A request body for a role in the project. */
 const roleOf = (user: Json, role: string, expiration_time: string | null = null) => ({
   project: open.people.project.url,
   user: user.url,
@@ -408,7 +414,7 @@ const typesAndNames = (fixture: Fixture) =>
       context.user_username ?? null,
     ]);
 
-managers('without the setting a manager neither sees nor writes the roles of administrators', async () => {
+managers('without the setting, a manager neither sees nor writes the roles of administrators', async () => {
   const { clients, project } = setup.people;
   const role = await setup.fixture.grant(project, await setup.newcomer(), 'admin');
   const { url } = await setup.newcomer();
@@ -430,7 +436,7 @@ managers('without the setting a manager neither sees nor writes the roles of adm
   assert.equal((await clients.manager.options('/api/project-permissions/')).headers.get('x-permitted'), '');
 });
 
-managers('with the setting a manager grants, changes and revokes the role of an administrator', async () => {
+managers('with the setting, a manager grants, changes and revokes the role of an administrator', async () => {
   const { clients, project, users } = open.people;
   const user = await open.newcomer();
   open.fixture.events();
@@ -464,7 +470,7 @@ managers('with the setting a manager grants, changes and revokes the role of an 
   assert.equal((await clients.manager.get('/api/project-permissions-log/')).body, []);
 });
 
-managers('no one else in the project gains by the setting', async () => {
+managers('the setting gives no right to other members of the project', async () => {
   const { project } = open.people;
   const rest = statuses(403, { staff: 201, owner: 201, manager: 201, stranger: 400 });
   const granted = await asEachPersona(
@@ -530,7 +536,7 @@ managers(
   },
 );
 
-managers('a manager whose role ends manages only what ends no later, and nothing afterwards', async () => {
+managers('a manager whose role expires manages only roles that end no later, and none afterwards', async () => {
   const { project } = open.people;
   const user = await open.newcomer();
   await open.fixture.grant(project, user, 'manager', endOfRole);
@@ -661,7 +667,7 @@ logs('the logs are read only', async () => {
   assert.equal((await setup.people.clients.owner.post('/api/customer-permissions-log/', {})).status, 405);
 });
 
-logs('nobody without a token sees permissions or logs', async () => {
+logs('callers without a token see neither permissions nor logs', async () => {
   for (const path of [
     'customer-permissions',
     'project-permissions',

@@ -18,7 +18,7 @@ test.before.each(() => {
   fixture.events();
 });
 
-/** Creates a certification and answers it as projects show it. */
+/** Creates a certification and returns it as projects show it. */
 async function certification(fields: Json): Promise<Json> {
   const { uuid, url, name, description, link } = (await fixture.staff.post('/api/service-certifications/', fields))
     .body;
@@ -27,7 +27,7 @@ async function certification(fields: Json): Promise<Json> {
 
 const names = (project: Json): string[] => project.certifications.map((item: Json) => item.name);
 
-test('creation takes a list of links and answers whole objects, name descending', async () => {
+test('creation accepts a list of links and returns complete objects, by name in descending order', async () => {
   const project = await fixture.project('Certified', customer, {
     certifications: [{ url: iso.url }, { url: soc.url }, { url: pci.url }],
   });
@@ -39,7 +39,7 @@ test('creation takes a list of links and answers whole objects, name descending'
   );
 });
 
-test('an update ignores certifications, even wrong ones', async () => {
+test('an update ignores certifications, even invalid ones', async () => {
   const project = await fixture.project('Steady', customer, { certifications: [{ url: pci.url }] });
   for (const certifications of [[], [{ url: iso.url }], 'nonsense', null, [{}]]) {
     assert.equal((await fixture.staff.patch(project.url, { certifications })).body, project);
@@ -47,7 +47,7 @@ test('an update ignores certifications, even wrong ones', async () => {
   }
 });
 
-test('update_certifications replaces the set, an empty list clears it, and no event tells', async () => {
+test('update_certifications replaces the set, an empty list clears it, and no event is recorded', async () => {
   const project = await fixture.project('Changing', customer, { certifications: [{ url: pci.url }] });
   fixture.events();
   const update = (certifications: unknown) =>
@@ -63,13 +63,13 @@ test('update_certifications replaces the set, an empty list clears it, and no ev
   assert.equal(fixture.events(), []);
 });
 
-test('a representation of a certification can be sent back', async () => {
+test('accepts the representation of a certification as input', async () => {
   const project = await fixture.project('Back', customer, { certifications: [iso, soc] });
   const { body } = await fixture.staff.post(`${project.url}update_certifications/`, project);
   assert.equal(body, project);
 });
 
-test('in a form the list is JSON text', async () => {
+test('accepts the list as JSON text in a form', async () => {
   const project = await fixture.project('Formed', customer);
   const url = `${project.url}update_certifications/`;
   const certifications = JSON.stringify([{ url: pci.url }]);
@@ -86,7 +86,7 @@ test('in a form the list is JSON text', async () => {
   assert.equal([wrong.status, wrong.body], [400, { certifications: ['Expected a list of items but got type "str".'] }]);
 });
 
-test('what is wrong is told at its place in the list; valid items are {}', async () => {
+test('reports errors at their position in the list; valid items are {}', async () => {
   const project = await fixture.project('Wrong', customer, { certifications: [{ url: pci.url }] });
   const undefinedUrl = ['URL has to be defined for related object.'];
   const noMatch = ['Invalid hyperlink - No URL match.'];
@@ -125,7 +125,7 @@ test('what is wrong is told at its place in the list; valid items are {}', async
   assert.equal((await fixture.staff.get('/api/projects/?name=Never')).body, []);
 });
 
-test('a certification that is gone is no longer demanded', async () => {
+test('a deleted certification is no longer required', async () => {
   const gone = await certification({ name: 'Gone' });
   const project = await fixture.project('Relieved', customer, {
     certifications: [{ url: gone.url }, { url: iso.url }],
@@ -134,7 +134,7 @@ test('a certification that is gone is no longer demanded', async () => {
   assert.equal(names((await fixture.staff.get(project.url)).body), ['ISO 27001']);
 });
 
-test('only POST and OPTIONS are served', async () => {
+test('serves only POST and OPTIONS', async () => {
   const project = await fixture.project('Posted', customer);
   const response = await fixture.staff.get(`${project.url}update_certifications/`);
   assert.equal([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS']);

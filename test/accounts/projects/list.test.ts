@@ -23,11 +23,11 @@ const names = async (query: string, client = fixture.staff): Promise<string[]> =
   return body.map((project: Json) => project.name);
 };
 
-test('the default order is by name, without case', async () => {
+test('the default order is by name, ignoring case', async () => {
   assert.equal(await names(''), ['apple', 'Rocket', 'Übung']);
 });
 
-test('can_manage leaves the projects whose customer the caller owns or which they manage', async () => {
+test('can_manage selects projects that the caller manages or whose customer they own', async () => {
   const { clients } = company;
   assert.equal(await names('can_manage', clients.owner), ['Rocket']);
   assert.equal(await names('can_manage=', clients.manager), ['Rocket']);
@@ -35,14 +35,14 @@ test('can_manage leaves the projects whose customer the caller owns or which the
     assert.equal(await names('can_manage=1', clients[part]), [], part);
 });
 
-test('can_admin leaves the projects in which the caller is administrator', async () => {
+test('can_admin selects projects in which the caller is an administrator', async () => {
   const { clients } = company;
   assert.equal(await names('can_admin', clients.admin), ['Rocket']);
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'observer'] as const)
     assert.equal(await names('can_admin', clients[part]), [], part);
 });
 
-test('an explicit false unsets the flags, anything else sets them', async () => {
+test('an explicit false clears the flags, any other value sets them', async () => {
   const { clients } = company;
   for (const value of ['false', 'False', '0', 'no', 'off'])
     assert.equal(await names(`can_manage=${value}`, clients.observer), ['Rocket'], value);
@@ -50,7 +50,7 @@ test('an explicit false unsets the flags, anything else sets them', async () => 
     assert.equal(await names(`can_admin=${value}`, clients.observer), [], value);
 });
 
-test('both flags count only roles of their own that are active, also for staff and global support', async () => {
+test("both flags count only the caller's own active roles, also for staff and global support", async () => {
   const project = await fixture.project('Owned by support', bob);
   await fixture.grant(project, company.users.support, 'manager', '2018-03-02T00:00:00Z');
   await fixture.grant(bob, company.users.support, 'support');
@@ -61,7 +61,7 @@ test('both flags count only roles of their own that are active, also for staff a
   await fixture.staff.delete(project.url);
 });
 
-test('customer is the uuid of the customer', async () => {
+test('customer matches the uuid of the customer', async () => {
   assert.equal(await names(`customer=${bob.uuid}`), ['apple', 'Übung']);
   assert.equal(await names(`customer=${'0'.repeat(32)}`), []);
   assert.equal(await names(`customer=${bob.uuid}`, company.clients.owner), []);
@@ -69,7 +69,7 @@ test('customer is the uuid of the customer', async () => {
   assert.equal([wrong.status, wrong.body], [400, { customer: ['"Bob" is not a valid UUID.'] }]);
 });
 
-test('customer_name, customer_native_name, customer_abbreviation, name and description find parts, without case', async () => {
+test('customer_name, customer_native_name, customer_abbreviation, name and description match substrings, ignoring case', async () => {
   assert.equal(await names('customer_name=LIC'), ['Rocket']);
   assert.equal(await names(`customer_native_name=${encodeURIComponent('БО')}`), ['apple', 'Übung']);
   assert.equal(await names('customer_abbreviation=XY'), ['apple', 'Übung']);
@@ -81,7 +81,7 @@ test('customer_name, customer_native_name, customer_abbreviation, name and descr
   assert.equal(await names('customer_name=bob&name=a'), ['apple']);
 });
 
-test('created is the exact datetime, in any zone', async () => {
+test('created matches the exact datetime in any time zone', async () => {
   for (const instant of [
     '2018-02-01T00:00:00.25Z',
     '2018-02-01 00:00:00.250000',
@@ -108,7 +108,7 @@ test('created is the exact datetime, in any zone', async () => {
   }
 });
 
-test('o orders by name, created, customer_name, customer_native_name and customer_abbreviation, both ways', async () => {
+test('o orders by name, created, customer_name, customer_native_name and customer_abbreviation in both directions', async () => {
   const orders = {
     name: ['apple', 'Rocket', 'Übung'],
     created: ['Rocket', 'apple', 'Übung'],
@@ -125,7 +125,7 @@ test('o orders by name, created, customer_name, customer_native_name and custome
   assert.equal([wrong.status, wrong.body], [400, { o: ['"description" is not a valid choice.'] }]);
 });
 
-test('field chooses the keys, in normal order, in lists and details', async () => {
+test('field selects keys, in the usual order, in lists and details', async () => {
   const { project } = company;
   const chosen = async (query: string) => Object.keys((await fixture.staff.get(`${project.url}?${query}`)).body);
   assert.equal(await chosen('field=name&field=uuid'), ['uuid', 'name']);

@@ -21,7 +21,7 @@ const limit = async (customer: Json, name: string, value: number): Promise<void>
 const usage = async (customer: Json, name: string): Promise<number> =>
   (await fixture.staff.get(customer.url)).body.quotas.find((quota: Json) => quota.name === name).usage;
 
-test('the moved project shows its new customer, and the event tells both names', async () => {
+test('the moved project shows its new customer, and the event has both names', async () => {
   const { status, body } = await move();
   assert.equal(
     [status, body],
@@ -55,7 +55,7 @@ test('the moved project shows its new customer, and the event tells both names',
   ]);
 });
 
-test('a move with other changes tells name, description and customer, in this order', async () => {
+test('the event of a move with other changes lists name, description and customer in this order', async () => {
   await fixture.staff.put(company.project.url, { customer: target.url, description: 'two', name: 'Two' });
   assert.equal(
     fixture.events().map(({ message }) => message),
@@ -65,7 +65,7 @@ test('a move with other changes tells name, description and customer, in this or
   );
 });
 
-test('a move between customers of one name is told too', async () => {
+test('records a move between customers with the same name', async () => {
   await fixture.staff.patch(target.url, { name: 'Alice' });
   fixture.events();
   await move();
@@ -75,7 +75,7 @@ test('a move between customers of one name is told too', async () => {
   );
 });
 
-test('project and user counts move from one customer to the other; roles stay with the project', async () => {
+test('project and user counts move to the other customer; roles stay with the project', async () => {
   assert.equal(
     [await usage(company.customer, 'nc_project_count'), await usage(company.customer, 'nc_user_count')],
     [1, 5],
@@ -90,7 +90,7 @@ test('project and user counts move from one customer to the other; roles stay wi
   assert.equal(users, ['admin.of.project', 'manager', 'observer']);
 });
 
-test('visibility follows: people of the old customer lose it, those of the project now see the new one', async () => {
+test('people of the old customer lose sight of the project; its members see the new customer', async () => {
   await move();
   const seen = await asEachPersona(company, async (client) => [
     (await client.get(company.project.url)).status,
@@ -109,7 +109,7 @@ test('visibility follows: people of the old customer lose it, those of the proje
   });
 });
 
-test('an owner moves a project only as owner of both customers', async () => {
+test('only an owner of both customers can move a project', async () => {
   const invisible = await move(company.clients.owner);
   assert.equal([invisible.status, invisible.body], [400, { customer: ['Invalid hyperlink - Object does not exist.'] }]);
   const support = await fixture.grant(target, company.users.owner, 'support');
@@ -120,7 +120,7 @@ test('an owner moves a project only as owner of both customers', async () => {
   assert.is((await move(company.clients.owner)).status, 200);
 });
 
-test('an owner whose role ends, in either customer, moves no project out of it or into it', async () => {
+test('an owner whose role expires in either customer cannot move projects between them', async () => {
   const { manager, owner, stranger } = company.users;
   const end = '2018-01-05T05:00:00Z';
   await fixture.grant(company.customer, stranger, 'owner', end);
@@ -140,7 +140,7 @@ test('an owner whose role ends, in either customer, moves no project out of it o
   assert.is((await company.clients.stranger.put(company.project.url, put)).status, 200);
 });
 
-test('owning only the target is not enough', async () => {
+test('owning only the target customer is not enough', async () => {
   await fixture.grant(target, company.users.manager, 'owner');
   assert.is((await move(company.clients.manager)).status, 403);
   await fixture.grant(target, company.users.stranger, 'owner');
@@ -148,7 +148,7 @@ test('owning only the target is not enough', async () => {
   assert.is((await move(company.clients.support)).status, 403);
 });
 
-test('a move that exceeds quotas of the target is refused as a whole, naming each in order', async () => {
+test('rejects a move that exceeds quotas of the target completely, and names each quota in order', async () => {
   await limit(target, 'nc_user_count', 2);
   await limit(target, 'nc_project_count', 0);
   const before = (await fixture.staff.get(company.project.url)).body;
@@ -175,7 +175,7 @@ test('a move that exceeds quotas of the target is refused as a whole, naming eac
   assert.equal(fixture.events(), []);
 });
 
-test('users who are in the target already do not count again', async () => {
+test('does not count users again who are already in the target', async () => {
   await fixture.grant(target, company.users.manager, 'support');
   const there = await fixture.project('There', target);
   await fixture.grant(there, company.users.admin, 'admin');
@@ -184,26 +184,26 @@ test('users who are in the target already do not count again', async () => {
   assert.is(await usage(target, 'nc_user_count'), 3);
 });
 
-test('users whose role in the project is over do not count', async () => {
+test('does not count users whose role in the project has ended', async () => {
   const { body } = await fixture.staff.get(`/api/project-permissions/?user=${company.users.manager.uuid}`);
   await fixture.staff.delete(body[0].url);
   await limit(target, 'nc_user_count', 2);
   assert.is((await move()).status, 200);
 });
 
-test('naming the same customer is no move, even when its quotas are full', async () => {
+test('the same customer is not a move, even when its quotas are full', async () => {
   await limit(company.customer, 'nc_project_count', 1);
   await limit(company.customer, 'nc_user_count', 5);
   const response = await fixture.staff.put(company.project.url, { name: 'Rocket 2', customer: company.customer.url });
   assert.is(response.status, 200);
 });
 
-test('a full quota of the old customer does not keep a project there', async () => {
+test('a full quota of the old customer does not prevent a move', async () => {
   await limit(company.customer, 'nc_project_count', 1);
   assert.is((await move()).status, 200);
 });
 
-test('a project moved there and back leaves everything as it was', async () => {
+test('moving a project there and back restores everything', async () => {
   const before = [(await fixture.staff.get(company.customer.url)).body, (await fixture.staff.get(target.url)).body];
   await move();
   await fixture.staff.patch(company.project.url, { customer: company.customer.url });

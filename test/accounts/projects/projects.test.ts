@@ -23,7 +23,7 @@ test.before.each(() => {
 const projectEvent = (type: string, message: string, project: Json) =>
   expectedEvent(type, message, actor, inProject(project, customer));
 
-test('a created project is answered whole, its keys in order', async () => {
+test('creation returns the complete project with its keys in order', async () => {
   const { status, body, headers } = await fixture.staff.post('/api/projects/', {
     name: 'Rocket',
     customer: customer.url,
@@ -56,7 +56,7 @@ test('a created project is answered whole, its keys in order', async () => {
   ]);
 });
 
-test('a project is created with its ten quotas: unlimited, unused, by name; none is needed or read', async () => {
+test('a new project has its ten quotas, unlimited and unused, ordered by name; a body cannot set them', async () => {
   const { quotas } = await fixture.project('Quoted', customer, { quotas: [{ name: 'nc_vm_count', limit: 1 }] });
   assert.equal(
     quotas.map((quota: Json) => [quota.name, quota.limit, quota.usage]),
@@ -79,7 +79,7 @@ test('a project is created with its ten quotas: unlimited, unused, by name; none
   }
 });
 
-test('name and customer are required', async () => {
+test('requires name and customer', async () => {
   const required = ['This field is required.'];
   assert.equal((await fixture.staff.post('/api/projects/', {})).body, { name: required, customer: required });
   assert.equal((await fixture.staff.post('/api/projects/')).body, { name: required, customer: required });
@@ -92,7 +92,7 @@ test('names are not unique', async () => {
   assert.is((await fixture.project('Twin', customer)).name, 'Twin');
 });
 
-test('every field refuses values of another type and beyond its limit', async () => {
+test('every field rejects values of another type or beyond its limit', async () => {
   const missing = customer.url.replace(customer.uuid, '0'.repeat(32));
   const user = (await fixture.user('notacustomer')).url;
   fixture.events();
@@ -130,7 +130,7 @@ test('every field refuses values of another type and beyond its limit', async ()
   assert.equal((await fixture.staff.get('/api/projects/?name=Wrong')).body, []);
 });
 
-test('the link of the customer may name any host, or none', async () => {
+test('accepts any host, or none, in the link of the customer', async () => {
   const path = `/api/customers/${customer.uuid}/`;
   for (const link of [
     path,
@@ -164,7 +164,7 @@ test('a form and a multipart body create the same project as JSON', async () => 
   }
 });
 
-test('PUT requires name and customer, and keeps an absent description', async () => {
+test('PUT requires name and customer, and leaves a missing description unchanged', async () => {
   const project = await fixture.project('Kept', customer, { description: 'stays' });
   const required = ['This field is required.'];
   assert.equal((await fixture.staff.put(project.url, {})).body, { name: required, customer: required });
@@ -172,7 +172,7 @@ test('PUT requires name and customer, and keeps an absent description', async ()
   assert.equal([status, body], [200, { ...project, name: 'Kept still' }]);
 });
 
-test('a whole representation can be PUT back, which changes and tells nothing', async () => {
+test('PUT of the complete representation changes nothing and records no event', async () => {
   const project = await fixture.project('Echo', customer, { description: 'echo' });
   fixture.events();
   assert.equal((await fixture.staff.put(project.url, project)).body, project);
@@ -181,7 +181,7 @@ test('a whole representation can be PUT back, which changes and tells nothing', 
   assert.equal(fixture.events(), []);
 });
 
-test('read-only keys are ignored', async () => {
+test('ignores read-only keys', async () => {
   const project = await fixture.project('Own', customer);
   const { status, body } = await fixture.staff.patch(project.url, {
     url: 1,
@@ -199,7 +199,7 @@ test('read-only keys are ignored', async () => {
   assert.equal([status, body], [200, project]);
 });
 
-test('the event of an update tells every changed field with its old and new value', async () => {
+test('the event of an update lists every changed field with its old and new value', async () => {
   const project = await fixture.project('Old', customer);
   fixture.events();
   const renamed = (await fixture.staff.patch(project.url, { name: "New 'one'" })).body;
@@ -228,7 +228,7 @@ test('the event of an update tells every changed field with its old and new valu
   ]);
 });
 
-test('a refused update changes nothing', async () => {
+test('a rejected update changes nothing', async () => {
   const project = await fixture.project('Firm', customer);
   fixture.events();
   assert.is((await fixture.staff.patch(project.url, { name: 'Soft', description: 'x'.repeat(501) })).status, 400);
@@ -236,7 +236,7 @@ test('a refused update changes nothing', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('DELETE answers 204, and the project is gone', async () => {
+test('DELETE returns 204 and removes the project', async () => {
   const project = await fixture.project('Passing', customer);
   fixture.events();
   const response = await fixture.staff.delete(project.url);
@@ -250,7 +250,7 @@ test('DELETE answers 204, and the project is gone', async () => {
   }
 });
 
-test('roles with their history, and quotas, go with a deleted project; each active role is told before the deletion', async () => {
+test('deleting a project deletes its roles, their history and quotas, after an event for each active role', async () => {
   const project = await fixture.project('Ending', customer);
   const people = [];
   for (const username of ['ending.manager', 'ending.admin', 'ending.support', 'ending.past'])
@@ -294,7 +294,7 @@ test('roles with their history, and quotas, go with a deleted project; each acti
   assert.is(db.value(sql`SELECT count(*) FROM project_role WHERE project_id NOT IN (SELECT id FROM project)`), 0);
 });
 
-test('the names of the customer in a project follow the customer', async () => {
+test("the customer's names in a project follow the customer", async () => {
   const owner = await fixture.customer('Before');
   const project = await fixture.project('Follower', owner);
   await fixture.staff.patch(owner.url, { name: 'After', native_name: 'Потом', abbreviation: 'AFT' });
@@ -302,7 +302,7 @@ test('the names of the customer in a project follow the customer', async () => {
   assert.equal([customer_name, customer_native_name, customer_abbreviation], ['After', 'Потом', 'AFT']);
 });
 
-test('OPTIONS describes the fields to everyone who may ask', async () => {
+test('OPTIONS describes the fields to all callers who may send it', async () => {
   const { url } = await fixture.project('Described', customer);
   const list = (await fixture.staff.options('/api/projects/')).body;
   assert.equal([list.name, Object.keys(list.actions)], ['Project List', ['POST']]);

@@ -34,7 +34,7 @@ const changing = {
   stranger: 404,
 };
 
-test('a project is seen with a role in it or in its customer; staff and global support see all', async () => {
+test('users with a role in the project or its customer can see it; staff and global support can see all', async () => {
   const sister = await fixture.project('Sister', company.customer);
   const remote = await fixture.project('Foreign', await fixture.customer('Elsewhere'));
   assert.equal(await statuses((client) => client.get(company.project.url)), reading);
@@ -64,13 +64,13 @@ test('a project is seen with a role in it or in its customer; staff and global s
 });
 
 for (const path of ['users/', 'counters/']) {
-  test(`${path} is read by whoever sees the project`, async () => {
+  test(`users who can see the project can read ${path}`, async () => {
     assert.equal(await statuses((client) => client.get(`${company.project.url}${path}`)), reading);
     assert.is((await fixture.anonymous.get(`${company.project.url}${path}`)).status, 401);
   });
 }
 
-test('an invisible project and a missing one answer the same', async () => {
+test('an invisible project and a missing one have the same response', async () => {
   const missing = company.project.url.replace(company.project.uuid, 'f'.repeat(32));
   for (const [method, tail] of [
     ['GET', ''],
@@ -89,7 +89,7 @@ test('an invisible project and a missing one answer the same', async () => {
   }
 });
 
-test('staff and owners of the customer create projects; who sees the customer otherwise is refused, who does not cannot name it', async () => {
+test('staff and owners of the customer create projects; other viewers get 403, and for others the link is invalid', async () => {
   const post = (client: Client) => client.post('/api/projects/', { name: 'Made', customer: company.customer.url });
   assert.equal(await statuses(post), {
     staff: 201,
@@ -115,7 +115,7 @@ test('creation checks fields first, then the right', async () => {
   assert.equal([response.status, response.body], [400, { name: ['This field may not be blank.'] }]);
 });
 
-test('staff and owners of the customer change projects; others learn so before their body is looked at', async () => {
+test('staff and owners of the customer change projects; others are rejected before their body is read', async () => {
   const { url } = company.project;
   assert.equal(await statuses((client) => client.patch(url, { description: 'x' })), changing);
   assert.equal(
@@ -141,7 +141,7 @@ test('staff and owners of the customer delete projects', async () => {
   assert.is((await fixture.staff.delete(other.url)).status, 204);
 });
 
-test('an expired owner no longer creates or changes projects', async () => {
+test('an owner whose role has expired cannot create or change projects', async () => {
   const user = await fixture.user('brief');
   const client = fixture.as('brief');
   await fixture.grant(company.customer, user, 'owner', '2018-02-01T00:00:00Z');

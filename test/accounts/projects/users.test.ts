@@ -16,7 +16,7 @@ const matches = async (project: Json, query = '', client = fixture.staff): Promi
   return body.map((user: Json) => user.username);
 };
 
-test("users with an active role of the project's own, by username; owners of the customer are not in it", async () => {
+test('lists users with an active role in the project itself, by username, without owners of the customer', async () => {
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] as const) {
     assert.equal(
       await matches(company.project, '', company.clients[part]),
@@ -26,7 +26,7 @@ test("users with an active role of the project's own, by username; owners of the
   }
 });
 
-test('an item shows the role, its permission and its end', async () => {
+test('an item has the role, its permission and its end', async () => {
   const project = await fixture.project('Detailed', company.customer);
   const user = await fixture.user('worker', { full_name: 'Will Work', email: 'will@work.example' });
   const permission = await fixture.grant(project, user, 'manager', '2018-06-01T00:00:00Z');
@@ -44,13 +44,13 @@ test('an item shows the role, its permission and its end', async () => {
     }),
   ]);
   await fixture.grant(project, company.users.owner, 'admin');
-  assert.equal(await matches(project), ['owner', 'worker'], 'an owner with a role of their own is in it');
+  assert.equal(await matches(project), ['owner', 'worker'], 'an owner with a role in the project is included');
   fixture.clock.set('2018-06-01T00:00:00Z');
   assert.equal(await matches(project), ['owner']);
   fixture.clock.set(start);
 });
 
-test('filters and ordering are those of the users of a customer', async () => {
+test('has the filters and orderings of the users of a customer', async () => {
   const project = await fixture.project('Filtered', company.customer);
   const anna = await fixture.user('anna', {
     full_name: 'Anna',

@@ -38,11 +38,11 @@ const reset = async (secret: unknown, password: unknown = 'correct-horse-1'): Pr
   const response = await fixture.anonymous.post('/api-auth/password/reset/', { secret, password });
   return [response.status, response.body];
 };
-/** How many links have been mailed. */
+/** The number of mailed links. */
 const mailCount = async (): Promise<number> =>
   (await sentMails(fixture)).filter(({ subject }) => subject === 'New password for Tenantry').length;
 
-test('a mail with a link, which sets another password once: a token, all others revoked, the email verified, two events', async () => {
+test('a mailed link sets a new password, returns a token, revokes all others, verifies the email and records two events', async () => {
   await begin();
   const before = fixture.as('alice');
   fixture.server.app.db.write(() => fixture.server.app.db.run(raw('UPDATE user SET email_verified = 0')));
@@ -77,7 +77,7 @@ test('a mail with a link, which sets another password once: a token, all others 
   );
 });
 
-test('known and unknown addresses are answered alike, with the same work; only who can use a link gets a mail', async () => {
+test('known and unknown addresses have the same response and cost; only users who can use a link get a mail', async () => {
   await begin();
   await fixture.user('idle', { email: 'idle@example.com', is_active: false });
   await fixture.user('single', { email: 'single@example.com' });
@@ -93,7 +93,7 @@ test('known and unknown addresses are answered alike, with the same work; only w
   assert.is(await mailCount(), 1);
 });
 
-test('the email must be one: 400, which counts for nothing', async () => {
+test('returns 400 for an invalid email, which does not count towards the limit', async () => {
   await begin();
   for (let i = 0; i < 30; i++) assert.equal(await ask('nobody'), [400, { email: ['Enter a valid email address.'] }]);
   const missing = await fixture.anonymous.post('/api-auth/password/forgot/', {});
@@ -101,7 +101,7 @@ test('the email must be one: 400, which counts for nothing', async () => {
   assert.equal(await ask('alice@example.com'), sent);
 });
 
-test('20 requests an hour and network, then 429 with Retry-After; other networks are not held up', async () => {
+test('allows 20 requests an hour for each network, then returns 429 with Retry-After', async () => {
   await begin();
   for (let i = 0; i < 20; i++) assert.equal(await ask(`nobody${i}@example.com`, `2001:db8::${i + 1}`), sent);
   const rejection = await fixture.anonymous.send(
@@ -119,7 +119,7 @@ test('20 requests an hour and network, then 429 with Retry-After; other networks
   assert.equal(await ask('alice@example.com', '2001:db8::1'), sent);
 });
 
-test('a user gets three mails an hour; a request without a mail ends no link', async () => {
+test('a user gets three mails an hour; a request that sends no mail invalidates no link', async () => {
   await begin();
   for (let i = 0; i < 6; i++) assert.equal(await ask('alice@example.com'), sent);
   assert.is(await mailCount(), 3);
@@ -129,7 +129,7 @@ test('a user gets three mails an hour; a request without a mail ends no link', a
   assert.is(await mailCount(), 4);
 });
 
-test('a link is ended by a newer one, by another password or email, by deactivation and after an hour', async () => {
+test('a newer link, a new password or email, deactivation, or an hour invalidates a link', async () => {
   await begin();
   const link = async (): Promise<string> => {
     fixture.clock.advance(3601);
@@ -157,7 +157,7 @@ test('a link is ended by a newer one, by another password or email, by deactivat
   assert.is((await reset(sixth))[0], 200, 'a second before');
 });
 
-test('an unknown secret is told before what is wrong with the password, and a wrong password leaves the secret', async () => {
+test('reports an unknown secret before errors in the password, and an invalid password does not use up the secret', async () => {
   await begin({ password_refuse_weak: true });
   assert.equal(await reset('0'.repeat(32), 'x'), gone);
   await ask('alice@example.com');
@@ -184,7 +184,7 @@ test('an unknown secret is told before what is wrong with the password, and a wr
   assert.is((await reset(secret.toUpperCase()))[0], 200);
 });
 
-test('two who use a link at once: one does', async () => {
+test('only one of two simultaneous uses of a link succeeds', async () => {
   await begin();
   await ask('alice@example.com');
   const secret = await newestSecret(fixture);
@@ -192,7 +192,7 @@ test('two who use a link at once: one does', async () => {
   assert.equal(responses.map(([status]) => status).sort(), [200, 404]);
 });
 
-test('both paths are open and ignore a token; without password_reset_url or LOCAL_SIGNIN they are 404', async () => {
+test('both paths are open and ignore a token; they return 404 without password_reset_url or LOCAL_SIGNIN', async () => {
   await begin();
   const Authorization = 'Token nonsense';
   const response = await fixture.anonymous.send(
@@ -213,7 +213,7 @@ test('both paths are open and ignore a token; without password_reset_url or LOCA
   }
 });
 
-test('neither the secret nor who asked is in the log, and the secret is nowhere in the database', async () => {
+test('neither the secret nor the address is logged, and the database does not contain the secret', async () => {
   await begin();
   const lines: unknown[] = [];
   const { db, log } = fixture.server.app;
@@ -226,7 +226,7 @@ test('neither the secret nor who asked is in the log, and the secret is nowhere 
   assert.not(JSON.stringify(lines).includes('alice'));
 });
 
-test('a mail that can not be sent is tried again while its link works, and given up after', async () => {
+test('retries a failed mail while its link is valid, then gives up', async () => {
   await begin({ smtp_url: 'smtp://127.0.0.1:1', email_from: 'noreply@example.com' });
   const state = (): unknown =>
     fixture.server.app.db.all(raw('SELECT status, secret IS NULL AS is_forgotten FROM password_reset'))[0];

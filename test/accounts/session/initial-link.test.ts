@@ -20,7 +20,7 @@ const password = 'correct-horse-1';
 const link = (): string => makeInitialLink(fixture.server.app) as string;
 const use = (secret: string, more: Json = {}) => fixture.anonymous.post(path, { secret, password, ...more });
 
-test('sets name and password, answers a token, and ends the others', async () => {
+test('sets name and password, returns a token and revokes the others', async () => {
   fixture.events();
   const { body, status } = await use(link(), { full_name: 'Alice Adams' });
   assert.is(status, 200);
@@ -38,14 +38,14 @@ test('sets name and password, answers a token, and ends the others', async () =>
   assert.is((await fixture.anonymous.post('/api-auth/password/', { username: 'admin', password })).status, 200);
 });
 
-test('a link works once, and so do two requests at a time', async () => {
+test('a link works once, also for two simultaneous requests', async () => {
   const secret = link();
   const responses = await Promise.all([use(secret), use(secret)]);
   assert.equal(responses.map(({ status }) => status).sort(), [200, 400]);
   assert.equal((await use(secret)).body, { secret: [ended] });
 });
 
-test('a link ends after half an hour, for good', async () => {
+test('a link expires permanently after half an hour', async () => {
   const secret = link();
   const start = fixture.clock.now();
   fixture.clock.set(start + 30 * minute);
@@ -54,14 +54,14 @@ test('a link ends after half an hour, for good', async () => {
   assert.is((await use(secret)).status, 400);
 });
 
-test('a link works until its half hour is over', async () => {
+test('a link works until half an hour has passed', async () => {
   fixture.clock.hold();
   const secret = link();
   fixture.clock.set(fixture.clock.now() + 30 * minute - 1);
   assert.is((await use(secret)).status, 200);
 });
 
-test('a link ends with another one, and with another password', async () => {
+test('a newer link or a new password invalidates a link', async () => {
   const [first, second] = [link(), link()];
   assert.is((await use(first)).status, 400);
   const [me] = (await fixture.staff.get('/api/users/?current')).body;
@@ -69,7 +69,7 @@ test('a link ends with another one, and with another password', async () => {
   assert.is((await use(second)).status, 400);
 });
 
-test('what is wrong with the password or name is told, and the link stays', async () => {
+test('reports errors in the password or name, and the link stays valid', async () => {
   const secret = link();
   assert.equal(await fixture.anonymous.post(path, {}).then(({ body, status }) => [status, body]), [
     400,
@@ -89,7 +89,7 @@ test('what is wrong with the password or name is told, and the link stays', asyn
   assert.is((await use(secret)).status, 200);
 });
 
-test('there is none without passwords, or without that user', async () => {
+test('creates no link without password login or without that user', async () => {
   const { app } = fixture.server;
   assert.is(makeInitialLink({ ...app, config: { ...app.config, authentication_methods: ['SAML2'] } }), undefined);
   await fixture.user('other', { is_staff: true });
@@ -98,7 +98,7 @@ test('there is none without passwords, or without that user', async () => {
   assert.is(makeInitialLink(app), undefined);
 });
 
-test('a start prints it at a terminal, and never logs it, as long as the password is the initial one', async () => {
+test('start prints the link on a terminal, and never logs it, while the initial password is in use', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-link-'));
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   const config = { data, base_url: null, console_enabled: true };

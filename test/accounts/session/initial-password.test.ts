@@ -39,13 +39,13 @@ first(
   },
 );
 
-first('a later start creates nobody', async () => {
+first('a later start creates no user', async () => {
   await server.close();
   server = await createServer({ data: join(data, 'inner'), port: 0, log_level: 'silent' });
   assert.is(server.initialPassword, undefined);
 });
 
-first('the file goes away when the password is changed', async () => {
+first('the file is removed when the password changes', async () => {
   const file = join(data, 'inner/initial-password');
   const { body } = await logIn(readFileSync(file, 'utf8').trim());
   const headers = { Authorization: `Token ${body.token}` };

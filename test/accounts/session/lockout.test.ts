@@ -21,7 +21,7 @@ lockout.before.each(() => {
   fixture.events();
 });
 
-/** The status or, where it tells more, the detail of a login from an address. */
+/** Returns the status of a login from an address, or the detail if that says more. */
 async function attempt(username: string, tried = 'wrong', address = '192.0.2.1'): Promise<unknown> {
   const body = JSON.stringify({ username, password: tried });
   const response = await fixture.anonymous.send('POST', '/api-auth/password/', body, {
@@ -38,25 +38,25 @@ async function fail(times: number, username = 'alice', address = '192.0.2.1'): P
 const wrong = 'Invalid username/password.';
 const locked = 'Username is locked out. Try in 10 minutes.';
 
-lockout('four failures lock the username from that address, right password included', async () => {
+lockout('four failures lock the username for that address, even with the correct password', async () => {
   await fail(4);
   assert.is(await attempt('alice'), locked);
   assert.is(await attempt('alice', password), locked);
 });
 
-lockout('three failures do not, and success deletes the counter', async () => {
+lockout('three failures do not lock, and a success resets the counter', async () => {
   await fail(3);
   assert.is(await attempt('alice', password), 200);
   await fail(3);
   assert.is(await attempt('alice', password), 200);
 });
 
-lockout('the folded username counts', async () => {
+lockout('counts by the folded username', async () => {
   for (const name of ['alice', 'Alice', 'ALICE', 'Ａlice']) assert.is(await attempt(name), wrong);
   assert.is(await attempt('aLICE', password), locked);
 });
 
-lockout('other usernames and other addresses are not locked', async () => {
+lockout('does not lock other usernames or other addresses', async () => {
   await fail(4);
   assert.is(await attempt('bob', password), 200);
   assert.is(await attempt('alice', password, '192.0.2.2'), 200);
@@ -71,7 +71,7 @@ lockout('the lock ends 10 minutes after the last counted failure', async () => {
   assert.is(await attempt('alice', password), 200);
 });
 
-lockout('each failure gives the counter a fresh life of 10 minutes', async () => {
+lockout('each failure extends the counter by 10 minutes', async () => {
   await fail(1);
   fixture.clock.advance(9 * minute);
   await fail(2);
@@ -80,14 +80,14 @@ lockout('each failure gives the counter a fresh life of 10 minutes', async () =>
   assert.is(await attempt('alice', password), locked);
 });
 
-lockout('a counter that has run out starts again', async () => {
+lockout('an expired counter starts again', async () => {
   await fail(3);
   fixture.clock.advance(10 * minute);
   await fail(3);
   assert.is(await attempt('alice', password), 200);
 });
 
-lockout('attempts while locked are not counted, do not prolong and record no event', async () => {
+lockout('attempts during a lock are not counted, do not extend it and record no event', async () => {
   await fail(4);
   assert.is(fixture.events().length, 4);
   fixture.clock.advance(9 * minute);
@@ -97,7 +97,7 @@ lockout('attempts while locked are not counted, do not prolong and record no eve
   assert.is(await attempt('alice', password), 200);
 });
 
-lockout('unknown users are counted too; missing fields are not', async () => {
+lockout('counts unknown users, but not missing fields', async () => {
   await fail(4, 'nobody');
   assert.is(await attempt('nobody'), locked);
   for (let i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ lockout('unknown users are counted too; missing fields are not', async () => {
   assert.is(await attempt('bob', password), 200);
 });
 
-lockout('simultaneous attempts cannot get more than four tries', async () => {
+lockout('simultaneous attempts do not get more than four tries', async () => {
   const responses = await Promise.all(Array.from({ length: 12 }, () => attempt('alice')));
   assert.equal(
     [
@@ -121,7 +121,7 @@ lockout('simultaneous attempts cannot get more than four tries', async () => {
   );
 });
 
-lockout('50 failures from one address within 10 minutes lock it for all usernames, with the same text', async () => {
+lockout('50 failures from one address within 10 minutes lock it for all usernames, with the same message', async () => {
   for (let i = 0; i < 49; i++) await fail(1, `guess${i}`);
   assert.is(await attempt('alice', password), 200);
   fixture.clock.advance(5 * minute);
@@ -132,13 +132,13 @@ lockout('50 failures from one address within 10 minutes lock it for all username
   assert.is(await attempt('alice', password), 200);
 });
 
-lockout('the last X-Forwarded-For entry that is no trusted proxy is the address', async () => {
+lockout('the address is the last X-Forwarded-For entry that is not a trusted proxy', async () => {
   await fail(4, 'alice', '203.0.113.5, 192.0.2.1');
   assert.is(await attempt('alice', password, '203.0.113.6, 192.0.2.1'), locked);
   assert.is(await attempt('alice', password, '192.0.2.1, 203.0.113.5'), 200);
 });
 
-lockout('counters that have run out are removed', async () => {
+lockout('removes expired counters', async () => {
   const { db } = fixture.server.app;
   const stored = () => [
     db.value(sql`SELECT count(*) FROM login_failure`),
@@ -152,7 +152,7 @@ lockout('counters that have run out are removed', async () => {
   assert.equal(stored(), [0, 0]);
 });
 
-lockout('they are removed in steps of a bounded size, those that ran out first before the others', async () => {
+lockout('removes them in batches of limited size, the earliest first', async () => {
   const own = await Fixture.start();
   const { clock, db } = own.server.app;
   const stored = () => [

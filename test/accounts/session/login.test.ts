@@ -13,7 +13,7 @@ login.before(async () => {
   await fixture.staff.post(`${alice.url}password/`, { password });
 });
 login.before.each(() => {
-  // Failures of one test do not lock the next one out.
+  // Failures of one test must not lock the next one.
   fixture.clock.advance(3600);
   fixture.events();
 });
@@ -21,7 +21,7 @@ login.before.each(() => {
 const attempt = (username: string, tried = password) => fixture.anonymous.post(path, { username, password: tried });
 const rejection = { detail: 'Invalid username/password.' };
 
-login('success is 200 with a token of 40 hex digits, which works', async () => {
+login('returns 200 with a token of 40 hex digits that works', async () => {
   const { status, body } = await attempt('Alice');
   assert.equal([status, Object.keys(body)], [200, ['token']]);
   assert.match(body.token, /^[0-9a-f]{40}$/);
@@ -52,7 +52,7 @@ login('the endpoint is open and allows POST and OPTIONS', async () => {
   );
 });
 
-login('username and password may come as JSON or as a form', async () => {
+login('accepts username and password as JSON or as a form', async () => {
   const form = new URLSearchParams({ username: 'Alice', password });
   assert.is(
     (
@@ -67,7 +67,7 @@ login('username and password may come as JSON or as a form', async () => {
   assert.is((await fixture.anonymous.send('POST', path, parts)).status, 200);
 });
 
-login('a missing, blank, null or non-string field is 401 with the messages of all faulty fields', async () => {
+login('returns 401 with messages for every missing, blank, null or non-string field', async () => {
   const bodies: [Json, Json][] = [
     [{}, { username: ['This field is required.'], password: ['This field is required.'] }],
     [{ username: 'Alice' }, { password: ['This field is required.'] }],
@@ -96,7 +96,7 @@ login('a missing, blank, null or non-string field is 401 with the messages of al
   assert.equal(fixture.events(), []);
 });
 
-login('malformed JSON, an unknown media type and a large body are refused as everywhere', async () => {
+login('rejects malformed JSON, an unknown media type and a large body like every endpoint', async () => {
   const send = (body: string, type = 'application/json') =>
     fixture.anonymous.send('POST', path, body, { 'Content-Type': type });
   const malformed = await send('{');
@@ -112,7 +112,7 @@ login('malformed JSON, an unknown media type and a large body are refused as eve
   );
 });
 
-login('an unknown user, a wrong password, no password set and an inactive user are the same 401', async () => {
+login('returns the same 401 for an unknown user, a wrong password, no password and an inactive user', async () => {
   await fixture.user('unset');
   const gone = await fixture.user('gone');
   await fixture.staff.post(`${gone.url}password/`, { password });
@@ -132,12 +132,12 @@ login('an unknown user, a wrong password, no password set and an inactive user a
   }
 });
 
-login('the username is looked up case-insensitively', async () => {
+login('looks up the username ignoring case', async () => {
   for (const username of ['alice', 'ALICE', ' Alice ', 'Ａlice'])
     assert.is((await attempt(username)).status, 200, username);
 });
 
-login('several logins give several tokens, and none ends an earlier one', async () => {
+login('several logins return different tokens and invalidate none', async () => {
   const tokens = [
     (await attempt('Alice')).body.token,
     (await attempt('Alice')).body.token,
@@ -185,23 +185,26 @@ login('each counted failure records auth_login_failed_with_username', async () =
   assert.equal(fixture.events(), [failed('Alice'), failed('noBody')]);
 });
 
-login('without LOCAL_SIGNIN in authentication_methods every attempt is 401, before all else', async () => {
-  const closed = await Fixture.start({ authentication_methods: [] });
-  const detail = 'Authentication method is disabled. Please use another authentication method or contact staff.';
-  for (const body of [{}, { username: 'admin', password: 'x' }, []]) {
-    const response = await closed.anonymous.post(path, body);
-    assert.equal(
-      [response.status, response.body, response.headers.get('www-authenticate')],
-      [401, { detail }, 'Token'],
-    );
-  }
-  const broken = await closed.anonymous.send('POST', path, '{', { 'Content-Type': 'application/json' });
-  assert.equal([broken.status, broken.body], [401, { detail }]);
-  assert.equal(closed.events(), []);
-  await closed.close();
-});
+login(
+  'returns 401 for every attempt before any other check if LOCAL_SIGNIN is not in authentication_methods',
+  async () => {
+    const closed = await Fixture.start({ authentication_methods: [] });
+    const detail = 'Authentication method is disabled. Please use another authentication method or contact staff.';
+    for (const body of [{}, { username: 'admin', password: 'x' }, []]) {
+      const response = await closed.anonymous.post(path, body);
+      assert.equal(
+        [response.status, response.body, response.headers.get('www-authenticate')],
+        [401, { detail }, 'Token'],
+      );
+    }
+    const broken = await closed.anonymous.send('POST', path, '{', { 'Content-Type': 'application/json' });
+    assert.equal([broken.status, broken.body], [401, { detail }]);
+    assert.equal(closed.events(), []);
+    await closed.close();
+  },
+);
 
-login('a user who is deactivated while their password is compared gets no token that works', async () => {
+login('a user who is deactivated while their password is compared gets no valid token', async () => {
   const [attempted] = await Promise.all([attempt('Alice'), fixture.staff.patch(alice.url, { is_active: false })]);
   const { status } = attempted;
   await fixture.staff.patch(alice.url, { is_active: true });

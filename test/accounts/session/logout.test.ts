@@ -5,12 +5,12 @@ import { suiteWithServer } from '../../support/suite.ts';
 const { test: logout, fixture } = suiteWithServer('logout');
 const path = '/api-auth/logout/';
 
-logout('a token is required', async () => {
+logout('requires a token', async () => {
   const response = await fixture.anonymous.post(path);
   assert.equal([response.status, response.body], [401, { detail: 'Authentication credentials were not provided.' }]);
 });
 
-logout('it is 204, revokes the presented token and no other, and emits auth_logged_out', async () => {
+logout('returns 204, revokes only the presented token, and records auth_logged_out', async () => {
   const alice = await fixture.user('alice', { full_name: 'Alice Lee' });
   const [one, two] = [fixture.as('alice'), fixture.as('alice')];
   fixture.events();
@@ -35,7 +35,7 @@ logout('it is 204, revokes the presented token and no other, and emits auth_logg
   assert.is((await two.get('/api/')).status, 200);
 });
 
-logout('it allows POST and OPTIONS', async () => {
+logout('allows POST and OPTIONS', async () => {
   const options = await fixture.staff.options(path);
   assert.equal([options.status, options.headers.get('allow')], [200, 'POST, OPTIONS']);
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])

@@ -1,4 +1,4 @@
-/** core.md 2.7: the sessions of a user, seen and ended. */
+/** core.md 2.7: listing and ending the sessions of a user. */
 import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { by, expectedEvent, without } from '../../support/expected-event.ts';
@@ -16,7 +16,7 @@ test.before.each(async () => {
   await fixture.staff.post(`${alice.url}password/`, { password });
 });
 
-/** Somebody who has logged in with a program that calls itself so. */
+/** A user who has logged in with a program of this name. */
 async function logIn(agent = ''): Promise<Client> {
   const response = await fixture.anonymous.send(
     'POST',
@@ -35,7 +35,7 @@ const reports = async (promise: Promise<{ status: number; body: Json }>): Promis
   return [status, body];
 };
 
-test('a user sees each login that has not ended, the one used last first, and nothing that tells its token', async () => {
+test('a user sees each active login, the last used first, without its token', async () => {
   fixture.clock.hold();
   fixture.clock.set('2018-01-05T04:00:00Z');
   const laptop = await logIn('Firefox/150 (laptop)');
@@ -71,14 +71,14 @@ test('a user sees each login that has not ended, the one used last first, and no
   assert.equal(await listed(script, '?o=created&field=method'), [{ method: 'password' }, { method: 'operator' }]);
 });
 
-test('of a program only the first 200 characters of its name are kept, as text', async () => {
+test('stores at most 200 characters of the name of a program, as text', async () => {
   const client = await logIn(`\t${'<img>é'.repeat(50)}`);
   const { user_agent: agent } = await current(client);
   assert.is(agent.length, 200);
   assert.is(agent, '<img>é'.repeat(50).slice(0, 200));
 });
 
-test('a session is ended as by logout, the present one, too', async () => {
+test('ends a session like logout, including the current one', async () => {
   const [one, two] = [await logIn(), await logIn()];
   const { url } = await current(two);
   fixture.events();
@@ -93,7 +93,7 @@ test('a session is ended as by logout, the present one, too', async () => {
   assert.equal(await reports(one.get('/api/')), [401, { detail: 'Invalid token.' }]);
 });
 
-test('all others are ended at once, with one event, and none where there are none', async () => {
+test('ends all others at once with one event, or none if there are no others', async () => {
   const clients = [await logIn(), await logIn(), fixture.as('alice')] as const;
   const bob = await fixture.user('bob').then(() => fixture.as('bob'));
   fixture.events();
@@ -106,7 +106,7 @@ test('all others are ended at once, with one event, and none where there are non
   assert.is((await listed(clients[0])).length, 1);
 });
 
-test('staff see the sessions of a user by user_uuid and end them; support and other users do neither', async () => {
+test('staff list and end the sessions of a user by user_uuid; support and other users cannot', async () => {
   const own = await logIn();
   const session = await current(own);
   await fixture.user('support', { is_support: true });
@@ -134,7 +134,7 @@ test('staff see the sessions of a user by user_uuid and end them; support and ot
   assert.is((await own.get('/api/')).status, 401);
 });
 
-test('what has run out is not told; what is used is, though its use is stored late', async () => {
+test('hides expired sessions, and shows used ones although their use is stored late', async () => {
   const [idle, used, lasting] = [await logIn(), await logIn(), await logIn()];
   const { url } = await current(idle);
   fixture.clock.advance(1800);
@@ -155,7 +155,7 @@ test('what has run out is not told; what is used is, though its use is stored la
   );
 });
 
-test('a session of before there were names for ways to log in has none', async () => {
+test('a session from before login methods were stored has none', async () => {
   const client = await logIn();
   const { db } = fixture.server.app;
   db.write(() => db.run(raw('UPDATE token SET method = NULL')));

@@ -14,7 +14,7 @@ test.before(async () => {
 const userCount = async (customer: Json) =>
   (await fixture.staff.get(customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count').usage;
 
-test('deactivation ends every token at once; reactivation restores none', async () => {
+test('deactivation revokes every token at once; reactivation restores none', async () => {
   const user = await fixture.user('sleeper', { is_active: true });
   await fixture.staff.post(`${user.url}password/`, { password: 'secret123' });
   const clients = [fixture.as('sleeper'), fixture.as('sleeper')];
@@ -39,7 +39,7 @@ test('deactivation ends every token at once; reactivation restores none', async 
   assert.is((await login()).status, 200);
 });
 
-test('an inactive user keeps their roles and is invisible to all but staff and global support', async () => {
+test('an inactive user keeps their roles and is visible only to staff and global support', async () => {
   const [owner, member] = [await fixture.user('active.owner'), await fixture.user('resting')];
   const customer = await fixture.customer('Resting Ltd');
   await fixture.grant(customer, owner, 'owner');
@@ -53,14 +53,14 @@ test('an inactive user keeps their roles and is invisible to all but staff and g
   assert.is(await userCount(customer), 2);
 });
 
-test('staff who deactivate themselves are answered, and never again', async () => {
+test('staff who deactivate themselves get a response, and cannot send another request', async () => {
   const user = await fixture.user('quitter', { is_staff: true });
   const client = fixture.as('quitter');
   assert.is((await client.patch(user.url, { agree_with_policy: true, is_active: false })).status, 200);
   assert.equal((await client.get('/api/')).body, { detail: 'User inactive or deleted.' });
 });
 
-test('a deleted user loses keys, then roles, then themselves, with an event each; user counts follow', async () => {
+test('deleting a user deletes their keys, then their roles, then the user, with an event each; user counts follow', async () => {
   const user = await fixture.user('gone', { full_name: 'Gone Girl' });
   const customer = await fixture.customer('Left behind', { abbreviation: 'LB', contact_details: 'here' });
   const project = await fixture.project('Half done', customer);
@@ -118,7 +118,7 @@ test('a deleted user loses keys, then roles, then themselves, with an event each
   assert.equal((await fixture.staff.get(`/api/keys/?user_uuid=${user.uuid}`)).body, []);
 });
 
-test('created_by of the roles a deleted user granted becomes null', async () => {
+test('created_by of roles that a deleted user granted becomes null', async () => {
   const [granting, member] = [await fixture.user('granting', { is_staff: true }), await fixture.user('granted')];
   const customer = await fixture.customer('Granted');
   const { body: role } = await fixture
@@ -129,7 +129,7 @@ test('created_by of the roles a deleted user granted becomes null', async () => 
   assert.equal((await fixture.staff.get(role.url)).body, { ...role, created_by: null });
 });
 
-test('a user without keys and roles is deleted with one event; a second deletion finds nobody', async () => {
+test('deleting a user without keys and roles records one event; a second deletion returns 404', async () => {
   const user = await fixture.user('simple');
   fixture.events();
   assert.is((await fixture.staff.delete(user.url)).status, 204);
@@ -140,7 +140,7 @@ test('a user without keys and roles is deleted with one event; a second deletion
   assert.equal(fixture.events(), []);
 });
 
-test('of simultaneous deletions one succeeds', async () => {
+test('one of several simultaneous deletions succeeds', async () => {
   const user = await fixture.user('wanted');
   const responses = await Promise.all([1, 2, 3].map(() => fixture.staff.delete(user.url)));
   assert.equal(responses.map(({ status }) => status).sort(), [204, 404, 404]);

@@ -1,4 +1,4 @@
-/** Internationalised domains of email addresses: both forms are one address (core.md 4.1). */
+/** Internationalised domains of email addresses: both forms are the same address (core.md 4.1). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emailForms, foldedEmail } from '../../../src/kernel/db/email-address.ts';
@@ -13,7 +13,7 @@ const { test, fixture } = suiteWithServerPerTest('email addresses with an intern
   validate_invitation_email: true,
 });
 
-test('a second user cannot have the other form of an address, and the first may change to it', async () => {
+test('rejects the other form of an address for a second user; the first user can change to it', async () => {
   const first = await fixture.user('kaja', { email: unicode });
   const taken = (email: string) => [400, { email: [`User with email "${email}" already exists.`] }];
   for (const email of [ascii, 'KAJA@XN--UN-BKA.EE', 'kaja@ÕUN.ee']) {
@@ -21,7 +21,7 @@ test('a second user cannot have the other form of an address, and the first may 
     assert.equal([status, body], taken(email));
   }
   const changed = await fixture.staff.patch(first.url, { email: ascii });
-  assert.equal([changed.status, changed.body.email], [200, ascii], 'it is kept as it is written');
+  assert.equal([changed.status, changed.body.email], [200, ascii], 'it is stored as sent');
   const { body, status } = await fixture.staff.post('/api/users/', { username: 'other', email: unicode });
   assert.equal([status, body], taken(unicode));
   for (const email of ['kaja@oun.ee', 'kaja@xn--un-cka.ee', 'xn--kaja@õun.ee'])
@@ -42,7 +42,7 @@ test('filters find an address by either form', async () => {
   assert.equal(await matches('email=xn--un'), ['leo'], 'a part of a label is a part of the text');
 });
 
-test('an invitation is accepted by the user of the other form, and found by either', async () => {
+test('a user with the other form accepts an invitation, and filters find it by either form', async () => {
   const customer = await fixture.customer('Ministry');
   const user = await fixture.user('kaja', { email: unicode });
   const { body } = await fixture.staff.post('/api/user-invitations/', {
@@ -66,7 +66,7 @@ test.run();
 
 const forms = suite('forms of an email address');
 
-forms('only the true form of a domain is replaced by the other', () => {
+forms('converts only valid domains to the other form', () => {
   assert.is(foldedEmail('A@XN--UN-BKA.EE'), 'a@õun.ee');
   assert.is(foldedEmail('A@ÕUN.ee'), 'a@õun.ee');
   for (const address of ['a@xn--google-.com', 'a@xn--a.com', 'xn--un-bka.ee@example.com'])
@@ -76,7 +76,7 @@ forms('only the true form of a domain is replaced by the other', () => {
   for (const text of ['a@example.com', 'example', '']) assert.equal(emailForms(text), [text]);
 });
 
-forms('users from before are found by either form; two who hold both forms stay', () => {
+forms('existing users are found by either form; two users with both forms of an address stay', () => {
   const db = SqliteDatabase.open(':memory:');
   db.define('country_name', (code) => code);
   migrate(

@@ -30,7 +30,7 @@ async function newUser(username: string, fields: Readonly<Record<string, unknown
   return user;
 }
 
-test('a creation tells one event, whatever the body holds', async () => {
+test('creation records one event, whatever the body contains', async () => {
   const user = await fixture.user('created', {
     full_name: 'Full',
     native_name: 'Native',
@@ -44,7 +44,7 @@ test('a creation tells one event, whatever the body holds', async () => {
   ]);
 });
 
-test('each field but is_active that changes tells an update, with the new names', async () => {
+test('every changed field except is_active records an update with the new names', async () => {
   const user = await newUser('changing');
   const changes = {
     full_name: 'Full',
@@ -65,7 +65,7 @@ test('each field but is_active that changes tells an update, with the new names'
   }
 });
 
-test('a changed token lifetime tells its own event, then the update', async () => {
+test('a changed token lifetime records its own event, then the update', async () => {
   const user = await newUser('long.lived');
   await fixture.staff.patch(user.url, { token_lifetime: 3600 });
   assert.equal(fixture.events(), [lifetime(user, '3600'), updated(user)]);
@@ -73,7 +73,7 @@ test('a changed token lifetime tells its own event, then the update', async () =
   assert.equal(fixture.events(), [lifetime(user, 'unlimited'), updated(user)]);
 });
 
-test('a changed is_active alone tells no update', async () => {
+test('a change of only is_active records no update', async () => {
   const user = await newUser('switched');
   await fixture.staff.patch(user.url, { is_active: false });
   assert.equal(fixture.events(), [
@@ -85,7 +85,7 @@ test('a changed is_active alone tells no update', async () => {
   ]);
 });
 
-test('an update tells token lifetime, deactivation and update in this order', async () => {
+test('records token lifetime, deactivation and update in this order', async () => {
   const user = await newUser('all.at.once');
   const { body } = await fixture.staff.put(user.url, { full_name: 'Once', is_active: false, token_lifetime: 61 });
   assert.equal(fixture.events(), [
@@ -95,7 +95,7 @@ test('an update tells token lifetime, deactivation and update in this order', as
   ]);
 });
 
-test('an update that changes nothing tells nothing', async () => {
+test('an update that changes nothing records no event', async () => {
   const user = await newUser('steady', { full_name: 'Steady', email: 'steady@example.com', civil_number: 'ST' });
   await fixture.staff.put(user.url, user);
   await fixture.staff.patch(user.url, {});
@@ -109,7 +109,7 @@ test('an update that changes nothing tells nothing', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('a refused request tells nothing', async () => {
+test('a rejected request records no event', async () => {
   const user = await newUser('refused');
   await fixture.as('refused').patch(user.url, { full_name: 'x' });
   await fixture.as('refused').delete(user.url);
@@ -119,7 +119,7 @@ test('a refused request tells nothing', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test("the actor of a change of one's own account is oneself", async () => {
+test("the actor of a change of the caller's own account is the caller", async () => {
   const user = await newUser('own.actor', { full_name: 'Before' });
   const { body } = await fixture
     .as('own.actor')
@@ -128,7 +128,7 @@ test("the actor of a change of one's own account is oneself", async () => {
   assert.equal(fixture.events(), [lifetime(body, '99', user), updated(body, user)]);
 });
 
-test('text in braces or brackets in a name stays as it is', async () => {
+test('keeps braces and brackets in a name unchanged', async () => {
   const user = await newUser('braces', { full_name: '{ip_address} [x] $& {user_uuid}' });
   const { body } = await fixture.staff.patch(user.url, { job_title: 'x' });
   assert.equal(fixture.events(), [updated(body)]);

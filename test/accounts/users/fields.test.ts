@@ -32,7 +32,7 @@ const keysForStaff = [
   'competence',
 ];
 
-test('a user is created with every field and answered whole, the keys in order', async () => {
+test('creation accepts every field and returns the complete user with its keys in order', async () => {
   const { status, body, headers } = await create({
     username: 'Walter.White',
     full_name: 'Walter White',
@@ -83,7 +83,7 @@ test('a user is created with every field and answered whole, the keys in order',
   assert.equal((await fixture.staff.get(body.url)).body, body);
 });
 
-test('only the username is required; an hour of token life, activity and the rest are defaults', async () => {
+test('requires only the username; defaults include a token lifetime of an hour and is_active', async () => {
   const { status, body } = await create({ username: 'plain' });
   assert.is(status, 201);
   assert.equal(body, {
@@ -111,7 +111,7 @@ test('only the username is required; an hour of token life, activity and the res
   });
 });
 
-test('who asks decides which keys are present', async () => {
+test('the keys of a user depend on the caller', async () => {
   const seen = await fixture.user('seen', { civil_number: 'S-1', description: 'Secret' });
   await fixture.user('global', { is_support: true });
   await fixture.user('somebody');
@@ -133,7 +133,7 @@ test('who asks decides which keys are present', async () => {
   );
 });
 
-test("the token in one's own object is that of this very request", async () => {
+test("the token in the caller's own object is that of the request", async () => {
   const me = await fixture.user('self');
   for (const client of [fixture.as('self'), fixture.as('self')]) {
     const path = new URL(me.url).pathname;
@@ -147,7 +147,7 @@ test("the token in one's own object is that of this very request", async () => {
   assert.not.ok('token' in (await fixture.staff.get(me.url)).body);
 });
 
-test('read-only and unknown keys are ignored without being looked at', async () => {
+test('ignores read-only and unknown keys without validating them', async () => {
   const user = await fixture.user('ignoring');
   const nonsense = {
     url: 5,
@@ -163,7 +163,7 @@ test('read-only and unknown keys are ignored without being looked at', async () 
   assert.equal((await fixture.staff.put(user.url, nonsense)).body, user);
 });
 
-test('what a caller may not write of themselves is ignored: nobody raises their own rights', async () => {
+test('ignores fields that callers may not write of themselves, so that no user can raise their own rights', async () => {
   const user = await fixture.user('climber', { description: 'As it was', civil_number: 'CL-1' });
   const me = fixture.as('climber');
   const before = (await fixture.staff.get(user.url)).body;
@@ -183,7 +183,7 @@ test('what a caller may not write of themselves is ignored: nobody raises their 
   }
 });
 
-test('a user updates their own names, contacts, organization, token life, language and competence', async () => {
+test('a user updates their own names, contacts, organization, token lifetime, language and competence', async () => {
   const user = await fixture.user('self.made');
   const own = {
     full_name: 'Self Made',
@@ -203,13 +203,13 @@ test('a user updates their own names, contacts, organization, token life, langua
   assert.equal(seen, { ...known, ...own, agreement_date: start });
 });
 
-test('the username is written once: later ones are ignored', async () => {
+test('ignores a username in updates', async () => {
   const user = await fixture.user('written.once');
   assert.is((await fixture.staff.patch(user.url, { username: 'other' })).body.username, 'written.once');
   assert.is((await fixture.staff.put(user.url, { username: '' })).body.username, 'written.once');
 });
 
-test('PUT requires no field and keeps what is absent; a whole representation may be PUT back', async () => {
+test('PUT requires no field and leaves absent fields unchanged; the complete representation can be PUT back', async () => {
   const user = await fixture.user('kept', {
     full_name: 'Kept',
     email: 'kept@example.com',
@@ -222,7 +222,7 @@ test('PUT requires no field and keeps what is absent; a whole representation may
   assert.equal((await fixture.staff.put(user.url, user)).body, user);
 });
 
-test('a changed organization is no longer approved, an equal one still is', async () => {
+test('changing the organization removes its approval; an equal value keeps it', async () => {
   const user = await fixture.user('organized', { organization: 'Alpha' });
   const approved = async () => (await fixture.staff.get(user.url)).body.organization_approved;
   await fixture.staff.post(`${user.url}approve_organization/`);
@@ -232,7 +232,7 @@ test('a changed organization is no longer approved, an equal one still is', asyn
   assert.is(await approved(), false);
 });
 
-test('a password in the creation is ignored: the user cannot log in with it', async () => {
+test('ignores a password in the creation: the user cannot log in with it', async () => {
   const { body } = await create({ username: 'no.password', password: 'secret123' });
   assert.not.ok('password' in body);
   const login = await fixture.anonymous.post('/api-auth/password/', { username: 'no.password', password: 'secret123' });
@@ -240,7 +240,7 @@ test('a password in the creation is ignored: the user cannot log in with it', as
   assert.equal(login.body, { detail: 'Invalid username/password.' });
 });
 
-test('forms and multipart forms write users as JSON does; repeated values count by the last', async () => {
+test('accepts forms and multipart forms like JSON; the last of repeated values counts', async () => {
   const form = new URLSearchParams([
     ['username', 'form'],
     ['full_name', 'First'],
@@ -263,7 +263,7 @@ test('forms and multipart forms write users as JSON does; repeated values count 
   );
 });
 
-test('a file is no value of any field, and the answer does not repeat its content', async () => {
+test('rejects a file as a value of any field without echoing its content', async () => {
   const parts = new FormData();
   for (const name of ['username', 'email', 'is_staff', 'token_lifetime', 'preferred_language'])
     parts.set(name, new Blob(['content']), 'file.bin');
@@ -278,7 +278,7 @@ test('a file is no value of any field, and the answer does not repeat its conten
   });
 });
 
-test('a refused creation leaves no user behind', async () => {
+test('a rejected creation creates no user', async () => {
   const count = async () => (await fixture.staff.get('/api/users/?page_size=1')).headers.get('x-result-count');
   const before = await count();
   await create({ username: 'half.done', email: 'nonsense' });

@@ -73,7 +73,7 @@ async function rejection(query: string, client = fixture.staff): Promise<unknown
 }
 const everyone = ['admin', 'anna', 'bob', 'carol', 'dora', 'eve', 'frank', 'gus', 'helen'];
 
-test('texts are found by any part of them, without case, in every script', async () => {
+test('texts match substrings, ignoring case in every script', async () => {
   for (const [query, ...names] of [
     ['username=A', 'admin', 'anna', 'carol', 'dora', 'frank'],
     ['full_name=STONE', 'bob'],
@@ -94,26 +94,26 @@ test('texts are found by any part of them, without case, in every script', async
   }
 });
 
-test('% and _ and backslash in a filter are themselves; a NUL is in no text', async () => {
+test('%, _ and backslash in a filter are literal; no text contains a NUL', async () => {
   assert.equal(await matches('full_name=100%25'), ['carol']);
   assert.equal(await matches('full_name=%25'), ['carol']);
   for (const text of ['_', '%5C', '%00', 'a%00', 'An%00na', '%00%C3%85'])
     assert.equal(await matches(`full_name=${text}`), []);
 });
 
-test('an empty value counts as not given, of a repeated one the last counts, unknown parameters are ignored', async () => {
+test('ignores empty values and unknown parameters, and uses the last of repeated values', async () => {
   assert.equal(await matches('username=&is_active=&customer_uuid=&o='), everyone);
   assert.equal(await matches('username=bob&username=anna'), ['anna']);
   assert.equal(await matches('nothing=5&is_staff=maybe'), everyone);
 });
 
-test('civil numbers are found by staff and global support; others find only themselves', async () => {
+test('staff and global support find users by civil number; others find only themselves', async () => {
   assert.equal(await matches('civil_number=C-', support), ['anna', 'bob']);
   assert.equal(await matches('civil_number=C-', owner), ['anna']);
   assert.equal(await matches('civil_number=C-200', owner), []);
 });
 
-test('descriptions are found and ordered by staff and global support; for others the filter is ignored', async () => {
+test("staff and global support filter and order by description; other callers' filter is ignored", async () => {
   assert.equal(await matches('description=First', support), ['anna']);
   assert.equal(await matches('description=First', owner), ['anna', 'bob', 'carol', 'eve', 'gus', 'helen']);
   assert.equal((await matches('o=-description')).slice(0, 2), ['bob', 'anna']);
@@ -121,7 +121,7 @@ test('descriptions are found and ordered by staff and global support; for others
   assert.equal(await rejection('o=description', owner), { o: ['"description" is not a valid choice.'] });
 });
 
-test('organization is matched exactly, is_active and organization_approved as booleans', async () => {
+test('organization matches exactly, is_active and organization_approved as booleans', async () => {
   assert.equal(await matches('organization=Alpha'), ['anna', 'gus']);
   assert.equal(await matches('organization=Alph'), []);
   assert.equal(await matches('is_active=False'), ['dora']);
@@ -130,7 +130,7 @@ test('organization is matched exactly, is_active and organization_approved as bo
   assert.equal(await rejection('is_active=maybe'), { is_active: ['"maybe" is not a valid boolean.'] });
 });
 
-test('customer_uuid finds users with a role in the customer or its projects, project_uuid those of the project', async () => {
+test('customer_uuid selects users with a role in the customer or its projects, project_uuid those of the project', async () => {
   assert.equal(await matches(`customer_uuid=${alpha.uuid}`), ['anna', 'carol', 'dora', 'frank']);
   assert.equal(await matches(`customer_uuid=${alpha.uuid}`, owner), ['anna', 'carol']);
   assert.equal(await matches(`project_uuid=${alphaProject.uuid}`), ['carol', 'dora']);
@@ -144,18 +144,18 @@ test('customer_uuid finds users with a role in the customer or its projects, pro
     assert.equal(await rejection(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
 });
 
-test('current is the caller alone, unless it is explicitly false', async () => {
+test('current selects only the caller, unless it is explicitly false', async () => {
   for (const flag of ['current', 'current=', 'current=true', 'current=maybe'])
     assert.equal(await matches(flag, owner), ['anna']);
   assert.equal(await matches('current=False&username=b', owner), ['bob']);
   assert.equal(await matches('current&username=bob', owner), []);
 });
 
-test('organization_claimed are the users with an organization', async () => {
+test('organization_claimed selects users with an organization', async () => {
   assert.equal(await matches('organization_claimed'), ['anna', 'bob', 'carol', 'gus', 'helen']);
 });
 
-test("potential are users of the caller's customers, themselves included, staff excluded", async () => {
+test("potential selects users of the caller's customers, including the caller, without staff", async () => {
   assert.equal(await matches('potential'), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await matches('potential', support), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await matches('potential', owner), ['anna', 'carol']);
@@ -164,25 +164,25 @@ test("potential are users of the caller's customers, themselves included, staff 
   assert.equal(await matches('potential=false&username=gus'), ['gus']);
 });
 
-test('potential_customer narrows the customers, within those of the caller', async () => {
+test("potential_customer restricts the customers to one of the caller's", async () => {
   assert.equal(await matches(`potential&potential_customer=${beta.uuid}`), ['bob', 'eve']);
   assert.equal(await matches(`potential&potential_customer=${beta.uuid}`, owner), []);
   assert.equal(await matches(`potential&potential_customer=${alpha.uuid}`, owner), ['anna', 'carol']);
   assert.equal(await rejection('potential&potential_customer=x'), { potential_customer: ['"x" is not a valid UUID.'] });
 });
 
-test('potential_organization keeps users of exactly these organizations and adds approved ones without any role', async () => {
+test('potential_organization selects users of exactly these organizations and adds approved ones without any role', async () => {
   assert.equal(await matches('potential&potential_organization=Alpha'), ['anna', 'gus']);
   assert.equal(await matches('potential&potential_organization=Alpha,Beta'), ['anna', 'bob', 'gus']);
   assert.equal(await matches('potential&potential_organization=Alpha,Beta', owner), ['anna', 'gus']);
   assert.equal(await matches('potential&potential_organization=Gamma'), []);
 });
 
-test('without potential the two other parameters are ignored', async () => {
+test('ignores the two other parameters without potential', async () => {
   assert.equal(await matches(`potential_customer=x&potential_organization=Alpha`), everyone);
 });
 
-test('a role that has ended connects nobody', async () => {
+test('an ended role connects no users', async () => {
   const [late, customer] = [await fixture.user('late'), await fixture.customer('Late')];
   const soon = new Date(fixture.clock.now() / 1000 + 60_000).toISOString();
   await fixture.grant(customer, late, 'owner', soon);
@@ -218,14 +218,14 @@ test('the default order is by username; every ordering works in both directions'
   }
 });
 
-test('an order is without case, combines several names, and ends with the order of creation', async () => {
+test('orderings ignore case, combine several names, and end with the order of creation', async () => {
   assert.equal((await matches('o=-full_name')).slice(0, 4), ['dora', 'carol', 'bob', 'anna']);
   assert.equal((await matches('o=-organization,-username')).slice(0, 5), ['helen', 'bob', 'gus', 'carol', 'anna']);
   assert.equal(await matches('o=is_active'), ['dora', 'admin', 'anna', 'bob', 'carol', 'eve', 'frank', 'gus', 'helen']);
   assert.equal((await matches('o=-date_joined')).slice(0, 2), ['helen', 'gus']);
 });
 
-test('an unknown ordering is refused by its name', async () => {
+test('names an unknown ordering in the error', async () => {
   for (const name of ['nonsense', 'civil_number', 'token_lifetime', 'constructor', 'id', 'u.id']) {
     assert.equal(await rejection(`o=username,-${name}`), { o: [`"${name}" is not a valid choice.`] });
   }

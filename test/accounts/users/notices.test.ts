@@ -19,7 +19,7 @@ const newEmail = 'Your email address for Cloud has been changed';
 const newPassword = 'Your password for Cloud has been changed';
 const setPassword = (password: string) => fixture.staff.post(`${alice.url}password/`, { password });
 
-test('the old email is told of a new one, without the new one or a link', async () => {
+test('notifies the old email of a new one, without the new address or a link', async () => {
   await fixture.as('alice').patch(alice.url, { agree_with_policy: true, email: 'new@example.com' });
   const [mail, ...others] = await sentMails(fixture);
   assert.is(others.length, 0);
@@ -30,7 +30,7 @@ test('the old email is told of a new one, without the new one or a link', async 
   );
 });
 
-test('an email that the user wrote, the same in another case, or none, is told nothing', async () => {
+test('sends no mail about an unverified email, a change of case, or no email', async () => {
   const own = fixture.as('alice');
   await own.patch(alice.url, { agree_with_policy: true, email: 'OLD@example.com' });
   assert.equal(await reports(), []);
@@ -43,14 +43,14 @@ test('an email that the user wrote, the same in another case, or none, is told n
   assert.equal(await reports(), [['fifth@example.com', newEmail]]);
 });
 
-test('the email is told of a new password, but not of the first', async () => {
+test('notifies the email of a new password, but not of the first one', async () => {
   await setPassword('correct horse 1');
   assert.equal(await reports(), []);
   await setPassword('correct horse 2');
   assert.equal(await reports(), [['old@example.com', newPassword]]);
 });
 
-test('a user gets at most five such mails an hour; a refused change sends none', async () => {
+test('a user gets at most five such mails an hour; a rejected change sends none', async () => {
   for (let i = 0; i < 8; i++) await setPassword(`correct horse ${i}`);
   assert.is((await reports()).length, 5);
   assert.is((await setPassword('x')).status, 400);

@@ -24,7 +24,7 @@ const about = (type: string, message: string, organization: string, user: Json, 
     affected_organization: organization,
   });
 
-test('a claim sets the organization, not approved, and overwrites a pending one', async () => {
+test('a claim sets the organization as not approved, and overwrites a pending one', async () => {
   const user = await fixture.user('claiming');
   const me = fixture.as('claiming');
   fixture.events();
@@ -42,7 +42,7 @@ test('a claim sets the organization, not approved, and overwrites a pending one'
   assert.equal(await state(user), ['Beta', false]);
 });
 
-test('an organization is required, not blank, at most 80 characters', async () => {
+test('requires an organization that is not blank and has at most 80 characters', async () => {
   const user = await fixture.user('wrong.claim');
   const claim = async (body: unknown) => (await act(fixture.staff, user, 'claim', body)).body;
   assert.equal(await claim({}), { organization: ['This field is required.'] });
@@ -56,7 +56,7 @@ test('an organization is required, not blank, at most 80 characters', async () =
   assert.is((await act(fixture.staff, user, 'claim', { organization: 'ж'.repeat(80) })).status, 200);
 });
 
-test('who is approved must leave before they claim anew', async () => {
+test('an approved user must leave before they claim another organization', async () => {
   const user = await fixture.user('settled', { organization: 'Alpha' });
   await act(fixture.staff, user, 'approve');
   fixture.events();
@@ -70,7 +70,7 @@ test('who is approved must leave before they claim anew', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('an approval approves the organization', async () => {
+test('approves the organization', async () => {
   const user = await fixture.user('approved', { organization: 'Alpha' });
   fixture.events();
   const approval = about('approved', 'User approved has been approved for organization Alpha.', 'Alpha', user, admin);
@@ -83,7 +83,7 @@ test('an approval approves the organization', async () => {
   assert.equal(fixture.events(), [approval]);
 });
 
-test('a rejection empties the organization and tells the old one', async () => {
+test('rejection clears the organization and records the old one', async () => {
   const user = await fixture.user('rejected', { organization: 'Alpha' });
   fixture.events();
   const { status, body } = await act(fixture.staff, user, 'reject');
@@ -96,7 +96,7 @@ test('a rejection empties the organization and tells the old one', async () => {
   ]);
 });
 
-test('a removal empties the organization, approved or not, and tells the old one', async () => {
+test('removal clears the organization, approved or not, and records the old one', async () => {
   const user = await fixture.user('removed', { organization: 'Alpha' });
   await act(fixture.staff, user, 'approve');
   fixture.events();
@@ -110,7 +110,7 @@ test('a removal empties the organization, approved or not, and tells the old one
   ]);
 });
 
-test('actions without a body ignore one, malformed or not', async () => {
+test('actions without a body ignore any body, even a malformed one', async () => {
   const user = await fixture.user('bodies', { organization: 'Alpha' });
   for (const action of ['approve', 'reject', 'remove']) {
     const { status } = await fixture.staff.send('POST', `${user.url}${action}_organization/`, '{', {
@@ -120,7 +120,7 @@ test('actions without a body ignore one, malformed or not', async () => {
   }
 });
 
-test('owner and support of the one customer whose abbreviation is the organization decide; nobody else but staff', async () => {
+test('staff, owners and support of the only customer with that abbreviation decide, other users cannot', async () => {
   const customer = await fixture.customer('Gamma Ltd', { abbreviation: 'GAM' });
   const project = await fixture.project('Gamma project', customer);
   const user = await fixture.user('applicant');
@@ -152,7 +152,7 @@ test('owner and support of the one customer whose abbreviation is the organizati
   }
 });
 
-test('with two customers of that abbreviation only staff decide', async () => {
+test('only staff decide if two customers have that abbreviation', async () => {
   const customers = [
     await fixture.customer('One', { abbreviation: 'TWO' }),
     await fixture.customer('Other', { abbreviation: 'TWO' }),
@@ -164,7 +164,7 @@ test('with two customers of that abbreviation only staff decide', async () => {
   assert.is((await act(fixture.staff, user, 'approve')).status, 200);
 });
 
-test('a membership that has ended decides nothing any more', async () => {
+test('an ended role gives no right to decide', async () => {
   const customer = await fixture.customer('Brief', { abbreviation: 'BRF' });
   const member = await fixture.user('brief.owner');
   const soon = new Date(fixture.clock.now() / 1000 + 60_000).toISOString();
@@ -175,7 +175,7 @@ test('a membership that has ended decides nothing any more', async () => {
   assert.is((await act(fixture.as('brief.owner'), user, 'reject')).status, 403);
 });
 
-test('a user leaves by themselves while they are not approved, and neither approves nor rejects themselves', async () => {
+test('users can leave while they are not approved, but cannot approve or reject themselves', async () => {
   const user = await fixture.user('leaver', { organization: 'Anywhere' });
   const me = fixture.as('leaver');
   assert.is((await act(me, user, 'approve')).status, 403);

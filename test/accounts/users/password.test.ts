@@ -30,7 +30,7 @@ test('staff set a password without the old one, and the user logs in with it', a
   assert.is((await logIn('walter', 'nqvqhzep123')).status, 401);
 });
 
-test('every rule that a password breaks is told, in this order', async () => {
+test('reports every rule that a password breaks, in this order', async () => {
   const user = await fixture.user('rules');
   for (const [password, ...messages] of [
     ['!', digit, letter, length],
@@ -53,7 +53,7 @@ test('every rule that a password breaks is told, in this order', async () => {
   }
 });
 
-test('a missing, empty, null or non-text password is told as such', async () => {
+test('reports a missing, empty, null or non-text password', async () => {
   const user = await fixture.user('wrong.kind');
   const rejection = async (body: unknown) => (await fixture.staff.post(`${user.url}password/`, body)).body;
   assert.equal(await rejection({}), { password: ['This field is required.'] });
@@ -65,14 +65,14 @@ test('a missing, empty, null or non-text password is told as such', async () => 
   assert.equal(await rejection({ password: 1234567 }), { password: [letter] });
 });
 
-test('a password is not trimmed', async () => {
+test('does not trim a password', async () => {
   const user = await fixture.user('spacious');
   await fixture.staff.post(`${user.url}password/`, { password: ' secret123 ' });
   assert.is((await logIn('spacious', 'secret123')).status, 401);
   assert.is((await logIn('spacious', ' secret123 ')).status, 200);
 });
 
-test("one's own change ends all other tokens but that of the request", async () => {
+test("changing the caller's own password revokes all other tokens but that of the request", async () => {
   const user = await fixture.user('own.change');
   const [me, remote] = [fixture.as('own.change'), fixture.as('own.change')];
   assert.equal((await me.post(`${user.url}password/`, { password: 'secret123' })).body, done);
@@ -82,7 +82,7 @@ test("one's own change ends all other tokens but that of the request", async () 
   assert.equal(body, { detail: 'Invalid token.' });
 });
 
-test('a change by staff ends all tokens of the user and none of staff', async () => {
+test('a change by staff revokes all tokens of the user and none of staff', async () => {
   const user = await fixture.user('changed');
   const clients = [fixture.as('changed'), fixture.as('changed')];
   await fixture.staff.post(`${user.url}password/`, { password: 'secret123' });
@@ -90,7 +90,7 @@ test('a change by staff ends all tokens of the user and none of staff', async ()
   assert.is((await fixture.staff.get('/api/')).status, 200);
 });
 
-test('an inactive user gets a password, but cannot log in before they are active', async () => {
+test('an inactive user can get a password, but cannot log in before they are active', async () => {
   const user = await fixture.user('later', { is_active: false });
   assert.is((await fixture.staff.post(`${user.url}password/`, { password: 'secret123' })).status, 200);
   assert.is((await logIn('later', 'secret123')).status, 401);
@@ -98,7 +98,7 @@ test('an inactive user gets a password, but cannot log in before they are active
   assert.is((await logIn('later', 'secret123')).status, 200);
 });
 
-test('of two simultaneous changes with two tokens the second finds its token revoked', async () => {
+test('the second of two simultaneous changes with different tokens finds its token revoked', async () => {
   const user = await fixture.user('hasty');
   const responses = await Promise.all(
     ['secret1', 'secret2'].map((password) => fixture.as('hasty').post(`${user.url}password/`, { password })),
@@ -110,7 +110,7 @@ test('of two simultaneous changes with two tokens the second finds its token rev
   assert.is((await logIn('hasty', `secret${2 - winner}`)).status, 401);
 });
 
-test('who is deactivated while their password is being hashed changes nothing', async () => {
+test('a user who is deactivated while their password is hashed changes nothing', async () => {
   const user = await fixture.user('too.late');
   const client = fixture.as('too.late');
   const [changing] = await Promise.all([
@@ -121,7 +121,7 @@ test('who is deactivated while their password is being hashed changes nothing', 
   assert.equal(changing.body, { detail: 'User inactive or deleted.' });
 });
 
-test('passwords come in forms too', async () => {
+test('accepts passwords in forms', async () => {
   const user = await fixture.user('formal');
   assert.is(
     (await fixture.staff.post(`${user.url}password/`, new URLSearchParams({ password: 'secret 123 ' }))).status,
@@ -133,7 +133,7 @@ test('passwords come in forms too', async () => {
   assert.equal((await fixture.staff.post(`${user.url}password/`, parts)).body, { password: ['Not a valid string.'] });
 });
 
-test('the path serves POST and OPTIONS alone and ignores malformed uuids', async () => {
+test('the path serves only POST and OPTIONS and returns 404 for malformed uuids', async () => {
   const user = await fixture.user('paths');
   const { status, headers, body } = await fixture.staff.get(`${user.url}password/`);
   assert.is(status, 405);

@@ -9,7 +9,7 @@ test.before.each(() => fixture.clock.set(start));
 
 const rejection = { agree_with_policy: ['User must agree with the policy.'] };
 
-test("the first change of one's own account needs agree_with_policy, on PUT and PATCH", async () => {
+test("the first change of the caller's own account requires agree_with_policy, with PUT and PATCH", async () => {
   const user = await fixture.user('newcomer');
   const me = fixture.as('newcomer');
   for (const body of [
@@ -28,14 +28,14 @@ test("the first change of one's own account needs agree_with_policy, on PUT and 
   assert.equal((await fixture.staff.get(user.url)).body, user);
 });
 
-test('faulty fields are told before the missing agreement', async () => {
+test('reports invalid fields before the missing agreement', async () => {
   const user = await fixture.user('faulty');
   assert.equal((await fixture.as('faulty').patch(user.url, { full_name: null })).body, {
     full_name: ['This field may not be null.'],
   });
 });
 
-test('the agreement date becomes now, and stays', async () => {
+test('sets the agreement date once', async () => {
   const user = await fixture.user('agreeing');
   const me = fixture.as('agreeing');
   fixture.events();
@@ -51,7 +51,7 @@ test('the agreement date becomes now, and stays', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('once agreed the key is ignored, whatever it holds', async () => {
+test('ignores the key after the agreement, whatever its value', async () => {
   const user = await fixture.user('agreed');
   const me = fixture.as('agreed');
   await me.put(user.url, { agree_with_policy: true });
@@ -63,14 +63,14 @@ test('once agreed the key is ignored, whatever it holds', async () => {
   assert.is((await me.patch(user.url, { full_name: 'Agreed' })).body.full_name, 'Agreed');
 });
 
-test('staff must agree for their own account too', async () => {
+test('staff must also agree for their own account', async () => {
   const user = await fixture.user('boss', { is_staff: true });
   const boss = fixture.as('boss');
   assert.equal((await boss.patch(user.url, { full_name: 'Boss' })).body, rejection);
   assert.is((await boss.patch(user.url, { full_name: 'Boss', agree_with_policy: true })).status, 200);
 });
 
-test('staff who update another user need not send it; a sent true sets a null date', async () => {
+test('staff who update another user need not send it; true sets a missing date', async () => {
   const user = await fixture.user('other');
   assert.is((await fixture.staff.patch(user.url, { full_name: 'Other' })).body.agreement_date, null);
   assert.is((await fixture.staff.patch(user.url, { agree_with_policy: false })).body.agreement_date, null);
@@ -79,7 +79,7 @@ test('staff who update another user need not send it; a sent true sets a null da
   assert.is((await fixture.staff.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);
 });
 
-test('on creation the key is accepted and has no effect', async () => {
+test('creation accepts the key and ignores it', async () => {
   for (const [name, agree_with_policy] of [
     ['yes', true],
     ['no', false],

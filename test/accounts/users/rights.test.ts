@@ -19,7 +19,7 @@ test.before(async () => {
   staff = await fixture.user('second.staff', { is_staff: true });
 });
 
-/** What each part of the cast is answered: a status, or the same one for all but the named. */
+/** Expected statuses by user: a default, and the exceptions. */
 const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
   staff: rest,
   support: rest,
@@ -34,7 +34,7 @@ const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Pa
 const ask = (request: (client: Client) => Promise<{ status: number }>) =>
   asEachPersona(people, async (client) => (await request(client)).status);
 
-test('staff and global support see all users', async () => {
+test('staff and global support can see all users', async () => {
   const all = [
     'admin',
     'admin.of.project',
@@ -59,7 +59,7 @@ test('staff and global support see all users', async () => {
   }
 });
 
-test('everybody else sees all active users who are not staff', async () => {
+test('other users can see all active users who are not staff', async () => {
   const visible = ['admin.of.project', 'helper', 'manager', 'observer', 'owner', 'plain', 'stranger', 'support'];
   for (const part of ['owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const) {
     const { body, headers } = await people.clients[part].get('/api/users/?page_size=300');
@@ -77,7 +77,7 @@ test('everybody else sees all active users who are not staff', async () => {
   }
 });
 
-test('nobody without a token sees anything', async () => {
+test('callers without a token cannot see any user', async () => {
   for (const path of ['/api/users/', plain.url, `${plain.url}password/`]) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       const { status, body } = await fixture.anonymous.send(method, path);
@@ -95,7 +95,7 @@ test('only staff create users', async () => {
   );
 });
 
-test('another user is changed by staff only; who sees them is refused before the body is read', async () => {
+test('only staff change other users; callers who can see them are rejected before the body is read', async () => {
   const broken = '{"full_name": ';
   for (const method of ['PUT', 'PATCH']) {
     assert.equal(
@@ -115,7 +115,7 @@ test('another user is changed by staff only; who sees them is refused before the
   }
 });
 
-test('an invisible user is not found, whatever is done to them', async () => {
+test('an invisible user is not found by any method', async () => {
   for (const user of [inactive, staff]) {
     for (const [method, path] of [
       ['PUT', ''],
@@ -136,7 +136,7 @@ test('an invisible user is not found, whatever is done to them', async () => {
   }
 });
 
-test('everybody changes their own account and password, global support too', async () => {
+test('users change their own account and password, global support too', async () => {
   for (const [name, user] of Object.entries(people.users)) {
     const me = people.clients[name as Part];
     assert.is((await me.put(user.url, { agree_with_policy: true, job_title: 'Own' })).status, 200);
@@ -146,7 +146,7 @@ test('everybody changes their own account and password, global support too', asy
   }
 });
 
-test('the password of another user and their claim are set by staff only', async () => {
+test('only staff set the password and the organization of another user', async () => {
   assert.equal(await ask((client) => client.post(`${plain.url}password/`, password)), statuses(403, { staff: 200 }));
   assert.equal(
     await ask((client) => client.post(`${plain.url}claim_organization/`, { organization: 'ALC' })),
@@ -156,7 +156,7 @@ test('the password of another user and their claim are set by staff only', async
   assert.equal(body, forbidden);
 });
 
-test('users are deleted by staff only, not even by themselves', async () => {
+test('only staff delete users; users cannot delete themselves', async () => {
   for (const part of ['support', 'owner', 'stranger'] as const) {
     const { status, body } = await people.clients[part].delete(people.users[part].url);
     assert.is(status, 403);
@@ -166,7 +166,7 @@ test('users are deleted by staff only, not even by themselves', async () => {
   assert.equal(await ask((client) => client.delete(victim.url)), statuses(404, { staff: 204 }));
 });
 
-test('staff may delete any account, their own included', async () => {
+test('staff can delete any account, including their own', async () => {
   const boss = await fixture.user('leaving', { is_staff: true });
   const client = fixture.as('leaving');
   assert.is((await client.delete(staff.url)).status, 204);
@@ -174,7 +174,7 @@ test('staff may delete any account, their own included', async () => {
   assert.equal((await client.get('/api/users/')).body, { detail: 'Invalid token.' });
 });
 
-test('OPTIONS describes the fields to staff, and the own account to everybody', async () => {
+test('OPTIONS describes the fields to staff, and of their own account to any user', async () => {
   const described = async (client: Client, url: string) => Object.keys((await client.options(url)).body.actions ?? {});
   assert.equal(await described(fixture.staff, '/api/users/'), ['POST']);
   assert.equal(await described(fixture.staff, plain.url), ['PUT']);
@@ -185,7 +185,7 @@ test('OPTIONS describes the fields to staff, and the own account to everybody', 
   }
 });
 
-test('rights follow the flags of the moment', async () => {
+test('rights follow the current flags', async () => {
   const user = await fixture.user('promoted');
   const me = fixture.as('promoted');
   assert.is((await me.post('/api/users/', { username: 'by.promoted' })).status, 403);

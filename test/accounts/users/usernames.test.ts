@@ -8,7 +8,7 @@ const wrong = { username: ['Enter a valid username.'] };
 const tooLong = { username: ['Ensure this field has no more than 30 characters.'] };
 const taken = { username: ['user with this username already exists.'] };
 
-test('letters and digits of any script and @ . + - _ make a username, kept as written', async () => {
+test('accepts letters and digits of any script and @ . + - _ in a username, and stores it as sent', async () => {
   for (const name of [
     'a',
     'Alice',
@@ -31,7 +31,7 @@ test('letters and digits of any script and @ . + - _ make a username, kept as wr
   }
 });
 
-test('anything else in a username is refused', async () => {
+test('rejects other characters in a username', async () => {
   for (const name of [
     'a b',
     'a/b',
@@ -56,7 +56,7 @@ test('anything else in a username is refused', async () => {
   }
 });
 
-test('a username has at most 30 characters, counted as it is stored', async () => {
+test('a username has at most 30 characters, counted in its stored form', async () => {
   assert.is((await create('x'.repeat(30))).status, 201);
   assert.is((await create('𐐨'.repeat(30))).status, 201);
   assert.equal((await create('x'.repeat(31))).body, tooLong);
@@ -66,7 +66,7 @@ test('a username has at most 30 characters, counted as it is stored', async () =
   assert.is((await create(`  ${'y'.repeat(30)}  `)).body.username, 'y'.repeat(30));
 });
 
-test('a username is stored in NFKC: other ways to write the same name are taken', async () => {
+test('stores a username in NFKC: other forms of the same name are duplicates', async () => {
   assert.is((await create('Zoe\u0308')).body.username, 'Zoë');
   for (const same of ['Zoë', 'zoë', 'ZOË', 'zoe\u0308', 'Ｚｏë', 'ZOE\u0308'])
     assert.equal((await create(same)).body, taken, same);
@@ -91,11 +91,11 @@ test('two names that differ only in case are the same user, in every script', as
   }
 });
 
-test('names with different letters are different users, however alike they look', async () => {
+test('names with different letters are different users, even if they look alike', async () => {
   for (const name of ['cola', 'соla', 'çola', 'co1a']) assert.is((await create(name)).status, 201, name);
 });
 
-test('a user logs in with any casing and form of their username', async () => {
+test('a user logs in with any case and form of their username', async () => {
   const user = await fixture.user('Ζοë.Σ');
   await fixture.staff.post(`${user.url}password/`, { password: 'secret123' });
   for (const name of ['Ζοë.Σ', 'ζοë.σ', 'ζοe\u0308.ς', ' Ζοë.Σ ']) {
@@ -107,13 +107,13 @@ test('a user logs in with any casing and form of their username', async () => {
   }
 });
 
-test('of simultaneous creations of one name exactly one succeeds', async () => {
+test('exactly one of several simultaneous creations of the same name succeeds', async () => {
   const responses = await Promise.all(['Twin', 'twin', 'TWIN', 'Ｔwin', 'twin'].map(create));
   assert.equal(responses.map(({ status }) => status).sort(), [201, 400, 400, 400, 400]);
   for (const { status, body } of responses) if (status === 400) assert.equal(body, taken);
 });
 
-test('the name of a deleted user is free again', async () => {
+test('the name of a deleted user is available again', async () => {
   const user = await fixture.user('phoenix');
   await fixture.staff.delete(user.url);
   const again = await create('PHOENIX');

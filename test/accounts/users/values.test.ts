@@ -19,7 +19,7 @@ const texts = {
   description: 500,
 };
 
-test('a text keeps to its length, counted in characters', async () => {
+test('limits the length of texts, counted in characters', async () => {
   const user = await fixture.user('lengths');
   for (const [name, length] of Object.entries(texts)) {
     const longest = '🚀'.repeat(length);
@@ -35,7 +35,7 @@ test('a text keeps to its length, counted in characters', async () => {
   });
 });
 
-test('a text is trimmed, may be empty but not null, and numbers become text', async () => {
+test('trims texts; they can be empty but not null, and numbers become text', async () => {
   const user = await fixture.user('trimmed');
   for (const name of Object.keys(texts)) {
     assert.is((await fixture.staff.patch(user.url, { [name]: ' \t two words \u00a0\n' })).body[name], 'two words');
@@ -45,7 +45,7 @@ test('a text is trimmed, may be empty but not null, and numbers become text', as
   }
 });
 
-test('a boolean, list, object, NUL or half a character is no text, and all faulty fields are told at once', async () => {
+test('rejects booleans, lists, objects, NUL and half surrogate pairs as texts, and reports all invalid fields together', async () => {
   const faulty = (value: unknown) =>
     Object.fromEntries(['username', ...Object.keys(texts), 'email', 'civil_number'].map((name) => [name, value]));
   for (const value of [true, false, [], ['text'], {}, { a: 1 }]) {
@@ -58,7 +58,7 @@ test('a boolean, list, object, NUL or half a character is no text, and all fault
   assert.equal(half.body, Object.fromEntries(texted.map((name) => [name, [noString]])));
 });
 
-test('the username is required and neither null nor blank', async () => {
+test('requires a username that is neither null nor blank', async () => {
   assert.equal((await create({})).body, { username: [required] });
   assert.equal((await create(undefined)).body, { username: [required] });
   assert.equal((await create({ username: null })).body, { username: [nullRejection] });
@@ -93,7 +93,7 @@ test('an email is an address of at most 254 characters, or empty', async () => {
   assert.equal((await fixture.staff.patch(user.url, { email: null })).body, { email: [nullRejection] });
 });
 
-test('a non-empty email is unique without regard to case, on creation and on update', async () => {
+test('a non-empty email is unique, ignoring case, on creation and on update', async () => {
   const owner = await fixture.user('first.mail', { email: 'Ärzte@example.com' });
   const other = await fixture.user('second.mail');
   const taken = { email: ['User with email "äRZTE@EXAMPLE.COM" already exists.'] };
@@ -105,7 +105,7 @@ test('a non-empty email is unique without regard to case, on creation and on upd
   assert.is((await fixture.staff.patch(other.url, { email: 'äRZTE@EXAMPLE.COM' })).status, 200);
 });
 
-test('a civil number is unique when set, null otherwise, and nobody updates it', async () => {
+test('a civil number is unique unless it is null, and cannot be updated', async () => {
   const first = await fixture.user('civil.one', { civil_number: 'C-1' });
   assert.equal((await create({ username: 'civil.two', civil_number: ' C-1 ' })).body, {
     civil_number: ['user with this civil number already exists.'],
@@ -117,7 +117,7 @@ test('a civil number is unique when set, null otherwise, and nobody updates it',
   assert.is((await fixture.staff.put(first.url, { civil_number: { no: 'text' } })).body.civil_number, 'C-1');
 });
 
-test('a token lifetime is a whole number of seconds from 60 to 2147483647, or null for ever', async () => {
+test('a token lifetime is an integer of seconds from 60 to 2147483647, or null for unlimited', async () => {
   const user = await fixture.user('lifetime');
   const patched = async (token_lifetime: unknown) => (await fixture.staff.patch(user.url, { token_lifetime })).body;
   for (const [value, stored] of [
@@ -143,7 +143,7 @@ test('a token lifetime is a whole number of seconds from 60 to 2147483647, or nu
   assert.is((await create({ username: 'for.ever', token_lifetime: null })).body.token_lifetime, null);
 });
 
-test('is_staff, is_active and is_support read every spelling of true and false', async () => {
+test('is_staff, is_active and is_support accept every spelling of true and false', async () => {
   const user = await fixture.user('spelling');
   for (const name of ['is_staff', 'is_active', 'is_support']) {
     for (const word of [true, 1, '1', 'true', 'True', 'TRUE', 't', 'Yes', 'y', 'ON', ' on ']) {

@@ -37,7 +37,7 @@ const customerKeys = (customer: Json) => ({
   customer_contact_details: customer.contact_details,
 });
 
-test('an alert is url, uuid, alert_type, message, severity, scope, created, closed, context, acknowledged, in this order', async () => {
+test('an alert has url, uuid, alert_type, message, severity, scope, created, closed, context, acknowledged, in this order', async () => {
   const response = await post(people.customer);
   const { uuid } = response.body;
   assert.is(response.status, 201);
@@ -65,10 +65,10 @@ test('an alert is url, uuid, alert_type, message, severity, scope, created, clos
     }),
   );
   assert.equal((await fixture.staff.get(response.body.url)).body, response.body);
-  assert.equal(fixture.events(), [], 'no event tells of alerts');
+  assert.equal(fixture.events(), [], 'alerts record no events');
 });
 
-test('the context of an alert is SCOPE and OWN of its scope, strings only', async () => {
+test('the context of an alert has the SCOPE and OWN keys of its scope, as strings', async () => {
   const context = async (scope: Json) => (await creation(scope)).context;
   const { customer, project } = people;
   const name = { full_name: 'Olga Owner', native_name: '' };
@@ -127,7 +127,7 @@ test('the context of an alert is SCOPE and OWN of its scope, strings only', asyn
   assert.equal(await context(settingsUrl(shared.uuid)), keys(shared, 'Shared'));
 });
 
-test('a number of a quota has at least one decimal in the context, however large or small', async () => {
+test('a quota number in the context has at least one decimal, however large or small', async () => {
   const quota = people.customer.quotas[0];
   for (const [limit, text] of [
     [131072, '131072.0'],
@@ -140,7 +140,7 @@ test('a number of a quota has at least one decimal in the context, however large
   }
 });
 
-test('the pair of scope and alert_type names one alert: unknown 201, open 200 with the same uuid, acknowledged replaced only if posted', async () => {
+test('scope and alert_type identify an alert: 201 if new, 200 with the same uuid if open; acknowledged changes only if posted', async () => {
   const first = await creation(people.customer, { acknowledged: true });
   assert.is(first.acknowledged, true);
   fixture.clock.advance(60);
@@ -155,7 +155,7 @@ test('the pair of scope and alert_type names one alert: unknown 201, open 200 wi
       message: 'Better.',
       context: { ...first.context, scope_name: 'Alicia', customer_name: 'Alicia' },
     },
-    'created stays, the context is compiled anew',
+    'created stays, the context is updated',
   );
   assert.is((await post(people.customer, { acknowledged: 'no' })).body.acknowledged, false);
   assert.is((await post(people.customer)).body.acknowledged, false);
@@ -164,7 +164,7 @@ test('the pair of scope and alert_type names one alert: unknown 201, open 200 wi
   assert.is(count(), 3);
 });
 
-test('a known closed pair is 200, reopened, acknowledged as posted, else false', async () => {
+test('posting a closed alert returns 200 and reopens it, acknowledged as posted, otherwise false', async () => {
   const alert = await creation(people.customer, { acknowledged: true });
   for (const [fields, acknowledged] of [
     [{}, false],
@@ -176,7 +176,7 @@ test('a known closed pair is 200, reopened, acknowledged as posted, else false',
   }
 });
 
-test('parallel requests give one alert', async () => {
+test('parallel requests create one alert', async () => {
   const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => post(people.project, { message: `Number ${i}` })),
   );
@@ -185,7 +185,7 @@ test('parallel requests give one alert', async () => {
   assert.is(count(), 1);
 });
 
-test('GET and POST /api/stats/alerts/ are exactly GET and POST /api/alerts/, links included', async () => {
+test('GET and POST /api/stats/alerts/ equal GET and POST /api/alerts/, including links', async () => {
   const response = await fixture.staff.post('/api/stats/alerts/', body(people.customer));
   assert.equal([response.status, response.headers.get('location')], [201, response.body.url]);
   assert.match(response.body.url, /\/api\/alerts\/[0-9a-f]{32}\/$/);
@@ -223,7 +223,7 @@ test('GET and POST /api/stats/alerts/ are exactly GET and POST /api/alerts/, lin
   );
 });
 
-test('field errors are told all at once', async () => {
+test('reports all field errors together', async () => {
   const required = ['This field is required.'];
   assert.equal((await fixture.staff.post('/api/alerts/', {})).body, {
     alert_type: required,
@@ -272,7 +272,7 @@ test('field errors are told all at once', async () => {
   assert.is(count(), 0);
 });
 
-test('alert_type is any text of 50 characters, message any of 255; {x} is no placeholder', async () => {
+test('alert_type is any text of 50 characters, message any of 255; {x} is not a placeholder', async () => {
   const fields = { alert_type: `${'ä'.repeat(48)}{}`, message: `{scope_name} %s $& ${'𝒙'.repeat(200)}` };
   const response = await post(people.customer, { ...fields, message: `  ${fields.message}  ` });
   assert.equal([response.body.alert_type, response.body.message], [fields.alert_type, fields.message]);
@@ -283,7 +283,7 @@ test('alert_type is any text of 50 characters, message any of 255; {x} is no pla
   );
 });
 
-test('forms are accepted; unknown and read-only keys are ignored', async () => {
+test('accepts forms; ignores unknown and read-only keys', async () => {
   const form = new URLSearchParams({
     ...body(people.customer),
     acknowledged: 'true',
@@ -301,7 +301,7 @@ test('forms are accepted; unknown and read-only keys are ignored', async () => {
   );
 });
 
-test('the order of checks: 401, 405, 404, 403, 400, 409', async () => {
+test('checks in the order 401, 405, 404, 403, 400, 409', async () => {
   const alert = await creation(people.customer);
   assert.is((await fixture.anonymous.post(alert.url, {})).status, 401);
   assert.is((await people.clients.stranger.post(alert.url, {})).status, 404);
@@ -337,7 +337,7 @@ test('POST on the path of an alert has the same body and effect; scope and alert
   assert.is(count(), 1);
 });
 
-test('POST on the path of an alert that names another pair is 409', async () => {
+test('POST on the path of an alert returns 409 for another scope or type', async () => {
   const alert = await creation(people.customer);
   await creation(people.project);
   for (const fields of [
@@ -358,7 +358,7 @@ test('POST on the path of an alert that names another pair is 409', async () => 
   assert.equal((await fixture.staff.get(alert.url)).body, alert);
 });
 
-test('acknowledge and cancel_acknowledgment answer 200 with an empty body, 409 when there is nothing to do, also on closed alerts', async () => {
+test('acknowledge and cancel_acknowledgment return 200 with an empty body, or 409 if there is nothing to do, also for closed alerts', async () => {
   const alert = await creation(people.customer);
   const call = async (action: string) => {
     const response = await people.clients.observer.post(`${alert.url}${action}/`, { ignored: [] });
@@ -374,7 +374,7 @@ test('acknowledge and cancel_acknowledgment answer 200 with an empty body, 409 w
   assert.equal((await fixture.staff.get(`${alert.url}acknowledge/`)).status, 405);
 });
 
-test('acknowledge, cancel_acknowledgment and close take no body and look at none, whatever it is', async () => {
+test('acknowledge, cancel_acknowledgment and close ignore any body', async () => {
   const alert = await creation(people.customer);
   const headers = { 'Content-Type': 'text/csv' };
   const statuses = [];
@@ -383,7 +383,7 @@ test('acknowledge, cancel_acknowledgment and close take no body and look at none
   assert.equal(statuses, [200, 200, 204]);
 });
 
-test('close answers 204 and sets closed to now; 409 when it is closed', async () => {
+test('close returns 204 and sets closed to now; 409 if it is closed', async () => {
   fixture.clock.hold();
   const alert = await creation(people.customer);
   fixture.clock.advance(0.982123);
@@ -395,7 +395,7 @@ test('close answers 204 and sets closed to now; 409 when it is closed', async ()
   assert.equal([again.status, again.body], [409, { detail: 'Alert is already closed.' }]);
 });
 
-test('POST and close are for staff; acknowledge and cancel_acknowledgment for everybody who sees the alert', async () => {
+test('staff post and close alerts; any user who can see the alert acknowledges it', async () => {
   const alert = await creation(people.customer);
   const others = { owner: 403, helper: 403, manager: 403, admin: 403, observer: 403 };
   assert.equal(await asEachPersona(people, async (client) => (await post(people.customer, {}, client)).status), {
@@ -445,7 +445,7 @@ test('POST and close are for staff; acknowledge and cancel_acknowledgment for ev
   }
 });
 
-test('an alert is visible to whoever can read its scope: of a user themselves, of a key its owner, of a quota its readers; of shared settings and all else ST and GS', async () => {
+test('users who can read the scope see its alerts: users their own, owners those of keys, readers those of quotas; only staff and support those of shared settings', async () => {
   const { clients, customer, project, users } = people;
   const key = (await clients.manager.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
   const shared = settings(fixture, 'Shared');
@@ -482,7 +482,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
   });
 });
 
-test('the alerts of a project are not those of a role in another project of the customer', async () => {
+test('a role in another project of the customer does not show the alerts of a project', async () => {
   const sibling = await fixture.project('Sibling', people.customer);
   const alert = await creation(sibling);
   assert.equal(await asEachPersona(people, async (client) => (await client.get(alert.url)).status), {
@@ -497,7 +497,7 @@ test('the alerts of a project are not those of a role in another project of the 
   });
 });
 
-test('an alert goes with its scope object, and alerts about its quotas with them', async () => {
+test('deleting a scope deletes its alerts and those about its quotas', async () => {
   const { customer, project, users, clients } = people;
   const key = (await clients.manager.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
   for (const scope of [customer, project, users.manager, key, customer.quotas[0], project.quotas[0]])
@@ -516,7 +516,7 @@ test('an alert goes with its scope object, and alerts about its quotas with them
   assert.is(count(), 0);
 });
 
-test('what is left of a link goes with its project', async () => {
+test('deleting a project deletes the alerts of its links', async () => {
   const { db } = fixture.server.app;
   const id = link(fixture, people.project, { vcpu: { limit: 5 } });
   const alert = {
@@ -540,7 +540,7 @@ test('what is left of a link goes with its project', async () => {
   );
 });
 
-test('a closed alert is deleted by an hourly timer when it has been closed for longer than closed_alerts_lifetime', async () => {
+test('an hourly timer deletes alerts that have been closed for longer than closed_alerts_lifetime', async () => {
   fixture.clock.hold();
   const [stored, gone] = [await creation(people.project), await creation(people.customer)];
   fixture.server.tick();
@@ -556,7 +556,7 @@ test('a closed alert is deleted by an hourly timer when it has been closed for l
   assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(stored.url)).status], [404, 200]);
 });
 
-test('closed alerts are deleted in small steps', async () => {
+test('deletes closed alerts in small batches', async () => {
   const { db } = fixture.server.app;
   change(fixture, () =>
     db.run(sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
@@ -577,7 +577,7 @@ test('closed_alerts_lifetime is a setting', async () => {
   assert.is(count(), 0);
 });
 
-test('OPTIONS describes the fields to staff alone, and answers 404 for an alert one does not see', async () => {
+test('OPTIONS describes the fields only to staff, and returns 404 for an invisible alert', async () => {
   const alert = await creation(people.customer);
   for (const path of ['/api/alerts/', alert.url]) {
     const { actions } = (await fixture.staff.options(path)).body;
@@ -593,7 +593,7 @@ test('OPTIONS describes the fields to staff alone, and answers 404 for an alert 
   assert.is((await people.clients.stranger.options(`${alert.url}acknowledge/`)).status, 404);
 });
 
-test('what stands in the context is a text, never a part of the program', async () => {
+test('values of the context are text and are never interpreted', async () => {
   const customer = await fixture.customer(`"}'{scope_uuid}$&\\`, { contact_details: '{customer_name}' });
   const { context } = await creation(customer);
   assert.equal([context.scope_name, context.customer_contact_details], [`"}'{scope_uuid}$&\\`, '{customer_name}']);

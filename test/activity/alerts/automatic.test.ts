@@ -17,7 +17,7 @@ const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota:
 const edit = async (object: Json, name: string, values: Json): Promise<void> =>
   assert.is((await fixture.staff.patch(quotaOf(object, name).url, values)).status, 200);
 const alerts = async (query = ''): Promise<Json[]> => (await fixture.staff.get(`/api/alerts/?o=created&${query}`)).body;
-/** Type, open or closed, and the quota told, of every alert. */
+/** Type, state and reported quota of every alert. */
 const states = async (): Promise<string[]> =>
   (await alerts()).map(
     ({ alert_type, closed, context }) =>
@@ -28,7 +28,7 @@ const use = (name: string, usage: number): void =>
 const close = async (alert: Json): Promise<void> =>
   assert.is((await fixture.staff.post(`${alert.url}close/`)).status, 204);
 
-test('threshold_exceeded is raised when usage reaches the threshold, as events.md 6.4 shows it', async () => {
+test('raises threshold_exceeded when usage reaches the threshold, as in events.md 6.4', async () => {
   fixture.clock.hold();
   await edit(customer, 'nc_project_count', { limit: 10, threshold: 2 });
   await fixture.project('One', customer);
@@ -68,7 +68,7 @@ test('threshold_exceeded is raised when usage reaches the threshold, as events.m
   );
 });
 
-test('a threshold is raised by its own change, and closed by threshold 0 or a usage below it', async () => {
+test('setting a threshold raises the alert; threshold 0 or a usage below it closes the alert', async () => {
   const one = await fixture.project('One', customer);
   await edit(customer, 'nc_project_count', { threshold: 1 });
   assert.equal(await states(), ['threshold_exceeded open nc_project_count']);
@@ -84,13 +84,13 @@ test('a threshold is raised by its own change, and closed by threshold 0 or a us
   assert.equal(await states(), ['threshold_exceeded closed nc_project_count'], 'one alert all the time');
 });
 
-test('a threshold of an unused quota is not exceeded', async () => {
+test('the threshold of an unused quota is not exceeded', async () => {
   await edit(customer, 'nc_project_count', { threshold: 0 });
   await edit(customer, 'nc_vm_count', { threshold: 0.001 });
   assert.equal(await alerts(), []);
 });
 
-test('the alert tells of the quota that crossed last; once that is below, of the first by name still over', async () => {
+test('reports the quota that crossed last; once that is below, the first by name that is still above', async () => {
   for (const name of ['nc_vm_count', 'nc_app_count', 'nc_storage_count']) await edit(customer, name, { threshold: 5 });
   use('nc_vm_count', 5);
   assert.equal(await states(), ['threshold_exceeded open nc_vm_count']);
@@ -100,7 +100,7 @@ test('the alert tells of the quota that crossed last; once that is below, of the
   use('nc_vm_count', 9);
   assert.equal(await states(), ['threshold_exceeded open nc_app_count'], 'nc_vm_count was over before');
   use('nc_app_count', 8);
-  assert.is((await alerts())[0]?.context.quota_usage, '8.0', 'the told one is refreshed');
+  assert.is((await alerts())[0]?.context.quota_usage, '8.0', 'the reported quota is updated');
   use('nc_app_count', 0);
   assert.equal(await states(), ['threshold_exceeded open nc_storage_count']);
   use('nc_vm_count', 1);
@@ -109,7 +109,7 @@ test('the alert tells of the quota that crossed last; once that is below, of the
   assert.equal(await states(), ['threshold_exceeded closed nc_storage_count']);
 });
 
-test('several quotas that cross within one request leave one alert, of the last of them', async () => {
+test('several quotas that cross in one request raise one alert, about the last of them', async () => {
   for (const name of ['nc_project_count', 'nc_user_count', 'nc_service_project_link_count'])
     await edit(customer, name, { threshold: 1 });
   const source = await fixture.customer('Source');
@@ -121,7 +121,7 @@ test('several quotas that cross within one request leave one alert, of the last 
   assert.equal(await states(), ['threshold_exceeded closed nc_user_count']);
 });
 
-test('a usage that goes up and down within one request leaves no open alert', async () => {
+test('a usage that rises and falls within one request leaves no open alert', async () => {
   await edit(customer, 'nc_vm_count', { threshold: 5 });
   const id = idOf(fixture, 'customer', customer);
   const context = contextOf(fixture);
@@ -131,7 +131,7 @@ test('a usage that goes up and down within one request leaves no open alert', as
   assert.equal(await alerts('opened'), []);
 });
 
-test('a refused or failed request raises nothing', async () => {
+test('a rejected or failed request raises no alert', async () => {
   await edit(customer, 'nc_project_count', { threshold: 1, limit: 0 });
   assert.is((await fixture.staff.post('/api/projects/', { name: 'x', customer: customer.url })).status, 409);
   assert.equal(await alerts(), []);
@@ -157,7 +157,7 @@ test('each scope has its own alert; a global quota has none', async () => {
   );
 });
 
-test('already open: message and context are refreshed, acknowledged is kept', async () => {
+test('updates message and context of an open alert, and keeps acknowledged', async () => {
   await edit(customer, 'nc_vm_count', { threshold: 1 });
   use('nc_vm_count', 1);
   const [alert] = await alerts();
@@ -173,7 +173,7 @@ test('already open: message and context are refreshed, acknowledged is kept', as
   assert.equal((await alerts())[0]?.context.quota_limit, '50.0');
 });
 
-test('staff may close it earlier; the next check that still finds the condition reopens it, not acknowledged', async () => {
+test('staff can close it earlier; the next check that still finds the condition reopens it as not acknowledged', async () => {
   for (const name of ['nc_vm_count', 'nc_app_count']) await edit(customer, name, { threshold: 1 });
   use('nc_app_count', 1);
   use('nc_vm_count', 1);
@@ -194,7 +194,7 @@ test('staff may close it earlier; the next check that still finds the condition 
   assert.equal(await states(), ['threshold_exceeded open nc_app_count']);
 });
 
-test('an alert posted by staff under such a type is left alone until a condition goes from true to false', async () => {
+test('does not change an alert that staff posted under such a type until a condition becomes false', async () => {
   const post = (type: string) =>
     fixture.staff.post('/api/alerts/', {
       alert_type: type,
@@ -266,7 +266,7 @@ for (const [name, noun] of [
   });
 }
 
-test('other quotas above their limit, and those of projects, raise nothing', async () => {
+test('other quotas above their limit, and those of projects, raise no alert', async () => {
   const project = await fixture.project('Rocket', customer);
   await edit(customer, 'nc_vm_count', { limit: 0 });
   await edit(project, 'nc_resource_count', { limit: 0 });
@@ -275,7 +275,7 @@ test('other quotas above their limit, and those of projects, raise nothing', asy
   assert.equal(await alerts(), []);
 });
 
-test('alerts about a customer go with it, in the request that empties and deletes it', async () => {
+test('deleting a customer deletes alerts about it in the same request', async () => {
   await edit(customer, 'nc_user_count', { threshold: 1 });
   await fixture.grant(customer, await fixture.user('owner'), 'owner');
   assert.equal(await states(), ['threshold_exceeded open nc_user_count']);
@@ -283,14 +283,14 @@ test('alerts about a customer go with it, in the request that empties and delete
   assert.equal(await alerts(), []);
 });
 
-test('the expiry of a role closes the alert of its threshold', async () => {
+test('the expiry of a role closes the threshold alert', async () => {
   await edit(customer, 'nc_user_count', { threshold: 1 });
   await fixture.grant(customer, await fixture.user('guest'), 'support', '2018-02-01T00:00:00Z');
   fixture.clock.set('2018-02-01T00:00:00Z');
   assert.equal(await states(), ['threshold_exceeded closed nc_user_count']);
 });
 
-test('a name is cut so that the message keeps within 255 characters', async () => {
+test('truncates a name so that the message has at most 255 characters', async () => {
   const { db } = fixture.server.app;
   change(fixture, () => db.run(sql`UPDATE customer SET name = ${`${'𝒙'.repeat(200)}${'y'.repeat(100)}`}`));
   await edit(customer, 'nc_vm_count', { threshold: 1 });
@@ -307,7 +307,7 @@ test('a name is cut so that the message keeps within 255 characters', async () =
   for (const { message } of await alerts()) assert.is([...message].length, 255);
 });
 
-test('a fresh customer has no alert', async () => {
+test('a new customer has no alert', async () => {
   const project = await fixture.project('Rocket', customer);
   await fixture.staff.delete(project.url);
   assert.equal(await alerts(), []);
@@ -329,7 +329,7 @@ const zero = {
   nc_resource_count: 'customer_has_zero_resources',
 } as const;
 
-advice('a customer is told to have no projects, services, resources when it is created', async () => {
+advice('raises alerts about missing projects, services and resources when a customer is created', async () => {
   assert.equal(
     (await alerts('o=created'))
       .map(({ alert_type, message, severity, closed }) => [alert_type, message, severity, closed])
@@ -372,7 +372,7 @@ advice(
   },
 );
 
-advice('moving the only project raises it for the old customer and closes it for the new one', async () => {
+advice('moving the only project raises the alert for the old customer and closes it for the new one', async () => {
   const project = await fixture.project('Rocket', customer);
   const target = await fixture.customer('Target');
   const open = async (object: Json) =>
@@ -382,7 +382,7 @@ advice('moving the only project raises it for the old customer and closes it for
   assert.equal([await open(customer), await open(target)], [1, 0]);
 });
 
-advice('names are text: placeholders in them stay, and the message keeps within 255 characters', async () => {
+advice('names are literal: placeholders in them stay, and the message has at most 255 characters', async () => {
   const name = `{customer_uuid} $1 ${'𝒙'.repeat(130)}`;
   const long = await fixture.customer(name);
   const [alert] = await alerts(`alert_type=customer_has_zero_projects&scope=${long.url}`);

@@ -15,7 +15,7 @@ let remote: Json;
 let sharedSettings: Json;
 
 /*
- * The alerts, by their message, one minute apart from 04:50 on, newest last:
+ * The alerts, by their message, one minute apart from 04:50, newest last:
  *   customer, project, sibling (a project of Alice), other (a customer), elsewhere (its project), user, key, quota, settings.
  */
 const messages = ['customer', 'project', 'sibling', 'other', 'elsewhere', 'user', 'key', 'quota', 'settings'];
@@ -67,7 +67,7 @@ test.before(async () => {
     await fixture.staff.post(`${(await fixture.staff.get(`/api/alerts/?message=${message}`)).body[0].url}close/`);
 });
 
-/** The first words of the messages listed. */
+/** The first words of the listed messages. */
 async function listed(query: string, client: Client = fixture.staff): Promise<string[]> {
   const response = await client.get(`/api/alerts/?page_size=300&${query}`);
   assert.is(response.status, 200, `${query}: ${JSON.stringify(response.body)}`);
@@ -77,7 +77,7 @@ async function listed(query: string, client: Client = fixture.staff): Promise<st
 const newestFirst = (...names: string[]): string[] => messages.filter((name) => names.includes(name)).reverse();
 const stamp = (time: string): number => Date.parse(`2018-01-05T${time}Z`) / 1000;
 
-test('the default order is newest first; o orders by severity as a number and by created, both ways', async () => {
+test('the default order is newest first; o orders by numeric severity and by created in both directions', async () => {
   assert.equal(await listed(''), [...messages].reverse());
   assert.equal(await listed('o=created'), messages);
   assert.equal(await listed('o=severity,created'), [
@@ -112,7 +112,7 @@ test('the list is paginated', async () => {
   assert.equal((await fixture.staff.get('/api/alerts/?page_size=4&page=4')).status, 404);
 });
 
-test('severity and alert_type are repeatable, exact, and match nothing when unknown', async () => {
+test('severity and alert_type are repeatable, exact, and match nothing if unknown', async () => {
   assert.equal(await listed('severity=Debug'), newestFirst('customer', 'elsewhere'));
   assert.equal(
     await listed('severity=Debug&severity=Info&severity=Fatal'),
@@ -128,7 +128,7 @@ test('severity and alert_type are repeatable, exact, and match nothing when unkn
   assert.equal(await listed('severity=&alert_type='), [...messages].reverse());
 });
 
-test('scope: alerts about this very object', async () => {
+test('scope selects alerts about this object', async () => {
   assert.equal(await listed(`scope=${people.customer.url}`), ['customer']);
   assert.equal(await listed(`scope=${people.customer.quotas[0].url}`), ['quota']);
   assert.equal(await listed(`scope=${other.quotas[0].url}`), []);
@@ -142,7 +142,7 @@ test('scope: alerts about this very object', async () => {
   );
 });
 
-test('content_type and the deprecated scope_type take full and short names, without case and underscores', async () => {
+test('content_type and the deprecated scope_type accept full and short names, ignoring case and underscores', async () => {
   const matches: Record<string, string[]> = {
     'structure.customer': ['customer', 'other'],
     Customer: ['customer', 'other'],
@@ -172,7 +172,7 @@ test('content_type and the deprecated scope_type take full and short names, with
   assert.equal(await listed('content_type=customer&scope_type=project'), []);
 });
 
-test('created_from and closed_from: at the time or later; created_to and closed_to: before it; decimals are accepted', async () => {
+test('created_from and closed_from are inclusive, created_to and closed_to exclusive; accepts decimals', async () => {
   assert.equal(await listed(`created_from=${stamp('04:56:00')}`), newestFirst('key', 'quota', 'settings'));
   assert.equal(await listed(`created_to=${stamp('04:51:00')}`), newestFirst('customer'));
   assert.equal(
@@ -185,7 +185,7 @@ test('created_from and closed_from: at the time or later; created_to and closed_
   assert.equal(await listed(`closed_to=${stamp('05:00:01')}`), newestFirst('sibling', 'key'));
 });
 
-test('from: still open or closed at that time or later; to: created at that time or earlier', async () => {
+test('from selects alerts still open or closed at that time or later, to those created at that time or earlier', async () => {
   assert.equal(
     await listed(`from=${stamp('05:00:01')}`),
     newestFirst(...messages.filter((name) => name !== 'sibling' && name !== 'key')),
@@ -206,7 +206,7 @@ test('from: still open or closed at that time or later; to: created at that time
   }
 });
 
-test('opened and closed are flags: both together match nothing', async () => {
+test('opened and closed are flags; together they match nothing', async () => {
   const closed = newestFirst('sibling', 'key');
   const open = [...messages].reverse().filter((name) => !closed.includes(name));
   for (const value of ['opened', 'opened=', 'opened=yes', 'closed=false', 'closed=False&opened']) {
@@ -223,7 +223,7 @@ test('acknowledged is a boolean in the usual spellings', async () => {
   assert.equal(await listed('acknowledged=False'), newestFirst('customer', 'sibling', 'elsewhere', 'key', 'settings'));
 });
 
-test('aggregate and uuid: alerts about a customer or project and what belongs to it, never about users, keys, quotas, settings', async () => {
+test('aggregate and uuid select alerts about a customer or project and its objects, never about users, keys, quotas or settings', async () => {
   assert.equal(await listed('aggregate=customer'), newestFirst('customer', 'project', 'sibling', 'other', 'elsewhere'));
   assert.equal(await listed('aggregate=project'), newestFirst('project', 'sibling', 'elsewhere'));
   assert.equal(
@@ -246,7 +246,7 @@ test('aggregate and uuid: alerts about a customer or project and what belongs to
   assert.equal(await listed(`uuid=${dashed}`), newestFirst('other', 'elsewhere'));
 });
 
-test('aggregate of the caller: their readable customers and projects, and within them what they see', async () => {
+test('aggregate is limited to customers, projects and alerts that the caller can see', async () => {
   const { observer, owner, stranger } = people.clients;
   assert.equal(await listed('aggregate=customer', owner), newestFirst('customer', 'project', 'sibling'));
   assert.equal(await listed('aggregate=customer', observer), newestFirst('customer', 'project'));
@@ -257,7 +257,7 @@ test('aggregate of the caller: their readable customers and projects, and within
   assert.equal(await listed('', observer), newestFirst('customer', 'project', 'quota'));
 });
 
-test('exclude_features drops the types of groups; unknown names are ignored', async () => {
+test('exclude_features excludes the types of groups and ignores unknown names', async () => {
   assert.equal(await listed('exclude_features=quota'), newestFirst(...messages.filter((name) => name !== 'customer')));
   assert.equal(
     await listed('exclude_features=quota&exclude_features=services&exclude_features=nothing'),
@@ -267,7 +267,7 @@ test('exclude_features drops the types of groups; unknown names are ignored', as
   assert.equal(await listed('exclude_features=projects&alert_type=customer_has_zero_projects'), []);
 });
 
-test('message is a substring without case; % and _ are themselves', async () => {
+test('message matches a substring, ignoring case; % and _ are literal', async () => {
   assert.equal(await listed('message=CUSTOM'), ['customer']);
   assert.is(
     (await listed('message=100%25%20_STRASSE')).length + (await listed('message=100%25%20_STRA%C3%9Fe')).length,
@@ -277,7 +277,7 @@ test('message is a substring without case; % and _ are themselves', async () => 
   assert.equal(await listed('message=custom%25'), []);
 });
 
-test('a malformed value is 400 under its name', async () => {
+test('returns 400 for a malformed value under its name', async () => {
   const responses: Record<string, string> = {
     'created_from=x': 'Value "x" should be valid UNIX timestamp.',
     'created_to=-1': 'Value "-1" should be valid UNIX timestamp.',
@@ -299,7 +299,7 @@ test('a malformed value is 400 under its name', async () => {
   }
 });
 
-test('filters combine with AND; unknown parameters are ignored; on detail requests all are', async () => {
+test('combines filters with AND; ignores unknown parameters, and all parameters for a single alert', async () => {
   assert.equal(
     await listed('severity=Error&acknowledged=true&opened&undefined=x&exclude_extra'),
     newestFirst('other', 'quota'),
@@ -320,7 +320,7 @@ test('stats/ counts the visible alerts after all list filters, always with the f
   assert.is((await fixture.staff.post('/api/alerts/stats/')).status, 405);
 });
 
-test('alert_groups/ lists the groups with their types, sorted, whatever advisory_alerts says', async () => {
+test('alert_groups/ lists the groups with their types, sorted, whatever advisory_alerts is', async () => {
   const response = await people.clients.stranger.get('/api/alerts/alert_groups/?page=3');
   assert.is(
     JSON.stringify(response.body),
@@ -343,7 +343,7 @@ test('alert_groups/ lists the groups with their types, sorted, whatever advisory
   );
 });
 
-test('alerts in the counters are the visible open alerts of that aggregate, minus exclude_features', async () => {
+test('counters count the visible open alerts of the aggregate, without exclude_features', async () => {
   const counted = async (object: Json, query: string, client: Client = fixture.staff) =>
     (await client.get(`${object.url}counters/?fields=alerts&${query}`)).body;
   assert.equal(await counted(people.customer, ''), { alerts: 2 });

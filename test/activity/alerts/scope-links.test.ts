@@ -15,7 +15,7 @@ test.before(async () => {
 });
 
 const missing = '0123456789abcdef0123456789abcdef';
-/** What POST of an alert about this answers: its scope link, or the message under scope. */
+/** The response to POST of an alert about this link: its scope link, or the message under scope. */
 async function posted(scope: unknown, client = fixture.staff): Promise<string> {
   const { body, status } = await client.post('/api/alerts/', {
     alert_type: 'x',
@@ -27,13 +27,13 @@ async function posted(scope: unknown, client = fixture.staff): Promise<string> {
   return status === 400 ? body.scope[0] : body.scope;
 }
 
-/** What the query parameter answers: how many alerts, or the message under scope. */
+/** The response to the query parameter: the number of alerts, or the message under scope. */
 async function requests(scope: string, client = fixture.staff): Promise<number | string> {
   const { body, status } = await client.get(`/api/alerts/?scope=${encodeURIComponent(scope)}`);
   return status === 400 ? body.scope[0] : body.length;
 }
 
-test('a link is an absolute URL of any host or a bare path, with or without trailing slash, the uuid in either case', async () => {
+test('accepts an absolute URL of any host or a path, with or without trailing slash, and the uuid in either case', async () => {
   const spellings = [
     customer.url,
     path,
@@ -52,7 +52,7 @@ test('a link is an absolute URL of any host or a bare path, with or without trai
   }
 });
 
-test('what is no URL or path, or holds a malformed uuid, is invalid', async () => {
+test('rejects values that are not a URL or path, and malformed uuids', async () => {
   const dashed = customer.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   for (const link of [
     'alice',
@@ -71,7 +71,7 @@ test('what is no URL or path, or holds a malformed uuid, is invalid', async () =
   }
 });
 
-test('no such route or object, an unreadable object, and price estimates cannot be restored', async () => {
+test('an unknown route or object, an unreadable object and a price estimate cannot be restored', async () => {
   const links = [
     '/',
     '/api/',
@@ -97,7 +97,7 @@ test('no such route or object, an unreadable object, and price estimates cannot 
   assert.is(await requests(key.url, fixture.as('stranger')), `Can't restore object from url: ${key.url}`);
 });
 
-test('users are read while they are active and no staff; others by staff, global support and themselves', async () => {
+test('active users who are not staff are readable; others only by staff, global support and themselves', async () => {
   const inactive = await fixture.user('inactive', { is_active: false });
   const colleague = await fixture.user('colleague', { is_staff: true });
   const plain = await fixture.user('plain');
@@ -128,7 +128,7 @@ test('an object of a kind that is not accepted does not support such relationshi
   assert.is(await requests(hook.url, fixture.as('stranger')), `Can't restore object from url: ${hook.url}`);
 });
 
-test('null and an empty text: an alert needs a scope; as a parameter an empty one is not given', async () => {
+test('an alert requires a scope that is not null or empty; an empty parameter is ignored', async () => {
   for (const value of [null, '', '  ']) assert.is(await posted(value), 'This field may not be null.');
   for (const value of [5, true, ['/api/'], { url: path }]) assert.is(await posted(value), 'Not a valid string.');
   assert.is((await fixture.staff.get('/api/alerts/?scope=')).status, 200);
@@ -137,19 +137,19 @@ test('null and an empty text: an alert needs a scope; as a parameter an empty on
   });
 });
 
-test('an object named in the query of another kind than its own is not found by the uuid alone', async () => {
+test('does not find an object by its uuid below the path of another kind', async () => {
   const link = `/api/projects/${customer.uuid}/`;
   assert.is(await posted(link), `Can't restore object from url: ${link}`);
 });
 
-test('shared settings have links, and whose alerts they are', async () => {
+test('shared settings have links; only users who can read their usage see their alerts', async () => {
   const { uuid } = settings(fixture, 'Shared');
   assert.is(await posted(`/api/service-settings/${uuid}/`), `${fixture.url}/api/service-settings/${uuid}/`);
   assert.is(await requests(`/api/service-settings/${uuid}/`, fixture.as('stranger')), 0);
   assert.is(await requests(`/api/service-settings/${uuid}/`), 1);
 });
 
-test('links written with the path of base_url are taken as they were given out', async () => {
+test('accepts links with the path of base_url', async () => {
   const behind = await Fixture.start({ base_url: 'https://example.com/cloud' });
   try {
     const { url } = await behind.customer('Alice');

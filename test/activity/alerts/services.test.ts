@@ -27,7 +27,7 @@ const synchronise = async (): Promise<void> => {
   await work(fixture);
 };
 
-/** A droplet that vanished at the provider, then a provider that does not answer, and a link above a threshold. */
+/** A droplet that vanished at the provider, then a provider that does not respond, and a link above a threshold. */
 test.before.each(async () => {
   people = await createPersonas(fixture);
   cloud = await dropletService(fixture, people);
@@ -53,7 +53,7 @@ const inService = (): Record<string, string> => ({
   ...inCustomer(people.customer),
 });
 
-test('the context of each is SCOPE and OWN of its scope, whose link it carries', async () => {
+test('the context of each has the SCOPE and OWN keys of its scope, and links to it', async () => {
   assert.equal(
     [ofService.scope, ofService.severity, ofService.message],
     [cloud.service.url, 'Warning', 'Service account Cloud is not responding'],
@@ -89,7 +89,7 @@ test('the context of each is SCOPE and OWN of its scope, whose link it carries',
   });
 });
 
-test('POST of alerts and events takes no scope of these kinds, POST on the path of an alert its own whatever its kind', async () => {
+test('POST of alerts and events rejects scopes of these kinds; POST on the path of an alert accepts its own scope', async () => {
   for (const alert of [ofService, ofLink, ofResource]) {
     const unrelated = { scope: [`${alert.scope} object does not support such relationship.`] };
     const body = { alert_type: alert.alert_type, message: 'By hand.', severity: 'Error', scope: alert.scope };
@@ -120,7 +120,7 @@ test('POST of alerts and events takes no scope of these kinds, POST on the path 
   assert.is((await alerts()).length, 3);
 });
 
-test('they are seen by whoever reads the scope: customer roles and the roles of the project', async () => {
+test('users who can read the scope see its alerts: roles in the customer and in the project', async () => {
   const seen = {
     staff: all,
     support: all,
@@ -150,7 +150,7 @@ test('they are seen by whoever reads the scope: customer roles and the roles of 
   );
 });
 
-test('scope finds those about the very object; content_type takes the names of service, link and resource', async () => {
+test('scope selects alerts about this object; content_type accepts the names of service, link and resource', async () => {
   for (const alert of [ofService, ofLink, ofResource])
     assert.equal(await kinds(`scope=${alert.scope}`), [alert.alert_type]);
   for (const name of ['content_type', 'scope_type']) {
@@ -164,7 +164,7 @@ test('scope finds those about the very object; content_type takes the names of s
   }
 });
 
-test('aggregate: of a customer its services, links and resources, of a project its links and resources; so do the counters count', async () => {
+test('aggregate of a customer includes its services, links and resources, of a project its links and resources; counters agree', async () => {
   const { customer, project } = people;
   assert.equal(await kinds('aggregate=customer'), all);
   assert.equal(await kinds(`uuid=${customer.uuid}`), all);
@@ -183,7 +183,7 @@ test('aggregate: of a customer its services, links and resources, of a project i
   );
 });
 
-test('a service that does not respond any longer keeps its alert acknowledged; one that staff closed is reopened by the next failure', async () => {
+test('a service that still does not respond keeps its alert acknowledged; the next failure reopens one that staff closed', async () => {
   const present = async (): Promise<unknown[]> => {
     const { acknowledged, closed } = (await fixture.staff.get(ofService.url)).body;
     return [closed === null, acknowledged];
@@ -199,7 +199,7 @@ test('a service that does not respond any longer keeps its alert acknowledged; o
   assert.equal(await present(), [false, false]);
 });
 
-test('so does a resource that is still missing; one that staff closed is reopened by the next pull that misses it', async () => {
+test('a resource that is still missing keeps its alert; the next pull that misses it reopens one that staff closed', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   const present = async (): Promise<unknown[]> => {
     const { acknowledged, closed, context, created } = (await fixture.staff.get(ofResource.url)).body;
@@ -217,7 +217,7 @@ test('so does a resource that is still missing; one that staff closed is reopene
   assert.equal([state, error_message], ['Erred', 'Does not exist at backend.']);
 });
 
-test('what staff posts there while all is well is left alone by the synchronisations that find it so', async () => {
+test('synchronisations without a problem do not change an alert that staff posted', async () => {
   const { db } = fixture.server.app;
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   await synchronise();
@@ -239,7 +239,7 @@ test('what staff posts there while all is well is left alone by the synchronisat
   assert.equal(await kinds('opened&severity=Info'), ['resource_disappeared_from_backend']);
 });
 
-test('every service on the settings has its own alert', async () => {
+test('every service with the settings has its own alert', async () => {
   await fixture.customer('Bob');
   const common = (
     await fixture.staff.post('/api/service-settings/', {
@@ -260,7 +260,7 @@ test('every service on the settings has its own alert', async () => {
   }
 });
 
-test('each goes with its scope: a resource and a service that are unlinked, a link that is deleted', async () => {
+test('deleting a scope deletes its alerts: unlinked resources and services, deleted links', async () => {
   assert.is((await fixture.staff.post(`${droplet.url}unlink/`)).status, 204);
   assert.equal(await kinds(''), ['service_unavailable', 'threshold_exceeded']);
   assert.is((await fixture.staff.delete(cloud.link.url)).status, 204);

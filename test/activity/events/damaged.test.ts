@@ -11,7 +11,7 @@ const { test, fixture } = suiteWithServerPerTest('events whose context is damage
   hooks_allowed_networks: ['127.0.0.0/8'],
 });
 
-/** What a bad disk, or another program, leaves of the context of an event that says this. */
+/** What a bad disk or another program leaves of the context of an event with this message. */
 function damage(message: string, context = '{bad'): string {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE event SET context = ${context} WHERE message = ${message}`));
@@ -19,7 +19,7 @@ function damage(message: string, context = '{bad'): string {
   return db.scalar<string>(sql`SELECT uuid FROM event WHERE message = ${message}`);
 }
 
-/** Three events about a customer, the second of which is damaged; answers the customer. */
+/** Three events about a customer, the second one damaged. Returns the customer. */
 async function threeEvents(context?: string): Promise<{ customer: Json; uuid: string }> {
   const customer = await fixture.customer('Alice');
   for (const message of ['First', 'Second', 'Third']) {
@@ -30,7 +30,7 @@ async function threeEvents(context?: string): Promise<{ customer: Json; uuid: st
 }
 
 for (const context of ['{bad', '', '7', '["a"]'])
-  test(`one that is ${context || 'empty'} is told without it among the others, and the log names it once`, async () => {
+  test(`shows an event whose context is ${context || 'empty'} without it among the others, and logs it once`, async () => {
     const logged: unknown[] = [];
     fixture.server.app.log.error = (...values: unknown[]) => void logged.push(values);
     const { uuid } = await threeEvents(context);
@@ -51,11 +51,11 @@ for (const context of ['{bad', '', '7', '["a"]'])
         type: 'custom_notification',
       });
     }
-    assert.equal(logged, [[{ event: uuid }, 'the context of an event is damaged; it is told without']]);
+    assert.equal(logged, [[{ event: uuid }, 'the context of an event is damaged: the event is shown without it']]);
     assert.is(fixture.server.app.db.scalar(sql`SELECT context FROM event WHERE uuid = ${uuid}`), context);
   });
 
-test('an owner sees the others, whatever they ask for', async () => {
+test('an owner sees the other events, whatever the request', async () => {
   const { customer } = await threeEvents();
   const user = await fixture.user('owner');
   await fixture.grant(customer, user, 'owner');
@@ -78,7 +78,7 @@ test('an owner sees the others, whatever they ask for', async () => {
   }
 });
 
-test('a hook is sent it without its context', async () => {
+test('sends it to a hook without its context', async () => {
   const receiver = await Receiver.start();
   receiver.behaviour = 500;
   const hook = { destination_url: receiver.url, event_types: ['custom_notification'] };
@@ -95,7 +95,7 @@ test('a hook is sent it without its context', async () => {
   await receiver.close();
 });
 
-test('a mail that tells the events of an hour tells it, too', async () => {
+test('an hourly digest mail includes it', async () => {
   const mailbox = await Mailbox.start();
   await fixture.open({ ...mailbox.settings, hook_mail_limit: 0 });
   await fixture.staff.post('/api/hooks-email/', {

@@ -14,7 +14,7 @@ const volume = '2'.repeat(32);
 const service = '3'.repeat(32);
 const stranger = '4'.repeat(32);
 
-/** Besides what the cast causes: keys, a quota, and events of resources as their work records them. */
+/** In addition to the shared users: keys, a quota, and events of resources as their jobs record them. */
 test.before(async () => {
   setup = await createPersonas(fixture);
   const { customer, project } = setup;
@@ -47,7 +47,7 @@ test.before(async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Quota', scope: quota.url });
 });
 
-/** Messages in the order they were recorded; that list and count agree is checked on the way. */
+/** Messages in the order of recording. Checks that list and count agree. */
 async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);
@@ -77,7 +77,7 @@ const recordedTypes = [
   'user_creation_succeeded',
 ];
 
-test('event_type is repeatable, OR, exact; an unknown one matches nothing', async () => {
+test('event_type is repeatable (OR) and exact; an unknown one matches nothing', async () => {
   assert.equal(await types(''), recordedTypes);
   assert.equal(await types('event_type=role_granted&event_type=project_creation_succeeded'), [
     'project_creation_succeeded',
@@ -89,7 +89,7 @@ test('event_type is repeatable, OR, exact; an unknown one matches nothing', asyn
   assert.equal(await types('event_type='), recordedTypes);
 });
 
-test('feature is repeatable, the union of the types of its groups; an unknown one matches nothing', async () => {
+test('feature is repeatable and selects the union of the types of its groups; an unknown one matches nothing', async () => {
   assert.equal(await types('feature=customers'), ['customer_creation_succeeded', 'role_granted']);
   assert.equal(await types('feature=ssh&feature=resources'), [
     'resource_creation_succeeded',
@@ -99,12 +99,12 @@ test('feature is repeatable, the union of the types of its groups; an unknown on
   assert.equal(await matches('feature=nothing'), []);
 });
 
-test('feature given together with event_type: only feature counts', async () => {
+test('feature takes precedence over event_type', async () => {
   assert.equal(await types('feature=ssh&event_type=role_granted'), ['ssh_key_creation_succeeded']);
   assert.equal(await matches('feature=nothing&event_type=role_granted'), []);
 });
 
-test('exclude_features is repeatable and subtracts its types; unknown names are ignored', async () => {
+test('exclude_features is repeatable and subtracts its types; ignores unknown names', async () => {
   assert.equal(await types('exclude_features=users'), [
     'custom_notification',
     'customer_creation_succeeded',
@@ -124,7 +124,7 @@ test('exclude_features is repeatable and subtracts its types; unknown names are 
   assert.equal(await matches('feature=ssh&exclude_features=ssh'), []);
 });
 
-test('scope: the events about this very object, for a user as actor or as affected', async () => {
+test('scope selects the events about this object, and of a user as actor or as affected', async () => {
   const { customer, project, users } = setup;
   assert.equal(await matches(`scope=${project.url}`), [
     'Project Rocket has been created.',
@@ -152,7 +152,7 @@ test('scope: the events about this very object, for a user as actor or as affect
   assert.equal(await matches(`scope=${other.url}`), []);
 });
 
-test('scope: what is no link, or of no object the caller reads, is 400', async () => {
+test('rejects a scope that is not a link, or not of an object that the caller can read', async () => {
   await rejection('scope=nowhere', { scope: ['URL is invalid: nowhere.'] });
   await rejection('scope=/api/customers/1/', { scope: ['URL is invalid: /api/customers/1/.'] });
   await rejection(`scope=/api/customers/${instance}/`, {
@@ -162,7 +162,7 @@ test('scope: what is no link, or of no object the caller reads, is 400', async (
   assert.equal([status, body], [400, { scope: [`Can't restore object from url: ${setup.project.url}`] }]);
 });
 
-test('scope_type for staff: the key is present; full and short names are compared without case and underscores', async () => {
+test('scope_type for staff requires the key; full and short names ignore case and underscores', async () => {
   assert.equal(await matches('scope_type=quotas.quota'), ['Quota']);
   for (const name of ['core.sshpublickey', 'ssh_public_key', 'SshPublicKey', 'Core.SSH_PublicKey']) {
     assert.equal(
@@ -186,7 +186,7 @@ test('scope_type for staff: the key is present; full and short names are compare
     assert.equal(await matches(`scope_type=${nothing}`), []);
 });
 
-test("scope_type for others: through the caller's own rule", async () => {
+test('scope_type for other callers uses their own rule', async () => {
   const { clients } = setup;
   assert.is((await matches('scope_type=structure.customer', clients.owner)).length, 10);
   assert.equal(await matches('scope_type=structure.customer', clients.manager), []);
@@ -205,7 +205,7 @@ test("scope_type for others: through the caller's own rule", async () => {
   ]);
 });
 
-test('user_username is the name of the actor, without case', async () => {
+test('user_username matches the name of the actor, ignoring case', async () => {
   for (const name of ['owner', 'OWNER'])
     assert.equal(await matches(`user_username=${name}`), [
       'SSH key laptop has been created for user with username owner.',
@@ -250,7 +250,7 @@ test('from is inclusive, to is exclusive', async () => {
   assert.equal(await matches('from=253402300799'), []);
 });
 
-test('a range that is empty or turned around, and what is no timestamp, is 400, with all errors at once', async () => {
+test('rejects an empty or reversed range and invalid timestamps, with all errors together', async () => {
   for (const range of ['from=5&to=5', 'from=6&to=5'])
     await rejection(range, { non_field_errors: ['End must occur after start.'] });
   const wrong = (value: string): string[] => [`Value "${value}" should be valid UNIX timestamp.`];
@@ -263,7 +263,7 @@ test('a range that is empty or turned around, and what is no timestamp, is 400, 
   });
 });
 
-test('unknown parameters and empty values are as not given; of a repeated single one the last counts; different ones combine with AND', async () => {
+test('ignores unknown parameters and empty values, uses the last of a repeated single one, and combines different ones with AND', async () => {
   const all = (await matches('')).length;
   for (const none of [
     'exclude_extra=users',
@@ -289,7 +289,7 @@ test('unknown parameters and empty values are as not given; of a repeated single
   );
 });
 
-test('scope_type=core.user finds also what nobody did to a user: the expiry of their role', async () => {
+test('scope_type=core.user also finds events without an actor, such as the expiry of a role', async () => {
   await fixture.grant(setup.project, setup.users.stranger, 'support', '2018-04-01T00:00:00Z');
   fixture.clock.set('2018-04-01T00:00:00Z');
   for (const client of [fixture.staff, setup.clients.stranger]) {
@@ -299,7 +299,7 @@ test('scope_type=core.user finds also what nobody did to a user: the expiry of t
   }
 });
 
-test('every type of the catalogue is accepted, also those never recorded', async () => {
+test('accepts every type of the catalogue, also those never recorded', async () => {
   for (const type of Object.keys(catalogue))
     assert.is((await fixture.staff.get(`/api/events/count/?event_type=${type}`)).status, 200);
 });

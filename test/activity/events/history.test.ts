@@ -5,7 +5,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 const { test, fixture } = suiteWithServer('counts of events over time (events.md 2.5, 4.6)');
 let setup: Personas;
 
-/** 2018-03-01T00:00:00Z; an event each 10 s from there on: 0, 10, 20, 30 seconds. */
+/** 2018-03-01T00:00:00Z; then an event every 10 s: 0, 10, 20, 30 seconds. */
 const begin = 1519862400;
 const paths = ['/api/events/count_history/', '/api/events/count/history/'];
 
@@ -24,7 +24,7 @@ test.before(async () => {
 const only = 'event_type=custom_notification';
 const history = (...counts: [number, number][]) => counts.map(([point, count]) => ({ point, object: { count } }));
 
-test('each point counts the events before it, in the order of the request, also where there were none yet', async () => {
+test('each point counts the events before it, in the order of the request, also before the first event', async () => {
   const points = [begin + 11, begin - 1, begin, begin + 1, begin + 10, begin + 11, 0, 253402300799];
   for (const path of paths) {
     const { status, body } = await fixture.staff.get(
@@ -47,7 +47,7 @@ test('each point counts the events before it, in the order of the request, also 
   }
 });
 
-test('start, end and points_count give points evenly, rounded down, both ends included', async () => {
+test('start, end and points_count give evenly spaced points, rounded down, including both ends', async () => {
   for (const path of paths) {
     assert.equal(
       (await fixture.staff.get(`${path}?${only}&start=${begin}&end=${begin + 40}&points_count=4`)).body,
@@ -60,7 +60,7 @@ test('start, end and points_count give points evenly, rounded down, both ends in
   }
 });
 
-test('filters narrow what is counted; from and to bound it', async () => {
+test('filters restrict the counted events; from and to limit them', async () => {
   const ask = async (filter: string, client = fixture.staff) =>
     (
       await client.get(
@@ -82,7 +82,7 @@ test('filters narrow what is counted; from and to bound it', async () => {
   assert.equal(await ask(only, setup.clients.manager), [0, 0, 0]);
 });
 
-test('without all of its parameters, with both styles, or with a bad value it is 400', async () => {
+test('rejects missing parameters, both styles together, and invalid values with 400', async () => {
   const rule = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
   const notEnough = { non_field_errors: [`Not enough parameters for historical data. ${rule}`] };
   const tooMany = { non_field_errors: [`Too many parameters for historical data. ${rule}`] };
@@ -123,7 +123,7 @@ test('without all of its parameters, with both styles, or with a bad value it is
   }
 });
 
-test('POST takes the parameters as members of the body: lists or single values, numbers or strings; the query string is ignored', async () => {
+test('POST accepts the parameters as members of the body: lists or single values, numbers or strings; ignores the query string', async () => {
   const post = (body: unknown, query = '') => fixture.staff.post(`/api/events/count/history/${query}`, body);
   const response = history([begin + 11, 2], [begin, 0]);
   for (const body of [
@@ -162,7 +162,7 @@ test('POST takes the parameters as members of the body: lists or single values, 
   );
 });
 
-test('a form writes a list as JSON text or repeats its field', async () => {
+test('accepts a list in a form as JSON text or as a repeated field', async () => {
   const post = async (body: string): Promise<unknown> => {
     const response = await fixture.staff.send('POST', '/api/events/count/history/', body, {
       'Content-Type': 'application/x-www-form-urlencoded',
@@ -197,7 +197,7 @@ test('a form writes a list as JSON text or repeats its field', async () => {
   );
 });
 
-test('POST refuses what GET refuses', async () => {
+test('POST rejects what GET rejects', async () => {
   const rejection = async (body: unknown, errors: unknown): Promise<void> => {
     const response = await fixture.staff.post('/api/events/count/history/', body);
     assert.equal([response.status, response.body], [400, errors]);

@@ -1,4 +1,4 @@
-/** The index of words follows the log: whatever a search may find is in it before it is asked. */
+/** The full-text index follows the log: every event that a search could match is indexed before the search. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const indexed = (db = fixture.server.app.db): number =>
 const count = async (search: string): Promise<number> =>
   (await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(search)}`)).body.count;
 
-test('recording enters nothing; the first search does, and finds what was recorded just before', async () => {
+test('recording does not index; the first search does, and finds the latest events', async () => {
   await notify('A zircon');
   assert.is(indexed(), 0);
   assert.is(await count('zircon'), 1);
@@ -30,7 +30,7 @@ test('recording enters nothing; the first search does, and finds what was record
   assert.is(await count('zircon'), 2);
 });
 
-test('so does the search of a filter that another one leads, and that of a count over time', async () => {
+test('the first search by other filters and the first count over time also index', async () => {
   await notify('A zircon');
   const list = await fixture.staff.get('/api/events/?search=zircon&event_type=custom_notification&user_username=admin');
   assert.is(list.body.length, 1);
@@ -41,8 +41,8 @@ test('so does the search of a filter that another one leads, and that of a count
   ]);
 });
 
-test('without a search the timer enters them, many in steps', async () => {
-  // It has run at this time: the server's own timer, which ticks in real seconds, is not due again before the clock advances.
+test('the timer indexes in batches without a search', async () => {
+  // It has run at this time: the server's own timer, which ticks in real seconds, is not due before the clock advances.
   fixture.server.tick();
   for (let i = 0; i < 140; i++) await notify(`Number ${i}`);
   fixture.clock.advance(1);
@@ -56,7 +56,7 @@ test('without a search the timer enters them, many in steps', async () => {
   assert.is(db.versions.changes, changes, 'nothing is written when there is nothing to enter');
 });
 
-test('what is recorded and searched in one turn is found; what fails leaves neither event nor word', async () => {
+test('finds an event that was recorded in the same turn; a failed write leaves neither event nor words', async () => {
   const wrong = fixture.staff.post('/api/customers/', { name: 'Zircon mine', agreement_number: 'x' });
   const responses = await Promise.all([
     notify('A zircon'),
@@ -84,7 +84,7 @@ test('what is recorded and searched in one turn is found; what fails leaves neit
   assert.equal([await count('zircon'), await count('lost'), await count('next')], [1, 0, 1]);
 });
 
-test('a phrase is found in every volume, however long it is, and never across two texts', async () => {
+test('finds a phrase of any length in every volume, and never across two texts', async () => {
   const long = Array.from({ length: 40 }, (_, i) => `w${i}`).join(' ');
   const { db } = fixture.server.app;
   for (const last of [8190, 20_000, 3_000_000]) {
@@ -100,7 +100,7 @@ test('a phrase is found in every volume, however long it is, and never across tw
   assert.equal([page.body.length, page.headers.get('x-result-count')], [2, '3']);
 });
 
-test('a word is found as a whole and once, however long it is', async () => {
+test('finds a whole word once, whatever its length', async () => {
   const { db } = fixture.server.app;
   const searched = async (search: string): Promise<number> =>
     (await fixture.staff.post('/api/events/count/history/', { point: 253_402_300_799, search })).body[0].object.count;
@@ -119,7 +119,7 @@ test('a word is found as a whole and once, however long it is', async () => {
   );
 });
 
-test('what had not been entered is at the next start', async () => {
+test('the next start indexes the remaining events', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-words-'));
   const before = await Fixture.start({ ephemeral: false, data });
   for (const message of ['A zircon', 'Another zircon'])
@@ -134,7 +134,7 @@ test('what had not been entered is at the next start', async () => {
   rmSync(data, { recursive: true });
 });
 
-test('a log from before the volumes is entered anew', () => {
+test('rebuilds the index of a log without volumes', () => {
   const db = SqliteDatabase.open(':memory:');
   db.define('country_name', (code) => code);
   const migrations = embeddedMigrations();

@@ -44,7 +44,7 @@ test('an event is a flat object: fixed keys in order, then those of its context'
   assert.match(event.uuid, /^[0-9a-f]{32}$/);
 });
 
-test('level names and importance follow from the level; times have milliseconds, cut', async () => {
+test('level names and importance follow from the level; times are truncated to milliseconds', async () => {
   const { body } = await fixture.staff.get('/api/events/?event_type=custom_notification');
   assert.equal(
     body.map((event: Json) => [
@@ -62,7 +62,7 @@ test('level names and importance follow from the level; times have milliseconds,
   );
 });
 
-test('an event without a context is only its fixed keys', async () => {
+test('an event without a context has only the fixed keys', async () => {
   const { db } = fixture.server.app;
   db.write(() =>
     db.insert('event', {
@@ -94,7 +94,7 @@ test('an event without a context is only its fixed keys', async () => {
   db.commit();
 });
 
-test('the latest come first; o=@timestamp turns that around; the first term decides', async () => {
+test('lists the latest first; o=@timestamp reverses the order; the first term decides', async () => {
   const latestFirst = ['Message error', 'Message warning', 'Message debug', 'Customer Alice has been created.'];
   assert.equal(await messages('/api/events/'), latestFirst);
   assert.equal(await messages('/api/events/?o=-@timestamp'), latestFirst);
@@ -103,7 +103,7 @@ test('the latest come first; o=@timestamp turns that around; the first term deci
   assert.equal(await messages('/api/events/?o=@timestamp,-@timestamp'), [...latestFirst].reverse());
 });
 
-test('an unknown ordering is 400; the counts, which have none, ignore it', async () => {
+test('rejects an unknown ordering; the counts ignore it', async () => {
   for (const [o, name] of [
     ['type', 'type'],
     ['-level', 'level'],
@@ -117,13 +117,13 @@ test('an unknown ordering is 400; the counts, which have none, ignore it', async
   assert.is((await fixture.staff.get('/api/events/count_history/?o=type&point=1')).status, 200);
 });
 
-test('events of the same instant are in the order they were recorded, in both directions', async () => {
+test('events of the same time are in the order of recording, in both directions', async () => {
   for (const i of [1, 2, 3]) await fixture.staff.post('/api/events/', { level: 'info', message: `Together ${i}` });
   assert.equal(await messages('/api/events/?search=together'), ['Together 3', 'Together 2', 'Together 1']);
   assert.equal(await messages('/api/events/?search=together&o=@timestamp'), ['Together 1', 'Together 2', 'Together 3']);
 });
 
-test('the list is paginated, with X-Result-Count and Link, also on HEAD', async () => {
+test('the list is paginated, with X-Result-Count and Link, also for HEAD', async () => {
   const page = await fixture.staff.get('/api/events/?page=2&page_size=3&event_type=custom_notification');
   assert.equal(
     page.body.map((event: Json) => event.message),
@@ -153,7 +153,7 @@ test('the list is paginated, with X-Result-Count and Link, also on HEAD', async 
   assert.equal([nothing.status, nothing.body, nothing.headers.get('x-result-count')], [200, [], '0']);
 });
 
-test('count/ answers how many the list would show', async () => {
+test('count/ returns the number of events in the list', async () => {
   assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 7 });
   assert.equal(
     (await fixture.staff.get('/api/events/count/?event_type=custom_notification&page=99&page_size=1')).body,
@@ -161,7 +161,7 @@ test('count/ answers how many the list would show', async () => {
   );
 });
 
-test('event_groups/ answers every group with its types, sorted', async () => {
+test('event_groups/ returns every group with its types, sorted', async () => {
   const { body } = await fixture.staff.get('/api/events/event_groups/');
   const roles = ['role_granted', 'role_revoked'];
   const of = (subject: string, ...verbs: string[]): string[] => verbs.map((verb) => `${subject}_${verb}`);
@@ -206,7 +206,7 @@ test('event_groups/ answers every group with its types, sorted', async () => {
   );
 });
 
-test('scope_types/ answers the full names of all scopes but links, sorted', async () => {
+test('scope_types/ returns the full names of all scopes except links, sorted', async () => {
   assert.equal((await fixture.staff.get('/api/events/scope_types/')).body, [
     'amazon.instance',
     'amazon.service',
@@ -234,7 +234,7 @@ test('scope_types/ answers the full names of all scopes but links, sorted', asyn
   ]);
 });
 
-test('without a token every path is 401', async () => {
+test('every path returns 401 without a token', async () => {
   for (const path of ['', 'count/', 'count_history/', 'count/history/', 'event_groups/', 'scope_types/']) {
     const { status, body, headers } = await fixture.anonymous.get(`/api/events/${path}`);
     assert.equal(
@@ -244,7 +244,7 @@ test('without a token every path is 401', async () => {
   }
 });
 
-test('there is no path of one event, and no other method than those listed', async () => {
+test('a single event has no path, and no other methods are allowed', async () => {
   const [{ uuid }] = (await fixture.staff.get('/api/events/')).body;
   assert.is((await fixture.staff.get(`/api/events/${uuid}/`)).status, 404);
   for (const [path, method, allow] of [
@@ -261,7 +261,7 @@ test('there is no path of one event, and no other method than those listed', asy
   }
 });
 
-test('OPTIONS describes what may be posted to those who may', async () => {
+test('OPTIONS describes posting to users who may post', async () => {
   const { body } = await fixture.staff.options('/api/events/');
   assert.is(body.name, 'Event List');
   const { level, message, scope } = body.actions.POST;

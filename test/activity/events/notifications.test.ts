@@ -22,7 +22,7 @@ const post = (body: unknown) => fixture.staff.post('/api/events/', body);
 const level = 'info';
 const message = 'Hello';
 
-test('staff post events, everybody else is 403, before the body is read', async () => {
+test('staff post events; other callers get 403 before the body is read', async () => {
   const responses = await asEachPersona(setup, (client) => client.post('/api/events/', { level, message }));
   for (const [part, { status, body }] of Object.entries(responses)) {
     if (part === 'staff') assert.is(status, 201);
@@ -35,7 +35,7 @@ test('staff post events, everybody else is 403, before the body is read', async 
   assert.is((await fixture.anonymous.post('/api/events/', { level, message })).status, 401);
 });
 
-test('the answer is 201 with an echo of level and message, without a Location; the event has no scope', async () => {
+test('returns 201 with level and message and without Location; the event has no scope', async () => {
   for (const each of ['debug', 'error', 'info', 'warning']) {
     const { status, body, headers } = await post({ level: each, message: '  Water {x} and {user_username}  ' });
     assert.equal(
@@ -56,7 +56,7 @@ test('null and an empty scope mean none', async () => {
   ]);
 });
 
-test('a message has no length limit of its own, a form is as good as JSON, unknown keys are ignored', async () => {
+test('a message has no length limit; forms equal JSON; unknown keys are ignored', async () => {
   const long = 'x'.repeat(100_000);
   assert.is((await post({ level, message: long, type: 'role_granted' })).body.message, long);
   const form = await fixture.staff.send('POST', '/api/events/', new URLSearchParams({ level, message }).toString(), {
@@ -65,7 +65,7 @@ test('a message has no length limit of its own, a form is as good as JSON, unkno
   assert.equal([form.status, form.body], [201, { level, message }]);
 });
 
-test('all errors of a body are told at once', async () => {
+test('reports all errors of a body together', async () => {
   const rejection = async (body: unknown, errors: unknown): Promise<void> => {
     const response = await post(body);
     assert.equal([response.status, response.body], [400, errors]);
@@ -91,7 +91,7 @@ test('all errors of a body are told at once', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('a scope that is no link, or of no object, is refused', async () => {
+test('rejects a scope that is not a link or has no object', async () => {
   const missing = '0'.repeat(32);
   for (const [scope, text] of [
     ['customer', 'URL is invalid: customer.'],
@@ -105,7 +105,7 @@ test('a scope that is no link, or of no object, is refused', async () => {
   }
 });
 
-test('a scope is an absolute URL of any host or a path, with or without the last slash; the answer has its full link', async () => {
+test('accepts an absolute URL of any host or a path as scope, with or without a trailing slash; the response has the full link', async () => {
   const { url, uuid } = setup.customer;
   for (const scope of [
     url,
@@ -119,7 +119,7 @@ test('a scope is an absolute URL of any host or a path, with or without the last
   }
 });
 
-test('the context is the SCOPE keys and the OWN keys of the scope', async () => {
+test('the context has the SCOPE keys and the OWN keys of the scope', async () => {
   const { customer, project, users } = setup;
   const key = (await setup.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const [quota] = (await fixture.staff.get(`/api/projects/${project.uuid}/`)).body.quotas;
@@ -165,7 +165,7 @@ test('the context is the SCOPE keys and the OWN keys of the scope', async () => 
   }
 });
 
-test('settings are a scope; the keys of shared ones have no customer', async () => {
+test('settings are a scope; shared ones have no customer keys', async () => {
   const { db } = fixture.server.app;
   const customerId = db.value<number>(sql`SELECT id FROM customer WHERE uuid = ${setup.customer.uuid}`) as number;
   db.write(() => {

@@ -9,7 +9,7 @@ const { test, fixture } = suiteWithServer('what operations record (events.md 4.1
 let staff: Record<string, string>;
 let customer: Json;
 let project: Json;
-/** A user with a full name, one without, and the roles' holder. */
+/** A user with a full name, one without, and the holder of roles. */
 let alice: Json;
 let bob: Json;
 const seen = new Set<string>();
@@ -18,7 +18,7 @@ test.before(async () => {
   staff = await byStaff(fixture);
 });
 
-/** The events of everything since the last call; their types count as seen. */
+/** Returns the events since the last call, and marks their types as seen. */
 function recorded(): RecordedEvent[] {
   const events = fixture.events();
   for (const { type } of events) seen.add(type);
@@ -34,7 +34,7 @@ const owner = (user: Json) => ({
   user_native_name: user.native_name,
 });
 
-test('POST /api/users/ records user_creation_succeeded only, whatever the body holds', async () => {
+test('POST /api/users/ records only user_creation_succeeded, whatever the body contains', async () => {
   alice = await fixture.user('alice', {
     full_name: 'Alice Lebowski',
     native_name: 'Алиса',
@@ -48,7 +48,7 @@ test('POST /api/users/ records user_creation_succeeded only, whatever the body h
   ]);
 });
 
-test('PATCH of a user records lifetime, activation and update, in this order and each only if it applies', async () => {
+test('PATCH of a user records lifetime, activation and update, in this order, each only if it applies', async () => {
   await fixture.staff.patch(bob.url, { token_lifetime: 3600, is_active: true, job_title: 'Engineer' });
   await fixture.staff.patch(bob.url, { is_active: false });
   await fixture.staff.patch(bob.url, { is_active: true, token_lifetime: null });
@@ -82,7 +82,7 @@ test('a password set by staff records user_password_updated', async () => {
   );
 });
 
-test('a login records token_created and auth_logged_in_with_username with the one who logs in as actor; the words of an empty full name are left out', async () => {
+test('a login records token_created and auth_logged_in_with_username with the user as actor; an empty full name is omitted from the message', async () => {
   const tokens: string[] = [];
   for (const user of [alice, bob]) {
     tokens.push(
@@ -109,7 +109,7 @@ test('a login records token_created and auth_logged_in_with_username with the on
   ]);
 });
 
-test('wrong credentials and an inactive user record auth_login_failed_with_username with the name as sent, cut to 150, and no user; missing fields and a locked pair nothing', async () => {
+test('wrong credentials and an inactive user record auth_login_failed_with_username with the sent name, truncated to 150, and no user; missing fields and a locked pair record nothing', async () => {
   const long = `Alice ${'x'.repeat(200)}`;
   await fixture.staff.patch(bob.url, { is_active: false });
   recorded();
@@ -162,7 +162,7 @@ test('organization actions record user_update_succeeded if a field changed, then
   ]);
 });
 
-test('customers record their creation and every change of a field, with the new names; a PATCH without change nothing', async () => {
+test('customers record their creation and every change of a field, with the new names; a PATCH without change records nothing', async () => {
   const created = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
   await fixture.staff.patch(created.url, { name: 'Alice' });
   customer = (await fixture.staff.patch(created.url, { name: 'Alice & Co' })).body;
@@ -172,7 +172,7 @@ test('customers record their creation and every change of a field, with the new 
   ]);
 });
 
-test('projects record their creation, and in the message of a change what was changed: name, description, customer', async () => {
+test('projects record their creation; the message of a change lists name, description and customer', async () => {
   const other = await fixture.customer('Other');
   const created = await fixture.project('Rocket', other);
   recorded();
@@ -233,7 +233,7 @@ test('roles record role_granted and role_revoked with the names of role and stru
   ]);
 });
 
-test('SSH keys record creation and deletion with the owner as user, also when staff deletes the key', async () => {
+test('SSH keys record creation and deletion with the owner as user, also if staff delete the key', async () => {
   const own = (await fixture.as('alice').post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const bobs = (await fixture.as('bob').post('/api/keys/', { name: 'desk', public_key: publicKeys.ed25519 })).body;
   await fixture.as('bob').delete(bobs.url);
@@ -271,7 +271,7 @@ test('SSH keys record creation and deletion with the owner as user, also when st
   ]);
 });
 
-test('POST /api/events/ records custom_notification at the level posted', async () => {
+test('POST /api/events/ records custom_notification with the posted level', async () => {
   await fixture.staff.post('/api/events/', { level: 'error', message: 'Power {failure}' });
   assert.equal(recorded(), [{ ...expectedEvent('custom_notification', 'Power {failure}', staff), level: 'error' }]);
 });
@@ -324,7 +324,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
   );
 });
 
-test('DELETE of a user records their keys, their active roles and then themselves', async () => {
+test('DELETE of a user records their keys, their active roles and then the user', async () => {
   const last = await fixture.customer('Last');
   const sshKey = (await fixture.as('alice').post('/api/keys/', { name: 'laptop', public_key: publicKeys.rsa })).body;
   await fixture.grant(last, alice, 'owner');
@@ -350,7 +350,7 @@ test('DELETE of a user records their keys, their active roles and then themselve
   ]);
 });
 
-test('a failed request leaves no event', async () => {
+test('a failed request records no event', async () => {
   const parent = await fixture.customer('Parent');
   await fixture.project('Child', parent);
   recorded();
@@ -359,7 +359,7 @@ test('a failed request leaves no event', async () => {
   assert.equal(recorded(), []);
 });
 
-test('every type that does not need a resource has been recorded, save the two that never are', () => {
+test('every type that does not need a resource has been recorded, except the two that never are', () => {
   const expected = Object.keys(catalogue).filter(
     (type) => !type.startsWith('resource_') && !type.endsWith('_price_limit_updated'),
   );

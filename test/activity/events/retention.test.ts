@@ -14,7 +14,7 @@ const rows = (fixture: Fixture): number[] =>
     (table) => fixture.server.app.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number,
   );
 
-/** Two old events about a customer, and one as old as the retention allows. */
+/** Two old events about a customer, and one exactly as old as the retention. */
 async function aged(fixture: Fixture): Promise<Json> {
   const customer = await fixture.customer('Alice');
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Old zircon', scope: customer.url });
@@ -24,7 +24,7 @@ async function aged(fixture: Fixture): Promise<Json> {
   return customer;
 }
 
-test('by default events are kept for ever', async () => {
+test('keeps events for ever by default', async () => {
   const fixture = await Fixture.start();
   await aged(fixture);
   fixture.clock.set('2118-01-13T00:00:00Z');
@@ -33,7 +33,7 @@ test('by default events are kept for ever', async () => {
   await fixture.close();
 });
 
-test('events older than events_retention are gone from list, counts, search and scope', async () => {
+test('events older than events_retention are missing from list, counts, search and scope', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   fixture.clock.hold();
   const customer = await aged(fixture);
@@ -62,7 +62,7 @@ test('events older than events_retention are gone from list, counts, search and 
   await fixture.close();
 });
 
-test('they are removed in steps of a bounded size, the oldest first, until none is left', async () => {
+test('removes events in batches of limited size, the oldest first, until none remains', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   for (let i = 0; i < 120; i++) {
     fixture.clock.advance(1);
@@ -78,7 +78,7 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
   await fixture.close();
 });
 
-test('an event may be removed before its words are in the index', async () => {
+test('can remove an event before its words are indexed', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   const { db } = fixture.server.app;
   for (const message of ['First zircon', 'Second zircon'])
@@ -92,7 +92,7 @@ test('an event may be removed before its words are in the index', async () => {
   await fixture.close();
 });
 
-test('of removed events no word stays in the index, and all words of the others do', async () => {
+test('removes all words of removed events from the index, and keeps those of the others', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   const { clock, db } = fixture.server.app;
   const stored = 500;
@@ -117,7 +117,7 @@ test('of removed events no word stays in the index, and all words of the others 
   await fixture.close();
 });
 
-test('new events follow old ones that were removed: ids are never used twice', async () => {
+test('ids of removed events are never reused', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   await aged(fixture);
   const { db } = fixture.server.app;

@@ -4,7 +4,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('full-text search of events (events.md 4.7)');
 
-/** Messages of what a search finds, in the order they were recorded. */
+/** Messages of the matching events, in the order of recording. */
 async function matches(query: string): Promise<string[]> {
   const { status, body } = await fixture.staff.get(
     `/api/events/?o=@timestamp&page_size=300&search=${encodeURIComponent(query)}`,
@@ -19,7 +19,7 @@ async function matches(query: string): Promise<string[]> {
 const notify = (message: string, level = 'info', scope?: Json) =>
   fixture.staff.post('/api/events/', { level, message, ...(scope && { scope: scope.url }) });
 
-test('the words of the query occur as whole words, adjacent and in this order, without case', async () => {
+test('the words of the query match whole words, adjacent and in this order, ignoring case', async () => {
   for (const message of [
     'alice lebowski',
     'Alice T. Lebowski',
@@ -46,14 +46,14 @@ test('there are no substrings, no stemming and no stop words', async () => {
   assert.equal(await matches('the'), ['the (alice) lebowski case', 'The servers are running']);
 });
 
-test('a word is a run of letters, marks, digits and underscores; everything else separates', async () => {
+test('a word is a run of letters, marks, digits and underscores; other characters separate', async () => {
   await notify('disk_usage of host-7: 95% (db2.example)');
   for (const query of ['disk_usage', 'host 7', '7 95', 'db2 example', 'DB2.Example', 'of/host'])
     assert.equal(await matches(query), ['disk_usage of host-7: 95% (db2.example)'], query);
   for (const query of ['disk', 'usage', 'db', '2']) assert.equal(await matches(query), [], query);
 });
 
-test('query and texts are NFKC-normalised and lower-cased, whatever the script', async () => {
+test('query and texts are NFKC-normalised and lower-cased in every script', async () => {
   for (const message of ['Ünïted ﬁle №5', 'Привет Мир', '日本 語', 'Cafe\u0301 olé', 'ΟΔΟΣ']) await notify(message);
   assert.equal(await matches('u\u0308nïted FILE'), ['Ünïted ﬁle №5']);
   assert.equal(await matches('no5'), ['Ünïted ﬁle №5']);
@@ -63,7 +63,7 @@ test('query and texts are NFKC-normalised and lower-cased, whatever the script',
   assert.equal(await matches('cafe'), []);
 });
 
-test('searched are message, customer abbreviation, importance, project name, and full and native name of the user, each by itself', async () => {
+test('searches message, customer abbreviation, importance, project name, and full and native name of the user separately', async () => {
   const customer = await fixture.customer('Big Customer', { abbreviation: 'BGC', contact_details: 'Harbour 9' });
   const project = await fixture.project('Deep Sea', customer);
   const user = await fixture.user('diver', {
@@ -95,7 +95,7 @@ test('searched are message, customer abbreviation, importance, project name, and
     assert.equal(await matches(query), [], query);
 });
 
-test('importance: low, normal, high and very high are found by the level', async () => {
+test('finds low, normal, high and very high by the level', async () => {
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
   for (const level of ['debug', 'warning', 'error']) await notify(`At level ${level}`, level);
   assert.equal(await matches('low'), ['At level debug']);
@@ -107,14 +107,14 @@ test('importance: low, normal, high and very high are found by the level', async
   assert.equal(await matches('very high'), ['At level error', 'A very high tower']);
 });
 
-test('a query without any word matches nothing; only blanks are as not given', async () => {
+test('a query without any word matches nothing; a blank query is ignored', async () => {
   for (const query of ['!!!', '"', '*', '- -', '😀']) assert.equal(await matches(query), [], query);
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
   for (const query of ['', ' ', '\t '])
     assert.is((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body.count, all);
 });
 
-test('signs that mean something to a search engine are only separators', async () => {
+test('operators of the search engine are only separators', async () => {
   await notify('alpha AND beta');
   await notify('alpha beta');
   assert.equal(await matches('alpha AND beta'), ['alpha AND beta']);
@@ -125,7 +125,7 @@ test('signs that mean something to a search engine are only separators', async (
   assert.equal(await matches('NEAR(alpha beta)'), []);
 });
 
-test('a search as long as a request may be is answered', async () => {
+test('accepts a query as long as a request may be', async () => {
   const long = Array.from({ length: 1500 }, (_, i) => `w${i}`).join(' ');
   await notify(long);
   assert.equal(await matches(long), [long]);

@@ -17,7 +17,7 @@ let second: Json;
 let link: Json;
 
 /**
- * The creation of `web`, of `side` in a second project of the same service, and of a JIRA project that another service has;
+ * The creation of `web`, of `side` in a second project of the same service, and of a JIRA project of another service;
  * a notification about the settings of each service, and one about a quota of the first link.
  */
 test.before(async () => {
@@ -47,7 +47,7 @@ test.before(async () => {
 const notify = async (message: string, scope: Json): Promise<void> =>
   assert.is((await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope.url })).status, 201);
 
-/** Messages in the order they were recorded; that list and count agree is checked on the way. */
+/** Messages in the order of recording. Checks that list and count agree. */
 async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);
@@ -60,7 +60,7 @@ const created = (name: string): string[] => [
   `Resource ${name} has been created.`,
 ];
 
-test('scope: of settings and of a service the events that name them, of a link those of its service in its project, of a resource its own', async () => {
+test('scope of settings and services selects the events that name them, of a link those of its service in its project, of a resource its own', async () => {
   assert.equal(await matches(`scope=${cloud.settings.url}`), [
     ...created('web'),
     ...created('side'),
@@ -79,7 +79,7 @@ test('scope: of settings and of a service the events that name them, of a link t
   assert.equal(await matches(`scope=${office.settings.url}`), [...created('Plan'), 'Office news']);
 });
 
-test('scope: a link of another type than the object is of cannot be restored, nor one that the caller does not read', async () => {
+test("rejects a scope link with another type than the object's, or to an object that the caller cannot read", async () => {
   const wrong = [
     cloud.service.url.replace('/digitalocean/', '/jira/'),
     cloud.link.url.replace('/digitalocean-service', '/jira-service'),
@@ -101,7 +101,7 @@ test('scope: a link of another type than the object is of cannot be restored, no
   );
 });
 
-test('scope_type: settings, and services, links and resources of a type', async () => {
+test('scope_type selects settings, and services, links and resources of a type', async () => {
   const everything = [
     ...created('web'),
     ...created('side'),
@@ -127,7 +127,7 @@ test('scope_type: settings, and services, links and resources of a type', async 
   ]);
 });
 
-test('an event of a resource is seen by those who read its project, one of private settings by owners and supporters of the customer', async () => {
+test('readers of the project see the event of a resource; owners and supporters of the customer see one of private settings', async () => {
   const sees = async (client: Client, type: string): Promise<number> =>
     (await matches(`scope_type=${type}&event_type=resource_creation_succeeded&event_type=custom_notification`, client))
       .length;
@@ -149,7 +149,7 @@ test('an event of a resource is seen by those who read its project, one of priva
   }
 });
 
-test('the context of a quota of a link is SCOPE and OWN of the link', async () => {
+test('the context of a quota of a link has the SCOPE and OWN keys of the link', async () => {
   fixture.events();
   const [quota] = (await fixture.staff.get(cloud.link.url)).body.quotas;
   await notify('Again', quota);

@@ -28,7 +28,7 @@ const open = (client: Client, query = '', lastId?: string): Promise<EventReader>
 
 const streams = (): number => fixture.server.app.eventStreams.size;
 
-test('it tells events as the list shows them, each with its uuid as id, in their order', async () => {
+test('sends events as the list shows them, each with its uuid as id, in order', async () => {
   const [latest] = (await setup.clients.owner.get('/api/events/?page_size=1')).body;
   const reader = await open(setup.clients.owner);
   assert.is(reader.response.status, 200);
@@ -48,14 +48,14 @@ test('it tells events as the list shows them, each with its uuid as id, in their
     list.map((event: Json) => event.message),
     ["Project Saturn has been updated. Name has been changed from 'Rocket' to 'Saturn'.", 'customer news'],
   );
-  // The client's address is for the people of the customer and the actor.
+  // Only the people of the customer and the actor see the client's address.
   const observer = await open(setup.clients.observer);
   await fixture.staff.patch(setup.project.url, { name: 'Rocket' });
   assert.is((await observer.event()).data.ip_address, undefined);
   assert.is((await reader.event()).data.ip_address, '127.0.0.1');
 });
 
-test('it goes on after the event that the client has, without a gap and without telling anything twice', async () => {
+test("resumes after the client's last event without gaps or duplicates", async () => {
   const first = await open(setup.clients.owner);
   await notify('one', setup.customer);
   const { id } = await first.event();
@@ -68,7 +68,7 @@ test('it goes on after the event that the client has, without a gap and without 
   assert.equal(await reports, [...Array.from({ length: 120 }, (_, number) => `news ${number}`), 'last']);
 });
 
-test('where the event is not known, or too many have happened since, it tells of the gap and goes on from now', async () => {
+test('reports a gap and continues from now if the event is unknown or too many have happened since', async () => {
   const [old] = (await setup.clients.owner.get('/api/events/?page_size=1')).body;
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE sqlite_sequence SET seq = seq + 10001 WHERE name = 'event'`));
@@ -87,9 +87,9 @@ test('where the event is not known, or too many have happened since, it tells of
   }
 });
 
-test('the roles of the moment decide, also while it is open and when they end by themselves', async () => {
+test('the current roles decide, also during a stream and when they expire', async () => {
   const reader = await open(setup.clients.stranger);
-  // Events are looked at soon after their commit, by the roles of that moment: one of the stranger's own comes after the unseen.
+  // Events are read soon after their commit with the current roles: an event of the stranger's own follows the invisible one.
   const lookAt = async (job_title: string): Promise<void> => {
     await setup.clients.stranger.patch(setup.users.stranger.url, { agree_with_policy: true, job_title });
     assert.equal(await reader.messages(1), ['User stranger has been updated.']);
@@ -103,7 +103,7 @@ test('the roles of the moment decide, also while it is open and when they end by
   await notify('unseen', setup.customer);
   assert.equal(await reader.messages(1), ['User stranger has lost role of Owner in customer Alice.']);
   await lookAt('Hermit');
-  // What was looked at without the role is not told with it.
+  // Events that were read without the role are not sent later.
   await fixture.grant(setup.customer, setup.users.stranger, 'support', '2018-02-01T00:00:00Z');
   await notify('seen again', setup.customer);
   assert.equal(await reader.messages(2), ['User stranger has gained role of Support in customer Alice.', 'seen again']);
@@ -113,7 +113,7 @@ test('the roles of the moment decide, also while it is open and when they end by
   await lookAt('Recluse');
 });
 
-test('it takes the filters of the list and chosen fields, and refuses what the list refuses', async () => {
+test('accepts the filters of the list and selected fields, and rejects what the list rejects', async () => {
   const scope = encodeURIComponent(setup.project.url);
   const ofScope = await open(setup.clients.staff, `?scope=${scope}&field=message`);
   const ofType = await open(setup.clients.staff, '?event_type=project_creation_succeeded&field=message');
@@ -133,7 +133,7 @@ test('it takes the filters of the list and chosen fields, and refuses what the l
   assert.is(streams(), 3);
 });
 
-test('what is rolled back is not told, and what follows is', async () => {
+test('does not send rolled-back events, and sends those that follow', async () => {
   const reader = await open(setup.clients.staff);
   const rejection = await fixture.staff.post('/api/projects/', { name: 'Nowhere', customer: 'nothing' });
   assert.is(rejection.status, 400);
@@ -141,13 +141,13 @@ test('what is rolled back is not told, and what follows is', async () => {
   assert.equal(await reader.messages(1), ['real']);
 });
 
-test('heartbeats come while nothing happens', async () => {
+test('sends heartbeats while nothing happens', async () => {
   const reader = await open(setup.clients.owner);
   await reader.frame();
   assert.equal([await reader.frame(), await reader.frame()], [{ comment: true }, { comment: true }]);
 });
 
-test('it ends when the token has ended, by logout, by disabling the user, by time, and when rights change', async () => {
+test('ends with the token: by logout, deactivation, expiry, and when rights change', async () => {
   const ended = async (client: Client, change: () => unknown): Promise<void> => {
     const reader = await open(client);
     await reader.frame();
@@ -166,7 +166,7 @@ test('it ends when the token has ended, by logout, by disabling the user, by tim
   await ended(fixture.as('admin.of.project'), () => fixture.staff.delete(users.admin.url));
 });
 
-test('being open does not keep a token alive', async () => {
+test('an open stream does not extend a token', async () => {
   await fixture.staff.patch(setup.users.owner.url, { token_lifetime: 600 });
   const reader = await open(setup.clients.owner);
   fixture.clock.advance(400);
@@ -176,7 +176,7 @@ test('being open does not keep a token alive', async () => {
   assert.is((await setup.clients.owner.get('/api/events/')).status, 401);
 });
 
-test('a user has at most five open, and everybody together as many as the setting says', async () => {
+test('limits the streams of a user to five, and all streams to the setting', async () => {
   const readers = await Promise.all(Array.from({ length: 5 }, () => open(setup.clients.owner)));
   const sixth = await setup.clients.owner.get('/api/events/stream/');
   assert.is(sixth.status, 429);
@@ -193,7 +193,7 @@ test('a user has at most five open, and everybody together as many as the settin
   assert.is(streams(), 8);
 });
 
-test('a client that reads nothing is cut off, and what waits for it is bounded', async () => {
+test('disconnects a client that reads nothing, and limits its buffer', async () => {
   const { hostname, port } = new URL(fixture.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -206,14 +206,14 @@ test('a client that reads nothing is cut off, and what waits for it is bounded',
   socket.destroy();
 });
 
-test('a client that is killed leaves nothing behind', async () => {
+test('releases everything after a client was killed', async () => {
   const readers = [await open(setup.clients.owner), await open(setup.clients.helper)];
   for (const reader of readers) reader.leave();
   await eventually('0 streams are open', () => streams() === 0);
   await notify('nobody listens', setup.customer);
 });
 
-test('a server that stops ends it at once, and so does a reset', async () => {
+test('a server that stops, or is reset, ends it at once', async () => {
   const before = await open(setup.clients.staff);
   await fixture.server.reset();
   let frame = await before.frame();

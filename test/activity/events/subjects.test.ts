@@ -1,4 +1,4 @@
-/** Under which objects an event is found, when ids that were remembered have come to nothing. */
+/** The objects under which an event is found if cached ids are no longer valid. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const messages = async ({ url }: Customer): Promise<string[]> =>
     ({ message }: { message: string }) => message,
   );
 
-test('an event is found under its customer after an earlier one, the first about it, was rolled back', async () => {
+test('finds an event under its customer after the first event about it was rolled back', async () => {
   const { db } = fixture.server.app;
   const customer: Customer = { ...(await fixture.customer('Real')), name: 'Real' };
   const stranger: Customer = { ...customer, uuid: 'f'.repeat(32), name: 'Never seen before' };
@@ -67,7 +67,7 @@ test('an event is found under its customer after an earlier one, the first about
   assert.equal(db.all(sql`PRAGMA foreign_key_check`), []);
 });
 
-test('an event is found under its customer after another process has removed what was remembered of it', async () => {
+test('finds an event under its customer after another process has removed the indexed rows', async () => {
   const customer: Customer = { ...(await fixture.customer('Mended')), name: 'Mended' };
   const outside = new SQLite(join(data, 'tenantry.db'));
   outside.exec(

@@ -15,7 +15,7 @@ const about = async (client: Client, words: string): Promise<string[]> =>
     (event: Json) => event.message,
   );
 
-/** Who sees a notification of these words; each look is confirmed by the count. */
+/** The users who see a notification with this message. Each check is confirmed by the count. */
 async function readers(words: string): Promise<string[]> {
   const seen = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/count/?search=${encodeURIComponent(words)}`);
@@ -42,24 +42,24 @@ test('staff and global support see every event', async () => {
   assert.equal((await setup.clients.support.get('/api/events/count/')).body, { count: all });
 });
 
-test('an event of a customer is seen by its owners and supporters, not by the roles of its projects', async () => {
+test('owners and supporters of a customer see its events, members of its projects do not', async () => {
   await notify('customer news', setup.customer);
   assert.equal(await readers('customer news'), ['staff', 'support', 'owner', 'helper']);
 });
 
-test('an event of a project is seen by every role in it, and by owners and supporters of its customer', async () => {
+test('every role in a project, and owners and supporters of its customer, see its events', async () => {
   await notify('project news', setup.project);
   assert.equal(await readers('project news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
 });
 
-test('an event is seen by its actor and by the user it affects', async () => {
+test('the actor and the affected user see an event', async () => {
   await setup.clients.stranger.patch(setup.users.stranger.url, { agree_with_policy: true, job_title: 'Loner' });
   assert.equal(await readers('User stranger has been updated'), ['staff', 'support', 'stranger']);
   await fixture.staff.patch(setup.users.observer.url, { job_title: 'Watcher' });
   assert.equal(await readers('User observer has been updated'), ['staff', 'support', 'observer']);
 });
 
-test('an event of a quota is seen by the readers of its scope; a notification without scope and failed logins only by staff and support', async () => {
+test('readers of its scope see the event of a quota; only staff and support see a notification without scope and failed logins', async () => {
   const [quota] = (await fixture.staff.get(setup.project.url)).body.quotas;
   await notify('quota news', quota);
   assert.equal(await readers('quota news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
@@ -69,7 +69,7 @@ test('an event of a quota is seen by the readers of its scope; a notification wi
     assert.equal(await readers(words), ['staff', 'support']);
 });
 
-test('the roles of now decide: a new role shows what happened before, an ended one hides it, save what names the user', async () => {
+test('the current roles decide: a new role shows earlier events, an ended one hides them, except those that name the user', async () => {
   const role = await fixture.grant(setup.project, setup.users.stranger, 'support');
   assert.equal(await about(setup.clients.stranger, 'project news'), ['project news']);
   await fixture.staff.delete(role.url);
@@ -82,7 +82,7 @@ test('the roles of now decide: a new role shows what happened before, an ended o
   ]);
 });
 
-test('an expired role shows nothing from its instant on', async () => {
+test('an expired role shows nothing from its end on', async () => {
   await fixture.grant(setup.customer, setup.users.stranger, 'owner', '2018-02-01T00:00:00Z');
   fixture.clock.set('2018-01-31T23:59:59Z');
   assert.equal(await about(setup.clients.stranger, 'customer news'), ['customer news']);
@@ -90,7 +90,7 @@ test('an expired role shows nothing from its instant on', async () => {
   assert.equal(await about(setup.clients.stranger, 'customer news'), []);
 });
 
-test('a moved project takes its past along to whoever reads it now; its former customer keeps what happened there', async () => {
+test('current readers of a moved project see its past; its former customer keeps what happened there', async () => {
   const project = await fixture.project('Nomad', setup.customer);
   const target = await fixture.customer('Bob');
   await fixture.grant(target, setup.users.stranger, 'owner');
@@ -105,7 +105,7 @@ test('a moved project takes its past along to whoever reads it now; its former c
   assert.equal(await readers('nomad at Bob'), ['staff', 'support', 'owner', 'helper', 'stranger']);
 });
 
-test('events survive their object: those named in them and the people of a surviving customer still see them', async () => {
+test('events outlive their object: users named in them and people of a remaining customer still see them', async () => {
   const project = await fixture.project('Doomed', setup.customer);
   await fixture.grant(project, setup.users.admin, 'admin');
   await notify('doomed news', project);
@@ -123,7 +123,7 @@ test('events survive their object: those named in them and the people of a survi
   assert.equal(await readers('gone news'), ['staff', 'support']);
 });
 
-test('filters narrow what one sees and never widen it', async () => {
+test('filters restrict what a caller sees and never extend it', async () => {
   const all = (await setup.clients.observer.get('/api/events/?page_size=300')).body.map((event: Json) => event.uuid);
   for (const filter of [
     'event_type=customer_creation_succeeded',

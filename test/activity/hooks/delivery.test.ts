@@ -15,7 +15,7 @@ const { test, fixture } = suiteWithServerPerTest('delivery', {
   random: predictable,
 });
 let receiver: Receiver;
-/** What the server takes for chance, from 0 to 1: jitter is -20 % to +20 % of a delay. */
+/** The server's random numbers, from 0 to 1: jitter is -20 % to +20 % of a delay. */
 let chance = 0.5;
 
 test.before(async () => {
@@ -30,7 +30,7 @@ test.before.each(() => {
 
 test.after(() => receiver.close());
 
-/** Random bytes, but for the four that decide about a delay. */
+/** Random bytes, except the four that decide a delay. */
 function predictable(bytes: number): Buffer {
   const buffer = randomBytes(bytes);
   if (bytes === 4) buffer.writeUInt32BE(Math.min(2 ** 32 - 1, chance * 2 ** 32));
@@ -51,7 +51,7 @@ async function emit(...messages: string[]): Promise<void> {
   for (const message of messages) await fixture.staff.post('/api/events/', { level: 'warning', message });
 }
 
-/** Lets what is due by the clock happen. */
+/** Runs everything that is due by the clock. */
 async function work(): Promise<void> {
   fixture.server.tick();
   await fixture.server.settled();
@@ -63,7 +63,7 @@ const only = async (of: Json): Promise<Json> => (await log(of))[0];
 const messages = (requests: readonly Received[]): string[] => requests.map(({ body }) => JSON.parse(body).message);
 const seconds = (instant: string): number => (Date.parse(instant) - Date.parse(start)) / 1000;
 
-test('a delivery is queued with its event, and not at all when the request fails', async () => {
+test('queues a delivery together with its event, and none if the request fails', async () => {
   const created = await hook('/', { event_groups: ['customers'] });
   await fixture.staff.post('/api/customers/', { name: '' });
   await fixture.server.settled();
@@ -81,7 +81,7 @@ test('the request that causes an event never waits for its delivery', async () =
   assert.equal([attempts, status], [0, 'pending'], 'the first attempt has no outcome yet');
 });
 
-test('by itself the server takes every second what has come due', async () => {
+test('the server checks for due deliveries every second', async () => {
   const created = await hook();
   receiver.behaviour = 500;
   await emit('Again');
@@ -95,7 +95,7 @@ test('by itself the server takes every second what has come due', async () => {
   assert.equal([messages(receiver.take()), (await only(created)).status], [['Again', 'Again'], 'delivered']);
 });
 
-test('an attempt that the end of the server interrupts is sent again by the next start, under the same webhook-id', async () => {
+test('the next start repeats an attempt that a shutdown interrupted, with the same webhook-id', async () => {
   await fixture.close();
   const data = mkdtempSync(join(tmpdir(), 'tenantry-delivery-'));
   try {
@@ -126,7 +126,7 @@ test('an attempt that the end of the server interrupts is sent again by the next
   }
 });
 
-test('at most one delivery of a hook is in flight, and due ones go in the order of the events', async () => {
+test('at most one delivery of a hook is in flight, and due ones are sent in the order of the events', async () => {
   await hook();
   const responses: (() => void)[] = [];
   receiver.behaviour = () => new Promise((resolve) => responses.push(() => resolve(200)));
@@ -139,7 +139,7 @@ test('at most one delivery of a hook is in flight, and due ones go in the order 
   await fixture.server.settled();
 });
 
-test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
+test('anything but 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
   const remote = await Receiver.start();
   const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
     [301, 301, 'The receiver answered 301. Redirects are not followed.'],
@@ -168,7 +168,7 @@ test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refuse
   assert.is((await only(created)).error_message, 'The connection was refused.');
 });
 
-test('any 2xx is success, whatever the body', async () => {
+test('any 2xx is a success, whatever the body', async () => {
   const created = await hook();
   for (const behaviour of [
     200,
@@ -184,7 +184,7 @@ test('any 2xx is success, whatever the body', async () => {
   }
 });
 
-test('a failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h; after 8 attempts the delivery failed', async () => {
+test('retries after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h; fails after 8 attempts', async () => {
   fixture.clock.hold();
   receiver.behaviour = 500;
   const created = await hook();
@@ -213,7 +213,7 @@ test('a failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 
   assert.is(receiver.requests.length, 8);
 });
 
-test('each delay is 20 % shorter or longer at random', async () => {
+test('each delay varies by up to 20 % at random', async () => {
   fixture.clock.hold();
   receiver.behaviour = 500;
   const created = await hook();
@@ -229,21 +229,21 @@ test('each delay is 20 % shorter or longer at random', async () => {
   }
 });
 
-test('one waiting for its retry does not hold back later ones, and goes before them when it is due', async () => {
+test('a delivery that waits for its retry does not delay later ones, and precedes them when it is due', async () => {
   await hook();
   receiver.behaviour = ({ body }) => (body.includes('stubborn') ? 500 : 200);
   await emit('stubborn', 'second');
   await fixture.server.settled();
   assert.equal(messages(receiver.take()), ['stubborn', 'second']);
   fixture.clock.advance(5);
-  // The commit wakes the delivery of the third; the poll has made the first due by then.
+  // The commit wakes the delivery of the third event; by then the poll has made the first one due.
   fixture.server.tick();
   await emit('third');
   await fixture.server.settled();
   assert.equal(messages(receiver.take()), ['stubborn', 'third']);
 });
 
-test('Retry-After, in seconds or as a date, on any failed attempt: the next one is not before it, at most 24 h later', async () => {
+test('respects Retry-After, in seconds or as a date, for any failed attempt, up to 24 h', async () => {
   const created = await hook();
   const at = new Date(Date.parse(start) + 90_000).toUTCString();
   for (const [status, header, delay] of [
@@ -261,7 +261,7 @@ test('Retry-After, in seconds or as a date, on any failed attempt: the next one 
   }
 });
 
-test('a date of Retry-After may have any of the three forms; the one without a zone is UTC', () => {
+test('a date in Retry-After can have any of the three forms; the one without a zone is UTC', () => {
   const { TZ: zone } = process.env;
   process.env.TZ = 'America/New_York';
   try {
@@ -276,7 +276,7 @@ test('a date of Retry-After may have any of the three forms; the one without a z
   }
 });
 
-test('one delivery that fails touches no other: a dead receiver delays nobody', async () => {
+test('a failed delivery affects no other: a dead receiver delays no other hook', async () => {
   const silent = await hook('/silent');
   const alive = await hook('/alive');
   receiver.behaviour = ({ path }) => (path === '/silent' ? 'no-response' : 200);
@@ -289,7 +289,7 @@ test('one delivery that fails touches no other: a dead receiver delays nobody', 
   assert.equal(messages(receiver.take().filter(({ path }) => path === '/alive')), ['1', '2', '3']);
 });
 
-test('hooks that fail wait for each other, not others for them', async () => {
+test('failing hooks wait for each other, other hooks do not wait for them', async () => {
   const count = 105;
   receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 500);
   for (let i = 0; i < count; i++) await hook('/dead');
@@ -308,7 +308,7 @@ test('hooks that fail wait for each other, not others for them', async () => {
   assert.is(receiver.requests.filter(({ path }) => path === '/alive').length, 1);
 });
 
-test('after 410 the delivery failed, the hook is disabled and its pending deliveries are canceled', async () => {
+test('410 fails the delivery, disables the hook and cancels its pending deliveries', async () => {
   const created = await hook();
   receiver.behaviour = 500;
   await emit('1');
@@ -329,7 +329,7 @@ test('after 410 the delivery failed, the hook is disabled and its pending delive
   assert.is((await fixture.staff.get(created.url)).body.is_active, false);
 });
 
-test('a hook whose every attempt failed for 5 days is disabled, with the reason in the last delivery', async () => {
+test('disables a hook whose every attempt failed for 5 days, with the reason in the last delivery', async () => {
   receiver.behaviour = 500;
   const dead = await hook();
   await emit('1');
@@ -350,7 +350,7 @@ test('a hook whose every attempt failed for 5 days is disabled, with the reason 
   assert.ok(others.every(({ status }) => status === 'canceled'));
 });
 
-test('one success among the failures starts the 5 days anew, as does switching the hook on again', async () => {
+test('one success, or enabling the hook again, restarts the 5 days', async () => {
   const created = await hook();
   const attempt = async (behaviour: number): Promise<boolean> => {
     receiver.behaviour = behaviour;
@@ -369,7 +369,7 @@ test('one success among the failures starts the 5 days anew, as does switching t
   assert.ok(await attempt(500));
 });
 
-test('a hook holds at most 10,000 pending deliveries; beyond that the oldest failed', async () => {
+test('a hook has at most 10,000 pending deliveries; above that, the oldest fail', async () => {
   const created = await hook();
   const { db } = fixture.server.app;
   const id = db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${created.uuid}`) as number;
@@ -398,7 +398,7 @@ test('a hook holds at most 10,000 pending deliveries; beyond that the oldest fai
   );
 });
 
-test('when a hook is disabled its pending deliveries are canceled; nothing is queued meanwhile or sent later', async () => {
+test('disabling a hook cancels its pending deliveries; nothing is queued meanwhile or sent later', async () => {
   receiver.behaviour = 500;
   const created = await hook();
   await emit('1');
@@ -421,7 +421,7 @@ test('when a hook is disabled its pending deliveries are canceled; nothing is qu
   assert.equal(messages(receiver.take()), ['3']);
 });
 
-test('a delivery that is canceled or deleted while it is under way stays so, whatever becomes of the attempt', async () => {
+test('a delivery that is canceled or deleted during an attempt stays so, whatever the outcome', async () => {
   for (const status of [200, 500, 410]) {
     const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [
       Json,
@@ -459,14 +459,14 @@ test('a delivery that is canceled or deleted while it is under way stays so, wha
   }
 });
 
-/** The receiver keeps its next answer until it is told. */
+/** The receiver delays its next response until it is released. */
 function heldResponse(): (status: number) => void {
   let response: (status: number) => void = () => undefined;
   receiver.behaviour = ({ path }) => (path === '/old' ? new Promise((resolve) => (response = resolve)) : 200);
   return (status) => response(status);
 }
 
-/** A hook that has failed for five days, with an attempt under way whose answer is still to be told. */
+/** A hook that has failed for five days, with an attempt in progress whose response is pending. */
 async function failingForDays(): Promise<{ created: Json; response: (status: number) => void }> {
   const created = await hook('/old');
   receiver.behaviour = 500;
@@ -480,7 +480,7 @@ async function failingForDays(): Promise<{ created: Json; response: (status: num
   return { created, response };
 }
 
-test('what the receiver of before answers is not about the one that the hook was pointed to meanwhile', async () => {
+test('the response of the old receiver does not affect a hook that has a new one', async () => {
   for (const status of [410, 500]) {
     const { response, created } = await failingForDays();
     await fixture.staff.patch(created.url, { destination_url: `${receiver.url}/new` });
@@ -497,7 +497,7 @@ test('what the receiver of before answers is not about the one that the hook was
   }
 });
 
-test('a change of the hook clears its failures for attempts that are under way, too', async () => {
+test('a change of the hook also clears its failures for attempts in progress', async () => {
   const { response, created } = await failingForDays();
   await fixture.staff.patch(created.url, { content_type: 'form' });
   response(500);
@@ -505,7 +505,7 @@ test('a change of the hook clears its failures for attempts that are under way, 
   assert.is((await fixture.staff.get(created.url)).body.is_active, true);
 });
 
-test('what is canceled and queued again while it is under way is sent again, whatever becomes of the attempt', async () => {
+test('a delivery that is canceled and queued again during an attempt is sent again, whatever the outcome', async () => {
   for (const status of [200, 500, 410]) {
     const created = await hook('/old');
     const response = heldResponse();
@@ -526,7 +526,7 @@ test('what is canceled and queued again while it is under way is sent again, wha
   }
 });
 
-test('when the author is deactivated their pending deliveries are canceled; reactivated, their hooks work again', async () => {
+test('deactivating the author cancels their pending deliveries; after reactivation their hooks work again', async () => {
   const user = await fixture.user('alice', { is_staff: true });
   const created = await hook('/', {}, fixture.as('alice'));
   receiver.behaviour = 500;
@@ -550,7 +550,7 @@ test('when the author is deactivated their pending deliveries are canceled; reac
   assert.is((await log(created)).length, 2);
 });
 
-test('when the hook or its author is deleted, hook and deliveries are gone', async () => {
+test('deleting the hook or its author deletes hook and deliveries', async () => {
   const user = await fixture.user('alice', { is_staff: true });
   receiver.behaviour = 500;
   await hook('/1', {}, fixture.as('alice'));
@@ -562,7 +562,7 @@ test('when the hook or its author is deleted, hook and deliveries are gone', asy
   receiver.take();
   const { db } = fixture.server.app;
   assert.is(db.value(raw('SELECT count(*) FROM hook')), 0);
-  // The rows of one hook after the other are removed in steps.
+  // The rows of one hook after the other are removed in batches.
   for (let step = 0; step < 3; step++) {
     fixture.clock.advance(3600);
     await work();
@@ -573,7 +573,7 @@ test('when the hook or its author is deleted, hook and deliveries are gone', asy
   );
 });
 
-test('finished deliveries are deleted after hook_delivery_retention', async () => {
+test('deletes finished deliveries after hook_delivery_retention', async () => {
   fixture.clock.hold();
   const created = await hook();
   await emit('Old');
@@ -591,7 +591,7 @@ test('finished deliveries are deleted after hook_delivery_retention', async () =
   );
 });
 
-test('a delivery whose event was removed meanwhile failed and says so', async () => {
+test('a delivery whose event was removed fails with that reason', async () => {
   receiver.behaviour = 500;
   const created = await hook();
   await emit('Forgotten');
@@ -604,7 +604,7 @@ test('a delivery whose event was removed meanwhile failed and says so', async ()
   assert.equal([status, error_message], ['failed', 'The event is no longer kept.']);
 });
 
-test('a lost event is no failure of the receiver', async () => {
+test('a removed event does not count as a failure of the receiver', async () => {
   const created = await hook();
   await emit('Forgotten');
   await fixture.server.settled();

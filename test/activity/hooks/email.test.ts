@@ -40,7 +40,7 @@ async function emit(message: string): Promise<void> {
 const outcomes = (): Json[] =>
   fixture.server.app.db.all(sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`);
 
-test('one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
+test('sends one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
   await begin({ ...mailbox.settings, product_name: 'Cloud & Co' });
   await emit('Disk <b>full</b> & "hot"\nÕhtu');
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
@@ -60,7 +60,7 @@ test('one mail for each event: From, Subject, a text part with the message, an H
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
 });
 
-test('a refusal of 4xx is tried again', async () => {
+test('retries after a temporary SMTP 4xx', async () => {
   await begin();
   mailbox.rejection = [451, 'Try later'];
   await emit('Greylisted');
@@ -73,7 +73,7 @@ test('a refusal of 4xx is tried again', async () => {
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '', response_code: null }]);
 });
 
-test('a refusal of 5xx failed at once', async () => {
+test('gives up immediately on a permanent SMTP 5xx', async () => {
   await begin();
   mailbox.rejection = [550, 'No such user'];
   await emit('Refused');
@@ -85,7 +85,7 @@ test('a refusal of 5xx failed at once', async () => {
   assert.equal(mailbox.take(), []);
 });
 
-test('while the mail server is down the mails stay in the outbox, to be tried again', async () => {
+test('while the mail server is down, mails stay in the outbox for a retry', async () => {
   const down = await Mailbox.start();
   await down.close();
   await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${down.port}` });
@@ -110,7 +110,7 @@ test('while the mail server is down the mails stay in the outbox, to be tried ag
   );
 });
 
-test('a mail server that is full is tried again on the schedule of web hooks; after 8 attempts the delivery failed', async () => {
+test('retries a busy mail server on the schedule of web hooks; fails after 8 attempts', async () => {
   await begin();
   mailbox.rejection = [452, 'Insufficient system storage'];
   await emit('Full');
@@ -128,7 +128,7 @@ test('a mail server that is full is tried again on the schedule of web hooks; af
   assert.equal(mailbox.take(), []);
 });
 
-test('when every attempt failed for 5 days the hook is disabled', async () => {
+test('disables a hook whose every attempt failed for 5 days', async () => {
   const { url } = await begin();
   mailbox.rejection = [550, 'No such user'];
   await emit('First');
@@ -141,7 +141,7 @@ test('when every attempt failed for 5 days the hook is disabled', async () => {
   );
 });
 
-test('a mail server that says nothing holds eight mails; the others stay in the outbox, and neither requests nor web hooks wait', async () => {
+test('an unresponsive mail server holds eight mails; the others stay in the outbox, and neither requests nor web hooks wait', async () => {
   const connections = new Set<Socket>();
   const mute = createServer((socket) => connections.add(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
@@ -172,7 +172,7 @@ test('a mail server that says nothing holds eight mails; the others stay in the 
   await receiver.close();
 });
 
-test('without SMTP settings the mail is kept, and its delivery as skipped', async () => {
+test('stores the mail and its delivery as skipped without SMTP settings', async () => {
   await begin({});
   await emit('Hello');
   assert.equal(

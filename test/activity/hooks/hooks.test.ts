@@ -44,7 +44,7 @@ const common = (url: string, type: string) => ({
   hook_type: type,
 });
 
-test('a new web hook is answered with its fields in order and, this once, its secret; Location is its url', async () => {
+test('creating a web hook returns its fields in order and, only this once, its secret; Location is its url', async () => {
   const response = await alice.post('/api/hooks-web/', {
     destination_url: 'https://example.com/events',
     event_types: ['user_activated'],
@@ -64,7 +64,7 @@ test('a new web hook is answered with its fields in order and, this once, its se
   await alice.delete(displayed.url);
 });
 
-test('a push hook shows its device, with null for what is unknown', async () => {
+test('a push hook shows its device, with null for unknown values', async () => {
   const unknown = await creation(alice, 'push');
   assert.equal(unknown, {
     ...common(unknown.url, 'pushhook'),
@@ -87,7 +87,7 @@ test('an email hook shows its address', async () => {
   await alice.delete(hook.url);
 });
 
-test('event_types are a sorted list of known types without duplicates', async () => {
+test('event_types is a sorted list of known types without duplicates', async () => {
   const hook = await creation(alice, 'email', {
     event_types: ['user_update_succeeded', 'role_granted', 'user_update_succeeded'],
   });
@@ -107,7 +107,7 @@ test('event_types are a sorted list of known types without duplicates', async ()
   await alice.delete(hook.url);
 });
 
-test('in a form the lists are JSON text or repeated fields', async () => {
+test('in a form, lists are JSON text or repeated fields', async () => {
   const form = async (text: string): Promise<Json> =>
     (await alice.send('POST', '/api/hooks-email/', text, { 'Content-Type': 'application/x-www-form-urlencoded' })).body;
   const repeated = await form('email=a@example.com&event_types=role_revoked&event_types=role_granted');
@@ -122,7 +122,7 @@ test('in a form the lists are JSON text or repeated fields', async () => {
   for (const hook of [repeated, single, text]) await alice.delete(hook.url);
 });
 
-test('a creation must name event types or groups', async () => {
+test('creation requires event types or groups', async () => {
   const message = { non_field_errors: ['Please specify list of event_types or event_groups.'] };
   for (const { path, body } of Object.values(kinds)) {
     assert.equal((await alice.post(path, body)).body, message);
@@ -130,7 +130,7 @@ test('a creation must name event types or groups', async () => {
   }
 });
 
-test('groups in a body stand for their types, together with the types of this body', async () => {
+test('groups in a body are expanded to their types and added to the types of the body', async () => {
   const hook = await creation(alice, 'email', {
     event_types: ['token_created'],
     event_groups: ['ssh', 'projects', 'ssh'],
@@ -146,7 +146,7 @@ test('groups in a body stand for their types, together with the types of this bo
   await alice.delete(hook.url);
 });
 
-test('PUT requires the destination, the platform or the address of its kind and nothing else', async () => {
+test('PUT requires only the destination, the platform or the address of its kind', async () => {
   for (const [kind, name, value] of [
     ['web', 'destination_url', 'https://example.com/new'],
     ['push', 'type', 'iOS'],
@@ -197,7 +197,7 @@ test('a destination is an http or https URL of at most 2048 characters without u
   await alice.delete(hook.url);
 });
 
-test('content_type and type are choices; null is refused', async () => {
+test('content_type and type are choices; null is rejected', async () => {
   const web = async (content_type: unknown) =>
     (await alice.post('/api/hooks-web/', { ...kinds.web.body, event_groups: ['ssh'], content_type })).body;
   assert.equal(await web('xml'), { content_type: ['"xml" is not a valid choice.'] });
@@ -210,7 +210,7 @@ test('content_type and type are choices; null is refused', async () => {
   });
 });
 
-test('device id and token are unique over the push hooks of a user, never blank, at most 255 characters', async () => {
+test('device id and token are unique among the push hooks of a user, never blank, at most 255 characters', async () => {
   const first = await creation(alice, 'push', { device_id: 'd', token: 't' });
   const taken = await alice.post('/api/hooks-push/', {
     type: 'iOS',
@@ -267,7 +267,7 @@ test('the author is always the creator and never changes', async () => {
   await alice.delete(hook.url);
 });
 
-test('hooks are read by their author, staff and global support, and changed by their author and staff', async () => {
+test('the author, staff and global support read hooks; the author and staff change them', async () => {
   const support = fixture.as('support');
   for (const kind of ['web', 'push', 'email'] as const) {
     const { url } = await creation(alice, kind);
@@ -288,7 +288,7 @@ test('hooks are read by their author, staff and global support, and changed by t
   }
 });
 
-test('/api/hooks/ lists web, then push, then email hooks, each in order of creation and in its own representation', async () => {
+test('/api/hooks/ lists web, then push, then email hooks, each in order of creation and with its own representation', async () => {
   const email = await creation(alice, 'email');
   const push = await creation(alice, 'push', { token: 'token' });
   const { secret: _, ...web } = await creation(alice, 'web');
@@ -335,7 +335,7 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
   await bob.delete(bobs.url);
 });
 
-test('lists are filtered by exact values', async () => {
+test('filters lists by exact values', async () => {
   const matches = async (path: string, query: string) =>
     (await fixture.staff.get(`${path}?${query}`)).body.map((hook: Json) => hook.uuid);
   const web = await creation(alice, 'web', { is_active: false });
@@ -361,7 +361,7 @@ test('lists are filtered by exact values', async () => {
   for (const hook of [web, push, email]) await alice.delete(hook.url);
 });
 
-test('hooks emit no events', async () => {
+test('hooks record no events', async () => {
   fixture.events();
   const hook = await creation(alice, 'web');
   await alice.patch(hook.url, { is_active: false });
@@ -370,7 +370,7 @@ test('hooks emit no events', async () => {
   assert.equal(fixture.events(), []);
 });
 
-test('OPTIONS tells that a hook is active where nothing else is said', async () => {
+test('OPTIONS documents that a hook is active by default', async () => {
   for (const { path } of Object.values(kinds)) {
     const { POST } = (await fixture.staff.options(path)).body.actions;
     assert.is(POST.is_active.default_value, true, path);

@@ -7,7 +7,7 @@ const limits = new HostLimits({ hooks_allowed_networks: ['10.0.0.0/8', '::1'] },
   callback(null, [{ address: '::ffff:10.0.0.7', family: 6 }]),
 );
 
-test('a host has one limit, whatever scheme, port, path and spelling a URL names it with', () => {
+test('a host has one limit, whatever scheme, port, path and spelling a URL has', () => {
   const limit = limits.of('https://example.com/');
   assert.ok(limit);
   for (const url of ['http://example.com/', 'https://EXAMPLE.com:8443/in?a=b', 'https://example.com./'])
@@ -24,7 +24,7 @@ test('a host has one limit, whatever scheme, port, path and spelling a URL names
     assert.is(limits.of(`http://${host}:8080/`), address, host);
 });
 
-test('hosts in allowed networks have none, in whatever form their address is written', () => {
+test('hosts in allowed networks have no limit, in any notation of their address', () => {
   for (const host of ['10.1.2.3', '[::ffff:10.1.2.3]', '[::1]'])
     assert.is(limits.of(`http://${host}/`), undefined, host);
   assert.ok(limits.of('http://own.example.com/'));

@@ -1,4 +1,4 @@
-/** The receiver of the manual works as it is printed, at a server in memory (events.md 5.8). */
+/** The receiver in the manual works as printed, with a server in memory (events.md 5.8). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('the receiver of the manual is told of an event, with a signature that it takes', async () => {
+test('the receiver in the manual gets an event with a signature that it accepts', async () => {
   await open();
   const port = String(await freePort());
   const [code] = [...page.matchAll(/```js\n(import .*?)```/gs)].map(([, block = '']) => block);
@@ -61,7 +61,7 @@ test('the receiver of the manual is told of an event, with a signature that it t
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface(receiver.stdout as NodeJS.ReadableStream);
-  // It listens when a connection is taken.
+  // It is listening once a connection succeeds.
   while (receiver.exitCode === null) {
     const isOpen = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
       ({ status }) => status === 401,
@@ -77,7 +77,7 @@ test('the receiver of the manual is told of an event, with a signature that it t
   assert.match(line, /^\S+ Project Web has been created\.$/);
 });
 
-test('a server in memory lets hooks call the loopback alone, unless the setting is given', async () => {
+test('a server in memory lets hooks call only the loopback, unless the setting is given', async () => {
   const hookTo = (address: string) => post('/api/hooks-web/', { destination_url: address, event_groups: ['projects'] });
   const rejected = [400, { destination_url: ['Destination address is not allowed by hooks_allowed_networks.'] }];
   await open();

@@ -20,7 +20,7 @@ test.before(async () => {
 
 test.after(() => receiver.close());
 
-/** Who was told of which types since the last call. */
+/** The users that were notified of each type since the last call. */
 async function reports(): Promise<Record<string, readonly Part[]>> {
   await fixture.server.settled();
   const hearers: Record<string, Part[]> = {};
@@ -33,19 +33,19 @@ async function reports(): Promise<Record<string, readonly Part[]>> {
   );
 }
 
-test('an event about a customer reaches staff, global support, and those who own or support the customer', async () => {
+test('staff, global support, and owners and support of the customer get an event about a customer', async () => {
   await fixture.staff.patch(people.customer.url, { native_name: 'Changed' });
   assert.equal(await reports(), { customer_update_succeeded: ['staff', 'support', 'owner', 'helper'] });
 });
 
-test('an event about a project reaches whoever can read the project', async () => {
+test('users who can read a project get an event about it', async () => {
   await fixture.staff.patch(people.project.url, { description: 'Changed' });
   assert.equal(await reports(), {
     project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
   });
 });
 
-test('an event about a user reaches them, as actor and as affected', async () => {
+test('a user gets an event about them, as actor and as affected', async () => {
   await fixture.staff.patch(people.users.stranger.url, { job_title: 'Changed' });
   assert.equal(await reports(), { user_update_succeeded: ['staff', 'support', 'stranger'] });
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz0QgHrxJgCX6v+1HqhKpJ4y2nq7L+oU6d1rDSt2fTg';
@@ -53,7 +53,7 @@ test('an event about a user reaches them, as actor and as affected', async () =>
   assert.equal(await reports(), { ssh_key_creation_succeeded: ['staff', 'support', 'stranger'] });
 });
 
-test('a removed user gets the role_revoked that takes their sight', async () => {
+test('a removed user gets the role_revoked that ends their access', async () => {
   const permission = await fixture.grant(people.project, people.users.stranger, 'support');
   const readers = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
   assert.equal(await reports(), { role_granted: readers });
@@ -63,7 +63,7 @@ test('a removed user gets the role_revoked that takes their sight', async () => 
   assert.equal((await reports()).project_update_succeeded?.includes('stranger'), false);
 });
 
-test('who was removed from a customer is told that, and nothing more of it and its projects', async () => {
+test('a user removed from a customer gets that event, and no further one about it and its projects', async () => {
   const permission = await fixture.grant(people.customer, people.users.stranger, 'owner');
   const readers = ['staff', 'support', 'owner', 'helper', 'stranger'];
   await reports();
@@ -79,7 +79,7 @@ test('who was removed from a customer is told that, and nothing more of it and i
   });
 });
 
-test('a role that expires is told to who held it and to the readers of its project', async () => {
+test('the former holder and the readers of the project get the expiry of a role', async () => {
   await fixture.grant(people.project, people.users.stranger, 'support', '2018-01-05T05:00:00Z');
   await reports();
   fixture.clock.set('2018-01-05T05:00:00Z');
@@ -89,7 +89,7 @@ test('a role that expires is told to who held it and to the readers of its proje
   });
 });
 
-test('a project that moves is told to the people of the customer it leaves and of the one it joins', async () => {
+test('the people of both customers get the event of a moved project', async () => {
   const target = await fixture.customer('Bob');
   await fixture.grant(target, people.users.stranger, 'owner');
   await reports();
@@ -106,7 +106,7 @@ test('a project that moves is told to the people of the customer it leaves and o
   await reports();
 });
 
-test('with a project or customer goes every role in it, and everybody who had one is told of each', async () => {
+test('deleting a project or customer ends every role in it, and each former holder gets an event', async () => {
   const customer = await fixture.customer('Doomed');
   const project = await fixture.project('Doomed', customer);
   await fixture.grant(customer, people.users.owner, 'owner');
@@ -141,7 +141,7 @@ test('with a project or customer goes every role in it, and everybody who had on
   assert.equal(await times(customer.url), { staff: 2, support: 2, owner: 2, helper: 2 });
 });
 
-test('types of no group reach only hooks that name them', async () => {
+test('only hooks that name them get types without a group', async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To nobody' });
   assert.equal(await reports(), {});
   const { body } = await fixture.staff.post('/api/hooks-web/', {
@@ -166,7 +166,7 @@ test('a hook without the type, an inactive hook and the hook of an inactive auth
   await people.clients.helper.patch(other.url, { is_active: true });
 });
 
-test('owners receive customer_deletion_succeeded, and readers of a project its deletion', async () => {
+test('owners get customer_deletion_succeeded, and readers of a project its deletion', async () => {
   await fixture.staff.delete(people.project.url);
   const ofProject = await reports();
   assert.equal(ofProject.project_deletion_succeeded, ['staff', 'owner', 'helper', 'manager', 'admin', 'observer']);

@@ -25,7 +25,7 @@ function poster(options: ConstructorParameters<typeof HookClient>[0] = {}): Hook
   return created;
 }
 
-/** What the promise is rejected with. */
+/** The error with which the promise is rejected. */
 const failure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'no failure',
@@ -34,14 +34,14 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
 
 const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
 
-test('there are 10 seconds for the whole exchange', async () => {
+test('the timeout for request and response is 10 seconds', async () => {
   receiver.behaviour = 'no-response';
   await withFastTimers(async () =>
     assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'),
   );
 });
 
-test('they are for the whole of it, whichever part is slow', async () => {
+test('the timeout covers both, whichever part is slow', async () => {
   const impatient = poster({ timeoutMs: 50 });
   const late = 'No answer within 0.05 seconds.';
   receiver.behaviour = 'no-response';
@@ -58,7 +58,7 @@ test('they are for the whole of it, whichever part is slow', async () => {
   mute.close();
 });
 
-test('a 2xx counts although its body does not end', async () => {
+test('a 2xx counts even if its body does not end', async () => {
   const endless = createServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'));
   await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
   const { status } = await poster({ timeoutMs: 100 }).post(
@@ -68,20 +68,20 @@ test('a 2xx counts although its body does not end', async () => {
   endless.close();
 });
 
-test('the answer is read no further than a bound', async () => {
+test('reads the response only up to a limit', async () => {
   receiver.behaviour = { status: 200, body: 'x'.repeat(10_000_000) };
   const { body } = await poster().post(event(receiver.url));
   assert.ok(body.length < 200_000, String(body.length));
 });
 
-test('TLS certificates are verified', async () => {
+test('verifies TLS certificates', async () => {
   const secure = await Receiver.start(certificate);
   assert.match(await failure(poster().post(event(secure.url))), /^TLS failed: self-signed certificate/);
   assert.equal(secure.take(), []);
   await secure.close();
 });
 
-test('a header that can not be sent is a fault that is told at once, and nothing is left to run', async () => {
+test('reports an invalid header at once and leaves nothing running', async () => {
   await withFastTimers(async () => {
     assert.match(
       await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })),
@@ -96,7 +96,7 @@ test('a header that can not be sent is a fault that is told at once, and nothing
   });
 });
 
-test('what is no HTTP is a failure', async () => {
+test('a response that is not HTTP is a failure', async () => {
   const other = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   assert.match(
@@ -106,7 +106,7 @@ test('what is no HTTP is a failure', async () => {
   other.close();
 });
 
-test('a connection is used again, and one that its server has closed meanwhile is no failure', async () => {
+test('reuses a connection, and does not fail if the server has closed it meanwhile', async () => {
   let connections = 0;
   const closing = createServer((socket) => {
     connections++;

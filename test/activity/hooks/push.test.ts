@@ -77,7 +77,7 @@ async function eventOf(message: string): Promise<Json> {
   return { timestamp: '2018-01-05T04:47:04.000000', levelname: 'INFO', message, type: 'custom_notification', context };
 }
 
-test('with server keys the event is posted to the gateway under the key of the platform', async () => {
+test('with server keys, posts the event to the gateway with the key of the platform', async () => {
   await begin(serverKeys());
   await hook({ type: 'Android', token: 'token-a' });
   await hook({ type: 'iOS', token: 'token-i' });
@@ -103,7 +103,7 @@ test('with server keys the event is posted to the gateway under the key of the p
   );
 });
 
-test('push_title and product_name give the title; an empty message is told as New event', async () => {
+test('push_title and product_name set the title; an empty message becomes New event', async () => {
   await begin({ ...serverKeys(), product_name: 'Cloud' });
   const { uuid } = await hook({ type: 'Android', token: 'token' });
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Any' });
@@ -130,7 +130,7 @@ test('push_title and product_name give the title; an empty message is told as Ne
   assert.is(gateway.takeJson()[0].notification.title, 'News');
 });
 
-test('a hook without a token, and one whose platform has nothing set up, is skipped', async () => {
+test('skips a hook without a token, and a platform without configuration', async () => {
   await begin({ ...serverKeys(), push_server_key_ios: null });
   await hook({ type: 'Android' });
   await hook({ type: 'iOS', token: 'token' });
@@ -142,7 +142,7 @@ test('a hook without a token, and one whose platform has nothing set up, is skip
   ]);
 });
 
-test('an error in an answer of 2xx is a failed attempt', async () => {
+test('an error in a 2xx response is a failed attempt', async () => {
   await begin(serverKeys());
   await hook({ type: 'Android', token: 'token' });
   gateway.behaviour = { status: 200, body: '{"success":0,"failure":1,"results":[{"error":"Unavailable"}]}' };
@@ -155,7 +155,7 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
-test('Retry-After counts with an error in an answer of 2xx, and when the token endpoint is busy', async () => {
+test('respects Retry-After of an error in a 2xx response, and of a busy token endpoint', async () => {
   const next = (): unknown => fixture.server.app.db.value(sql`SELECT next_attempt - created FROM delivery`);
   gateway.behaviour = {
     status: 200,
@@ -174,7 +174,7 @@ test('Retry-After counts with an error in an answer of 2xx, and when the token e
   assert.is(next(), 60_000_000);
 });
 
-test('an unregistered token disables the hook, in either form of the answer', async () => {
+test('an unregistered token disables the hook, in either format of the response', async () => {
   await begin(serverKeys());
   for (const [index, behaviour] of [
     { status: 200, body: '{"results":[{"error":"NotRegistered"}]}' },
@@ -189,7 +189,7 @@ test('an unregistered token disables the hook, in either form of the answer', as
   }
 });
 
-test('that a token is no longer registered says nothing of the one the device has got meanwhile', async () => {
+test('an unregistered token does not affect a new token that the device got meanwhile', async () => {
   await begin(serverKeys());
   const creation = await hook({ type: 'Android', token: 'old' });
   let response = (): void => undefined;
@@ -209,7 +209,7 @@ test('that a token is no longer registered says nothing of the one the device ha
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
-test('with a service account the event goes to the messages of its project, with an access token that is kept until it expires', async () => {
+test('with a service account, sends the event to its project with an access token that is cached until it expires', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/v1/projects/rocket/messages:send` });
   let tokens = 0;
   gateway.behaviour = ({ path }) =>
@@ -259,7 +259,7 @@ test('with a service account the event goes to the messages of its project, with
   );
 });
 
-test('an access token that the gateway does not take any longer is asked for anew by the next attempt', async () => {
+test('the next attempt requests a new access token after the gateway has rejected the old one', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/send` });
   let tokens = 0;
   gateway.behaviour = ({ headers, path }) =>
@@ -279,7 +279,7 @@ test('an access token that the gateway does not take any longer is asked for ane
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
-test('without push_gateway_url a service account sends to fcm.googleapis.com, and server keys send nothing', async () => {
+test('without push_gateway_url, a service account sends to fcm.googleapis.com, and server keys send nothing', async () => {
   const received: string[] = [];
   const resolve: NonNullable<ServerOptions['resolve']> = (hostname, callback) => {
     received.push(hostname);
@@ -300,7 +300,7 @@ test('without push_gateway_url a service account sends to fcm.googleapis.com, an
   assert.equal(outcomes(), [{ status: 'skipped', attempts: 0, error_message: 'Push to Android is not set up.' }]);
 });
 
-test('for Android a service account sends no apns part; a token endpoint that refuses is a failed attempt', async () => {
+test('for Android a service account sends no apns part; a rejection by the token endpoint is a failed attempt', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: gateway.url });
   await hook({ type: 'Android', token: 'token' });
   gateway.behaviour = 400;
@@ -315,7 +315,7 @@ test('for Android a service account sends no apns part; a token endpoint that re
   assert.equal(Object.keys(message), ['token', 'notification', 'data']);
 });
 
-test('a key file that is none stops the start with a sentence', async () => {
+test('an invalid key file stops the start with a clear error', async () => {
   await begin({});
   writeFileSync(join(folder, 'empty.json'), '{}');
   const start = (push_service_account: string): Promise<string> =>

@@ -41,19 +41,19 @@ async function deliveries(client: Client, { url }: Json, query = ''): Promise<Js
   return (await client.get(`${url}deliveries/${query}`)).body;
 }
 
-/** A delivery as the list shows it, too: without what was sent and answered. */
+/** A delivery as the list shows it: without its request and response. */
 async function logged(client: Client, url: string): Promise<Json> {
   const { request: _, response: __, ...delivery } = (await client.get(url)).body;
   return delivery;
 }
 
-/** What a library of Standard Webhooks would compute. */
+/** The signature that a Standard Webhooks library would compute. */
 function signature(secret: string, { body, headers }: Received): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   return `v1,${createHmac('sha256', key).update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`).digest('base64')}`;
 }
 
-test('an event is posted as JSON with exactly timestamp, message, type, context and levelname', async () => {
+test('posts an event as JSON with exactly timestamp, message, type, context and levelname', async () => {
   fixture.clock.hold();
   fixture.clock.set('2018-01-05T04:47:04.982123Z');
   fixture.clock.set(fixture.clock.now() + 123);
@@ -83,7 +83,7 @@ test('an event is posted as JSON with exactly timestamp, message, type, context 
   await fixture.staff.delete(url);
 });
 
-test('the timestamp always has six digits', async () => {
+test('the timestamp always has six decimals', async () => {
   fixture.clock.hold();
   fixture.clock.set('2018-01-05T04:47:04Z');
   const { url } = await hook(fixture.staff);
@@ -93,7 +93,7 @@ test('the timestamp always has six digits', async () => {
   await fixture.staff.delete(url);
 });
 
-test('with content_type form the same five names are form fields, the context one JSON string', async () => {
+test('with content_type form, the same five names are form fields, and the context is one JSON string', async () => {
   fixture.clock.hold();
   const { url } = await hook(fixture.staff, { content_type: 'form' });
   await fixture.customer('A & B');
@@ -107,7 +107,7 @@ test('with content_type form the same five names are form fields, the context on
   await fixture.staff.delete(url);
 });
 
-test('every attempt of both body kinds is signed after Standard Webhooks, with the time of the attempt', async () => {
+test('signs every attempt of both body formats as Standard Webhooks specifies, with the time of the attempt', async () => {
   fixture.clock.hold();
   for (const content_type of ['json', 'form']) {
     const { secret, url } = await hook(fixture.staff, { content_type });
@@ -132,7 +132,7 @@ test('every attempt of both body kinds is signed after Standard Webhooks, with t
   }
 });
 
-test('rotate_secret answers a new secret; the old one signs along for 24 hours, the new one first', async () => {
+test('rotate_secret returns a new secret; the old one also signs for 24 hours, after the new one', async () => {
   const { secret: old, url, uuid } = await hook(fixture.staff);
   const reply = await fixture.staff.post(`${url}rotate_secret/`);
   assert.is(reply.status, 200);
@@ -212,7 +212,7 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
   await alice.delete(created.url);
 });
 
-test('the delivery log shows every delivery of the hook, newest first, with the event it is of', async () => {
+test('the delivery log shows every delivery of the hook with its event, newest first', async () => {
   const created = await hook(fixture.staff);
   receiver.behaviour = 503;
   const customer = await fixture.customer('First');
@@ -269,7 +269,7 @@ test('the delivery log shows every delivery of the hook, newest first, with the 
   assert.is((await fixture.staff.get(first.url)).status, 404, 'with the hook its deliveries are gone');
 });
 
-test('the log is read by author, staff and global support; test, redeliver and rotate_secret are for author and staff', async () => {
+test('author, staff and global support read the log; author and staff use test, redeliver and rotate_secret', async () => {
   await fixture.user('support', { is_support: true });
   await fixture.user('bob');
   const created = await hook(alice);
@@ -297,7 +297,7 @@ test('the log is read by author, staff and global support; test, redeliver and r
   for (const { url: each } of [created, other]) await alice.delete(each);
 });
 
-test('redeliver makes a finished delivery pending again: same webhook-id, schedule from the start, attempts keep counting', async () => {
+test('redeliver queues a finished delivery again: same webhook-id, new schedule, attempts continue', async () => {
   fixture.clock.hold();
   const created = await hook(fixture.staff);
   await fixture.customer('Redelivered');

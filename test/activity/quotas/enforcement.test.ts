@@ -48,7 +48,7 @@ test('usage follows projects, users, all customers and all projects', async () =
   assert.equal([globalUsage('nc_global_customer_count'), globalUsage('nc_global_project_count')], [0, 0]);
 });
 
-test('nc_user_count is recomputed at the expiry of a role and at the deletion of a user; deactivation changes nothing', async () => {
+test('recomputes nc_user_count at the expiry of a role and the deletion of a user; deactivation changes nothing', async () => {
   const customer = await fixture.customer('Alice');
   const [leaving, deleted] = [await fixture.user('leaving'), await fixture.user('deleted')];
   await fixture.grant(customer, leaving, 'support', '2018-02-01T00:00:00Z');
@@ -62,7 +62,7 @@ test('nc_user_count is recomputed at the expiry of a role and at the deletion of
   assert.is(await usage(customer, 'nc_user_count'), 0);
 });
 
-test('a customer beyond nc_global_customer_count is refused, without parentheses', async () => {
+test('rejects a customer above nc_global_customer_count, without parentheses in the message', async () => {
   await limit('nc_global_customer_count', 1);
   await fixture.customer('First');
   fixture.events();
@@ -74,7 +74,7 @@ test('a customer beyond nc_global_customer_count is refused, without parentheses
   assert.is((await fixture.staff.post('/api/customers/', { name: 'Second' })).status, 201);
 });
 
-test('a project beyond nc_project_count is refused, naming the customer with its abbreviation', async () => {
+test('rejects a project above nc_project_count, and names the customer with its abbreviation', async () => {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   await limit('nc_project_count', 0, customer);
   fixture.events();
@@ -88,14 +88,14 @@ test('a project beyond nc_project_count is refused, naming the customer with its
   assert.is(await usage(customer, 'nc_project_count'), 0);
 });
 
-test('an empty abbreviation is left out', async () => {
+test('omits an empty abbreviation', async () => {
   const customer = await fixture.customer('Bob');
   await limit('nc_project_count', 0, customer);
   const response = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
   assert.equal([response.status, response.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Bob)'));
 });
 
-test('several quotas are named in order of their names', async () => {
+test('names several quotas in alphabetical order', async () => {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   await limit('nc_project_count', 0, customer);
   await limit('nc_global_project_count', 0);
@@ -109,7 +109,7 @@ test('several quotas are named in order of their names', async () => {
   );
 });
 
-test('fields come first, then the right, then the quota', async () => {
+test('checks fields first, then the right, then the quota', async () => {
   const customer = await fixture.customer('Alice');
   await fixture.grant(customer, await fixture.user('helper'), 'support');
   await limit('nc_project_count', 0, customer);
@@ -118,7 +118,7 @@ test('fields come first, then the right, then the quota', async () => {
   assert.is((await fixture.staff.post('/api/projects/', { name: 'x', customer: customer.url })).status, 409);
 });
 
-test('a limit of -1 is unlimited, a limit with a fraction is compared as it is', async () => {
+test('a limit of -1 is unlimited, and fractions are compared exactly', async () => {
   const customer = await fixture.customer('Alice');
   await fixture.project('One', customer);
   await limit('nc_project_count', 1.5, customer);
@@ -129,7 +129,7 @@ test('a limit of -1 is unlimited, a limit with a fraction is compared as it is',
   assert.is((await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url })).status, 201);
 });
 
-test('a role for a user new to the customer beyond nc_user_count is refused, also in its projects', async () => {
+test('rejects a role for a new user of the customer above nc_user_count, also in its projects', async () => {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   const project = await fixture.project('Rocket', customer);
   const [inside, outside] = [await fixture.user('inside'), await fixture.user('outside')];
@@ -159,7 +159,7 @@ test('a role for a user new to the customer beyond nc_user_count is refused, als
   assert.is(await usage(customer, 'nc_user_count'), 1);
 });
 
-test('parallel requests cannot overshoot', async () => {
+test('parallel requests cannot exceed a quota', async () => {
   const customer = await fixture.customer('Alice');
   await limit('nc_project_count', 3, customer);
   const responses = await Promise.all(
@@ -171,7 +171,7 @@ test('parallel requests cannot overshoot', async () => {
   assert.is(await usage(customer, 'nc_project_count'), 3);
 });
 
-test('a limit that equals the usage takes nothing away; deleting makes room again', async () => {
+test('a limit equal to the usage removes nothing; deleting frees capacity', async () => {
   const customer = await fixture.customer('Alice');
   const [one] = [await fixture.project('One', customer), await fixture.project('Two', customer)];
   await limit('nc_project_count', 2, customer);
@@ -182,7 +182,7 @@ test('a limit that equals the usage takes nothing away; deleting makes room agai
   assert.is((await fixture.staff.post('/api/projects/', { name: 'Three', customer: customer.url })).status, 201);
 });
 
-test('quotas are shown to whoever sees the object, and disappear with it', async () => {
+test('users who can see an object see its quotas; they are deleted with it', async () => {
   const { db } = fixture.server.app;
   const quotas = () => db.value<number>(sql`SELECT count(*) FROM quota WHERE scope_kind <> 'global'`);
   const customer = await fixture.customer('Alice');

@@ -8,7 +8,7 @@ import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('history of quotas (events.md 2.5)');
 let customer: Json;
-/** The path of nc_vm_count of the customer, a quota that nothing changes by itself. */
+/** The path of nc_vm_count of the customer, a quota that nothing changes automatically. */
 let url: string;
 
 test.before.each(async () => {
@@ -21,7 +21,7 @@ const seconds = (time: string): number => Date.parse(time) / 1000;
 const created = seconds('2018-01-01T00:00:00Z');
 
 const history = async (query: string): Promise<Json> => (await fixture.staff.get(`${url}history/?${query}`)).body;
-/** Limit and usage at points, or undefined where there was none. */
+/** Limit and usage at points; undefined before the quota existed. */
 const values = async (...points: number[]): Promise<(readonly [number, number] | undefined)[]> =>
   (await history(points.map((point) => `point=${point}`).join('&'))).map(
     ({ object }: Json) => object && [object.limit, object.usage],
@@ -31,7 +31,7 @@ const use = (usage: number): void =>
 const rejection = (text: string) => ({ non_field_errors: [text] });
 const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
-test('an item is the point and the quota with limit and usage of that moment, the other fields current; no object before the first version', async () => {
+test('an item has the point and the quota with its limit and usage at that time and other fields as now; no object before the first version', async () => {
   fixture.clock.set('2018-01-02T00:00:00Z');
   use(1024);
   await fixture.staff.patch(url, { limit: 51200 });
@@ -43,7 +43,7 @@ test('an item is the point and the quota with limit and usage of that moment, th
   );
 });
 
-test('a version is stored at creation and whenever limit or usage changes, none for a threshold or for no change', async () => {
+test('stores a version at creation and whenever limit or usage changes, not for a threshold or no change', async () => {
   const { db } = fixture.server.app;
   const versions = () =>
     db.value(sql`SELECT count(*) FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.name = 'nc_vm_count'`);
@@ -64,7 +64,7 @@ test('a version is stored at creation and whenever limit or usage changes, none 
   ]);
 });
 
-test('the points of point are answered in the order of the request, repeated ones too, without pages', async () => {
+test('returns the points in the order of the request, including repeated ones, without pages', async () => {
   const points = [created + 5, created - 5, created + 5, 0, 253402300799];
   assert.equal(
     (await history(points.map((point) => `point=${point}`).join('&'))).map(({ point }: Json) => point),
@@ -75,7 +75,7 @@ test('the points of point are answered in the order of the request, repeated one
   assert.equal([response.status, response.body.length, response.headers.get('link')], [200, 1000, null]);
 });
 
-test('points_count points lie evenly from start to end, cut to whole seconds, the first is start and the last is end', async () => {
+test('points_count points are evenly spaced from start to end, truncated to whole seconds, including both', async () => {
   assert.equal(
     (await history('start=10&end=20&points_count=4')).map(({ point }: Json) => point),
     [10, 13, 16, 20],
@@ -92,7 +92,7 @@ test('points_count points lie evenly from start to end, cut to whole seconds, th
   assert.equal([all.length, all[0].point, all[999].point], [1000, 0, 253402300799]);
 });
 
-test('selected is the latest version whose time, cut to whole seconds, is at or before the point', async () => {
+test('selects the latest version at or before the point, in whole seconds', async () => {
   fixture.clock.hold();
   fixture.clock.set(seconds('2018-01-01T00:01:00Z') * 1e6 + 999_999);
   use(3);
@@ -120,7 +120,7 @@ test('a quota created within a second exists at the point of that second', async
   );
 });
 
-test('none or a part of the parameters is 400, both styles are 400', async () => {
+test('rejects missing, incomplete or mixed parameters with 400', async () => {
   for (const query of [
     '',
     'point=',
@@ -158,13 +158,13 @@ test('none or a part of the parameters is 400, both styles are 400', async () =>
   );
 });
 
-test('start must be earlier than end', async () => {
+test('start must be before end', async () => {
   for (const query of ['start=2&end=2&points_count=2', 'start=3&end=2&points_count=2']) {
     assert.equal(await history(query), rejection('Start timestamp has to be earlier than end timestamp.'));
   }
 });
 
-test('a bad value is told under its parameter', async () => {
+test('reports an invalid value under its parameter', async () => {
   const stamp = (value: string) => [`Value "${value}" should be valid UNIX timestamp.`];
   for (const value of ['x', '-1', '1.5', '253402300800', '1e3', ' ', '9999999999999']) {
     assert.equal(await history(`point=1&point=${encodeURIComponent(value)}`), { point: stamp(value) }, value);
@@ -190,14 +190,14 @@ test('a bad value is told under its parameter', async () => {
   });
 });
 
-test('404 for an unreadable quota comes before 400', async () => {
+test('returns 404 for an unreadable quota before 400', async () => {
   await fixture.user('stranger');
   const response = await fixture.as('stranger').get(`${url}history/`);
   assert.equal([response.status, response.body], [404, { detail: 'Not found.' }]);
   assert.is((await fixture.staff.get('/api/quotas/0123/history/')).status, 404);
 });
 
-test('versions live as long as the quota', async () => {
+test('versions exist as long as the quota', async () => {
   use(4);
   const { db } = fixture.server.app;
   assert.is(
@@ -211,13 +211,13 @@ test('versions live as long as the quota', async () => {
   assert.is((await fixture.staff.get(`${url}history/?point=1`)).status, 404);
 });
 
-test('several changes of one instant leave the last of them', async () => {
+test('keeps the last of several changes at the same time', async () => {
   fixture.clock.advance(60);
   for (const usage of [1, 5, 3]) use(usage);
   assert.equal(await values(created + 60), [[-1, 3]]);
 });
 
-test('a clock that is set back puts no change before the one it follows', async () => {
+test('after the clock was set back, no change precedes the previous one', async () => {
   fixture.clock.advance(100);
   use(1);
   fixture.clock.advance(-50);
@@ -251,53 +251,56 @@ const quotaId = (): number =>
 const storedVersions = (): number =>
   fixture.server.app.db.value<number>(sql`SELECT count(*) FROM quota_version WHERE quota_id = ${quotaId()}`) as number;
 
-retention('versions older than it are removed; the newest of them stays the first of the history', async () => {
-  for (const [date, usage] of [
-    ['02', 2],
-    ['03', 3],
-    ['04', 4],
-    ['20', 20],
-  ] as const) {
-    fixture.clock.set(`2018-01-${date}T00:00:00Z`);
-    use(usage);
-  }
-  fixture.clock.set('2018-01-13T12:00:00Z');
-  fixture.server.tick();
-  assert.equal(
-    await values(
-      created,
-      seconds('2018-01-02T00:00:00Z'),
-      seconds('2018-01-03T00:00:00Z'),
-      seconds('2018-01-04T00:00:00Z'),
-    ),
-    [undefined, undefined, [-1, 3], [-1, 4]],
-  );
-  fixture.clock.set('2018-01-25T00:00:00Z');
-  fixture.server.tick();
-  assert.is(storedVersions(), 1);
-  assert.equal(
-    await values(
-      seconds('2018-01-03T00:00:00Z'),
-      seconds('2018-01-04T00:00:00Z'),
-      seconds('2018-01-19T23:59:59Z'),
-      seconds('2018-01-20T00:00:00Z'),
-    ),
-    [undefined, [-1, 4], [-1, 4], [-1, 20]],
-  );
-  fixture.clock.set('2019-01-01T00:00:00Z');
-  fixture.server.tick();
-  assert.is(storedVersions(), 0);
-  assert.equal(
-    await values(seconds('2018-01-20T00:00:00Z'), seconds('2018-12-31T00:00:00Z')),
-    [
-      [-1, 20],
-      [-1, 20],
-    ],
-    'the present value is never forgotten',
-  );
-});
+retention(
+  'removes versions older than the retention; the newest of them becomes the first of the history',
+  async () => {
+    for (const [date, usage] of [
+      ['02', 2],
+      ['03', 3],
+      ['04', 4],
+      ['20', 20],
+    ] as const) {
+      fixture.clock.set(`2018-01-${date}T00:00:00Z`);
+      use(usage);
+    }
+    fixture.clock.set('2018-01-13T12:00:00Z');
+    fixture.server.tick();
+    assert.equal(
+      await values(
+        created,
+        seconds('2018-01-02T00:00:00Z'),
+        seconds('2018-01-03T00:00:00Z'),
+        seconds('2018-01-04T00:00:00Z'),
+      ),
+      [undefined, undefined, [-1, 3], [-1, 4]],
+    );
+    fixture.clock.set('2018-01-25T00:00:00Z');
+    fixture.server.tick();
+    assert.is(storedVersions(), 1);
+    assert.equal(
+      await values(
+        seconds('2018-01-03T00:00:00Z'),
+        seconds('2018-01-04T00:00:00Z'),
+        seconds('2018-01-19T23:59:59Z'),
+        seconds('2018-01-20T00:00:00Z'),
+      ),
+      [undefined, [-1, 4], [-1, 4], [-1, 20]],
+    );
+    fixture.clock.set('2019-01-01T00:00:00Z');
+    fixture.server.tick();
+    assert.is(storedVersions(), 0);
+    assert.equal(
+      await values(seconds('2018-01-20T00:00:00Z'), seconds('2018-12-31T00:00:00Z')),
+      [
+        [-1, 20],
+        [-1, 20],
+      ],
+      'the present value is never forgotten',
+    );
+  },
+);
 
-retention('they are removed in small steps', async () => {
+retention('removes them in small batches', async () => {
   const { db } = fixture.server.app;
   change(fixture, () =>
     db.run(sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
@@ -311,7 +314,7 @@ retention('they are removed in small steps', async () => {
   assert.equal(await values(created + 499, created + 500), [undefined, [-1, 500]]);
 });
 
-retention('without the setting everything is kept for ever', async () => {
+retention('keeps everything for ever without the setting', async () => {
   await fixture.open();
   customer = await fixture.customer('Alice');
   url = customer.quotas.find(({ name }: Json) => name === 'nc_vm_count').url;

@@ -39,7 +39,7 @@ const projectNames = [
   'nc_volume_size',
 ];
 
-/** A quota's representation, found through the object that carries it. */
+/** A quota's representation, found through its object. */
 async function quota(object: Json, name: string): Promise<Json> {
   const { url } = (await fixture.staff.get(object.url)).body.quotas.find((embedded: Json) => embedded.name === name);
   return (await fixture.staff.get(url)).body;
@@ -59,7 +59,7 @@ function settingsQuota(isBackend: boolean): string {
   });
 }
 
-test('every quota is created with its object: limit -1, threshold 0, and the names of its kind of owner', async () => {
+test('creates every quota with its object: limit -1, threshold 0, and the names for its kind of object', async () => {
   const customer = await fixture.customer('Fresh', { quotas: [{ name: 'nc_vm_count', limit: 5 }] });
   const project = await fixture.project('Fresh', customer, { quotas: [{ name: 'nc_vm_count', limit: 5 }] });
   for (const [object, names] of [
@@ -90,7 +90,7 @@ test('every quota is created with its object: limit -1, threshold 0, and the nam
   );
 });
 
-test('a quota is url, uuid, name, limit, usage, scope, threshold, in this order; only scope can be null', async () => {
+test('a quota has url, uuid, name, limit, usage, scope, threshold, in this order; only scope can be null', async () => {
   const displayed = await quota(people.customer, 'nc_project_count');
   assert.is(
     JSON.stringify(displayed),
@@ -116,7 +116,7 @@ test('a quota is url, uuid, name, limit, usage, scope, threshold, in this order;
   assert.is((await quota(people.project, 'nc_vm_count')).scope, people.project.url);
 });
 
-test('the list holds the quotas the caller can read, in order of internal id, paginated', async () => {
+test('lists the quotas that the caller can read by internal id, paginated', async () => {
   const seen = await asEachPersona(people, async (client) =>
     Number((await client.get('/api/quotas/')).headers.get('x-result-count')),
   );
@@ -136,7 +136,7 @@ test('the list holds the quotas the caller can read, in order of internal id, pa
   assert.is((await fixture.anonymous.get('/api/quotas/')).status, 401);
 });
 
-test('name filters by a substring without case; on a detail request it is ignored', async () => {
+test('name matches a substring, ignoring case; ignored for a single quota', async () => {
   const names = async (query: string) =>
     (await fixture.staff.get(`/api/quotas/?page_size=300&${query}`)).body.map(({ name }: Json) => name);
   assert.equal(await names('name=GLOBAL_p'), ['nc_global_project_count']);
@@ -147,7 +147,7 @@ test('name filters by a substring without case; on a detail request it is ignore
   assert.is((await fixture.staff.get(`${one.url}?name=nothing&uuid=x`)).status, 200);
 });
 
-test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scopes; UN 404 but for shared settings; AN 401', async () => {
+test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scopes; UN 404 except shared settings; AN 401', async () => {
   const readers = async (url: string) =>
     asEachPersona(people, async (client) => {
       const responses = [await client.get(url), await client.get(`${url}history/?point=1600000000`)];
@@ -166,7 +166,7 @@ test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scop
   for (const path of [shared, `${shared}history/?point=1`]) assert.is((await fixture.anonymous.get(path)).status, 401);
 });
 
-test('settings of a customer show their quotas to its owner and support alone', async () => {
+test("shows quotas of a customer's settings only to its owner and support", async () => {
   const { id } = settings(fixture, 'Private', people.customer);
   change(fixture, () => createQuotas(contextOf(fixture), 'settings', id, ['openstack_vcpu']));
   const { uuid } = (await fixture.staff.get('/api/quotas/?name=openstack_vcpu')).body[0];
@@ -182,7 +182,7 @@ test('settings of a customer show their quotas to its owner and support alone', 
   });
 });
 
-test('a quota of a project is edited by staff and the owner of its customer, by nobody else', async () => {
+test('only staff and the owner of its customer edit a quota of a project', async () => {
   const { url } = await quota(people.project, 'nc_vm_count');
   assert.equal(
     await asEachPersona(people, async (client) => (await client.patch(url, { limit: 7 })).status),
@@ -203,7 +203,7 @@ test('a quota of a project is edited by staff and the owner of its customer, by 
   );
 });
 
-test('any other quota is edited by staff alone: 403 for who reads it, 404 for who does not', async () => {
+test('only staff edit other quotas: 403 for readers, 404 for other callers', async () => {
   const ofCustomer = (await quota(people.customer, 'nc_vm_count')).url;
   assert.equal(
     await asEachPersona(people, async (client) => (await client.patch(ofCustomer, { limit: 7 })).status),
@@ -216,7 +216,7 @@ test('any other quota is edited by staff alone: 403 for who reads it, 404 for wh
     );
 });
 
-test('limit and threshold are both optional in PUT and PATCH; everything else is ignored', async () => {
+test('limit and threshold are optional in PUT and PATCH; other fields are ignored', async () => {
   const { url } = await quota(people.customer, 'nc_vm_count');
   assert.is((await fixture.staff.put(url, {})).status, 200);
   const changed = await fixture.staff.put(url, { url: 'nowhere', limit: 12.5 });
@@ -237,7 +237,7 @@ test('limit and threshold are both optional in PUT and PATCH; everything else is
   assert.equal((await fixture.staff.get(url)).body, form.body);
 });
 
-test('numbers may be numeric strings; NaN, infinity, booleans and text get the number message, null the null message', async () => {
+test('accepts numeric strings; rejects NaN, infinity, booleans and text with the number message, null with the null message', async () => {
   const { url } = await quota(people.customer, 'nc_vm_count');
   for (const value of [7, '7', ' 7.0 ', '7e0', '+7', '.7e1', 7.0]) {
     assert.is((await fixture.staff.patch(url, { limit: value })).body.limit, 7, JSON.stringify(value));
@@ -264,7 +264,7 @@ test('numbers may be numeric strings; NaN, infinity, booleans and text get the n
   assert.is((await fixture.staff.get(url)).body.limit, 7);
 });
 
-test('very large and very small numbers are kept, shown as JSON and counted with', async () => {
+test('stores, shows and counts very large and very small numbers', async () => {
   const { url } = await quota(people.customer, 'nc_project_count');
   for (const value of [9e18, 1e19, 1e21, 1e308, 0.1, 1.5e-7, 2 ** 53 + 2, 123456789.125]) {
     const response = await fixture.staff.patch(url, { limit: value < 1 ? value + 1 : value, threshold: value });
@@ -287,7 +287,7 @@ test('very large and very small numbers are kept, shown as JSON and counted with
   assert.ok(Object.is(body.limit, 0) && Object.is(body.threshold, 0), 'a negative zero is zero');
 });
 
-test('a backend-cached quota is 409 whatever the body holds; fields come before, the right before them', async () => {
+test('a backend-cached quota returns 409 for any body, after the right and the fields are checked', async () => {
   const url = settingsQuota(true);
   const rejection = [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }];
   for (const body of [{}, { limit: 5 }, { threshold: 1 }, { limit: -2 }]) {
@@ -307,7 +307,7 @@ test('a backend-cached quota is 409 whatever the body holds; fields come before,
   );
 });
 
-test('a limit below the usage is refused, an equal one and -1 are not, every other negative one is', async () => {
+test('rejects a limit below the usage and negative ones other than -1', async () => {
   const { url } = await quota(people.customer, 'nc_user_count');
   for (const value of [4, 4.999, 0, -0.5, -1.5, -2, -1e300]) {
     const response = await fixture.staff.patch(url, { limit: value, threshold: 3 });
@@ -329,13 +329,13 @@ test('a limit below the usage is refused, an equal one and -1 are not, every oth
   assert.equal((await fixture.staff.patch(unused.url, { limit: 0 })).status, 200);
 });
 
-test('no event tells of quota changes', async () => {
+test('quota changes record no event', async () => {
   const { url } = await quota(people.customer, 'nc_project_count');
   await fixture.staff.patch(url, { limit: 5, threshold: 1 });
   assert.equal(fixture.events(), []);
 });
 
-test('usage follows the links of a project in the transaction of the change; a moved project leaves its links behind', async () => {
+test('usage follows the links of a project in the same transaction; a moved project loses its links', async () => {
   const target = await fixture.customer('Target');
   link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   const counts = async (object: Json) => (await quota(object, 'nc_service_project_link_count')).usage;
@@ -345,7 +345,7 @@ test('usage follows the links of a project in the transaction of the change; a m
   assert.equal([await counts(people.project), await counts(people.customer), await counts(target)], [0, 0, 0]);
 });
 
-test('moving a project checks every quota it adds to at the target, in order of name, and changes nothing when refused', async () => {
+test('moving a project checks each quota of the target, in order of name, and changes nothing if rejected', async () => {
   const target = await fixture.customer('Target', { abbreviation: 'TG' });
   await fixture.staff.patch((await quota(target, 'nc_user_count')).url, { limit: 2 });
   await fixture.staff.patch((await quota(target, 'nc_project_count')).url, { limit: 0 });
@@ -374,7 +374,7 @@ test('usage is never below zero', () => {
   assert.is(fixture.server.app.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`), 3);
 });
 
-test('demands on one quota count together', () => {
+test('adds up changes of the same quota', () => {
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   const require = (delta: number) => ({ scope: 'link', id, name: 'vcpu', delta }) as const;
   requireQuotas(fixture.server, [require(3), require(3)]);
@@ -382,7 +382,7 @@ test('demands on one quota count together', () => {
   assert.throws(() => requireQuotas(fixture.server, [require(4), require(3)]));
 });
 
-test('quotas are not created, deleted or patched as a list: 405 with Allow', async () => {
+test('returns 405 with Allow for creating, deleting or patching quotas', async () => {
   const { url } = await quota(people.customer, 'nc_vm_count');
   for (const [method, path, allow] of [
     ['POST', '/api/quotas/', 'GET, HEAD, OPTIONS'],
@@ -397,7 +397,7 @@ test('quotas are not created, deleted or patched as a list: 405 with Allow', asy
   }
 });
 
-test('OPTIONS shows the writable fields to who may edit', async () => {
+test('OPTIONS shows the writable fields to users who may edit', async () => {
   const { url } = await quota(people.project, 'nc_vm_count');
   const { actions, name } = (await people.clients.owner.options(url)).body;
   assert.is(name, 'Quota Instance');

@@ -17,7 +17,7 @@ import { change, contextOf, idOf, settings } from '../../support/links.ts';
 
 const test = suite('usages of quotas against a count from scratch (events.md 2.1)');
 
-/** Numbers that look random and are the same in every run (mulberry32). */
+/** Pseudo-random numbers that are the same in every run (mulberry32). */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -33,7 +33,7 @@ type Ask = (method: Method, path: string, body?: Json) => number;
 const router = new Router<Endpoint>();
 for (const endpoint of endpoints) router.add(endpoint);
 
-/** The staff user's requests, without a network between: the handler in a write of its own. Answers the status. */
+/** Requests of the staff user without a network: runs the handler in a write. Returns the status. */
 function directly({ server: { app } }: Fixture): Ask {
   const { clock, db } = app;
   const user = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'admin'`) as {
@@ -73,7 +73,7 @@ function directly({ server: { app } }: Fixture): Ask {
   };
 }
 
-/** Everything about quotas that is not what the rows, counted from scratch, say it should be. */
+/** Differences between the quotas and a count of the rows from scratch. */
 function wrong({
   server: {
     app: { db },
@@ -103,7 +103,7 @@ function wrong({
   return [...usages, ...alerts];
 }
 
-/** Quotas whose newest version is not what they are now, and rows that belong to nothing. */
+/** Quotas whose newest version differs from the current values, and rows that belong to nothing. */
 const leftBehind = ({
   server: {
     app: { db },
@@ -117,7 +117,7 @@ const leftBehind = ({
   UNION ALL SELECT id, alert_type FROM alert WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)
   UNION ALL SELECT quota_id, 'version' FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
 
-/** Links of everything there is that operations can change; the provider of services stays. */
+/** Links of all objects that operations can change; the provider of services stays. */
 function everything({
   server: {
     app: { db },
@@ -148,7 +148,7 @@ interface LinkRow {
   readonly customer_id: number;
 }
 
-/** Links a project to a service or takes a link away, with its counts. */
+/** Links a project to a service or removes a link, with its counts. */
 function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: () => void): number {
   fixture.server.app.db.write(() => {
     run();
@@ -161,7 +161,7 @@ function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: 
   return 200;
 }
 
-/** Does one operation that the roll chooses, if there is anything to do it on, and answers its status. */
+/** Performs one random operation, if there is an object for it, and returns its status. */
 function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): number | undefined {
   const {
     clock,
@@ -235,7 +235,7 @@ function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): n
   return possible ? run() : undefined;
 }
 
-/** A customer with two services that projects are linked to; it is no part of the play. */
+/** A customer with two services that projects are linked to; the random operations leave it alone. */
 async function provider(fixture: Fixture): Promise<void> {
   const customer = await fixture.customer('Provider');
   const customerId = idOf(fixture, 'customer', customer);
@@ -251,7 +251,7 @@ async function provider(fixture: Fixture): Promise<void> {
 
 const steps = 10_000;
 
-test(`after ${steps} random creations, grants, revocations, expiries, moves, links and deletions every usage is right`, async () => {
+test(`after ${steps} random creations, grants, revocations, expiries, moves, links and deletions every usage is correct`, async () => {
   const fixture = await Fixture.start();
   try {
     await provider(fixture);
@@ -271,7 +271,7 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
       }
     }
     for (const status of [200, 201, 204, 400, 409])
-      assert.ok((statuses.get(status) ?? 0) > 100, `many answers were ${status}: ${[...statuses]}`);
+      assert.ok((statuses.get(status) ?? 0) > 100, `many responses were ${status}: ${[...statuses]}`);
     assert.equal([wrong(fixture), findDrift(fixture.server.app), leftBehind(fixture)], [[], [], []]);
     assert.ok(
       (db.value<number>(sql`SELECT sum(usage) FROM quota WHERE scope_kind = 'project'`) as number) > 5,
@@ -290,7 +290,7 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
     assert.is(
       reports('role_granted') - reports('role_revoked'),
       active,
-      'every role that was granted and is over was told to be lost',
+      'every granted role that has ended has an event of its end',
     );
   } finally {
     await fixture.close();

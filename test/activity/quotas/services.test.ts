@@ -41,7 +41,7 @@ const statuses = (url: string): Promise<Json> =>
   asEachPersona(people, async (client) => (await client.patch(url, { limit: -1 })).status);
 const quotaOf = ({ quotas }: Json, name: string): Json => quotas.find((quota: Json) => quota.name === name);
 
-test('each type of service, link and settings has its own quotas, in order of name, with their default limits', () => {
+test('each type of service, link and settings has its own quotas, ordered by name, with their default limits', () => {
   assert.equal(Object.fromEntries(types.map((type) => [type, limits(clouds[type].service)])), {
     digitalocean: [['droplet_count', 50]],
     aws: [
@@ -78,7 +78,7 @@ test('each type of service, link and settings has its own quotas, in order of na
   }
 });
 
-test('embedded quotas are url, uuid, name, limit and usage', () => {
+test('embedded quotas have url, uuid, name, limit and usage', () => {
   for (const object of [
     clouds.digitalocean.service,
     clouds.digitalocean.link,
@@ -90,7 +90,7 @@ test('embedded quotas are url, uuid, name, limit and usage', () => {
   }
 });
 
-test('the scope of a quota is the link of what carries it', async () => {
+test('the scope of a quota is the link of its object', async () => {
   for (const object of [
     clouds.digitalocean.service,
     clouds.digitalocean.link,
@@ -105,13 +105,13 @@ test('the scope of a quota is the link of what carries it', async () => {
   }
 });
 
-test('a quota of a service or resource is edited by staff alone; readers are 403, others 404', async () => {
+test('only staff edit a quota of a service or resource; readers get 403, others 404', async () => {
   const expected = sameExcept(403, { staff: 200, stranger: 404 });
   assert.equal(await statuses(quotaOf(clouds.digitalocean.service, 'droplet_count').url), expected);
   assert.equal(await statuses(quotaOf(repository, 'commit_count').url), expected);
 });
 
-test('a quota of a tenant or of private OpenStack settings copies the provider: 409 for staff, 403 for who reads it', async () => {
+test('a quota of a tenant or of private OpenStack settings copies the provider: 409 for staff, 403 for readers', async () => {
   assert.equal(await statuses(quotaOf(tenant, 'vcpu').url), sameExcept(403, { staff: 409, stranger: 404 }));
   const ofSettings = {
     staff: 409,
@@ -126,7 +126,7 @@ test('a quota of a tenant or of private OpenStack settings copies the provider: 
   assert.equal(await statuses(quotaOf(clouds.openstack.settings, 'openstack_vcpu').url), ofSettings);
 });
 
-test('each is listed for whoever reads its scope', async () => {
+test('lists each quota to users who can read its scope', async () => {
   const listed = (name: string): Promise<Json> =>
     asEachPersona(people, async (client) => (await client.get(`/api/quotas/?name=${name}`)).body.length);
   const connected = { staff: 1, support: 1, owner: 1, helper: 1, manager: 1, admin: 1, observer: 1, stranger: 0 };

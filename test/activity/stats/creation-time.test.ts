@@ -23,7 +23,7 @@ test.before(async () => {
 
 const ask = (query: string, client = fixture.staff) => client.get(`${path}?${query}`);
 
-test('the answer is datapoints objects of to, from and value, ascending', async () => {
+test('returns as many objects of to, from and value as datapoints, ascending', async () => {
   const { status, body } = await ask(`type=customer&from=1&to=1415912629&datapoints=3`);
   assert.is(status, 200);
   assert.equal(
@@ -48,7 +48,7 @@ test('the answer is datapoints objects of to, from and value, ascending', async 
   );
 });
 
-test('a part counts from its beginning to before its end, the last one with its end; instants are cut to whole seconds', async () => {
+test('a part includes its start and excludes its end, except the last; times are truncated to whole seconds', async () => {
   fixture.clock.hold();
   assert.equal((await ask(`type=customer&from=${begin}&to=${begin + 20}&datapoints=2`)).body, [
     { to: begin + 10, from: begin, value: 2 },
@@ -62,7 +62,7 @@ test('a part counts from its beginning to before its end, the last one with its 
   ]);
 });
 
-test('parts may be shorter than a second: those without one count nothing', async () => {
+test('parts can be shorter than a second; those without a whole second count nothing', async () => {
   assert.equal((await ask(`type=customer&from=${begin}&to=${begin + 1}&datapoints=3`)).body, [
     { to: begin, from: begin, value: 0 },
     { to: begin, from: begin, value: 0 },
@@ -76,7 +76,7 @@ test('parts may be shorter than a second: those without one count nothing', asyn
   );
 });
 
-test('by default it is six parts of the last 30 days', async () => {
+test('defaults to six parts of the last 30 days', async () => {
   const now = begin + 20;
   const { body } = await ask('type=customer');
   assert.equal(
@@ -91,7 +91,7 @@ test('by default it is six parts of the last 30 days', async () => {
   assert.equal((await ask('type=customer&from=&to=&datapoints=&page=7&page_size=1')).body, body);
 });
 
-test('counted are the objects the caller reads', async () => {
+test('counts the objects that the caller can read', async () => {
   const range = `from=0&to=${begin + 20}&datapoints=1`;
   const value = async (type: string, client = fixture.staff): Promise<number> =>
     (await ask(`type=${type}&${range}`, client)).body[0].value;
@@ -119,7 +119,7 @@ test('counted are the objects the caller reads', async () => {
   assert.is(await value('customer', fixture.as(none.username)), 0);
 });
 
-test('all that is wrong with the parameters is told at once', async () => {
+test('reports all errors of the parameters together', async () => {
   const rejection = async (query: string, errors: unknown): Promise<void> => {
     const { status, body } = await ask(query);
     assert.equal([status, body], [400, errors], query);
@@ -141,7 +141,7 @@ test('all that is wrong with the parameters is told at once', async () => {
   await rejection(`type=customer&from=${begin + 21}`, { non_field_errors: ['End must occur after start.'] });
 });
 
-test('it is for every user, and only GET', async () => {
+test('any user can use it, and only GET', async () => {
   assert.is((await fixture.anonymous.get(`${path}?type=customer`)).status, 401);
   const { status, headers } = await fixture.staff.post(path, {});
   assert.equal([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);

@@ -27,7 +27,7 @@ const stats = async (query: string, client: Client = fixture.staff): Promise<Jso
   (await client.get(`/api/stats/quota/?${query}`)).body;
 const ofProject = { ram: -1, ram_usage: 6144, storage: 0.1, storage_usage: 0, vcpu: 110, vcpu_usage: 12 };
 
-test('a flat object with sorted keys: per name the sum of limits, -1 if any is unlimited, and the sum of usages', async () => {
+test('returns a flat object with sorted keys: for each name the sum of limits, -1 if any is unlimited, and the sum of usages', async () => {
   assert.is(
     JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}&quota_name=vcpu&quota_name=ram`)),
     '{"ram":-1,"ram_usage":6144,"vcpu":110,"vcpu_usage":12}',
@@ -36,7 +36,7 @@ test('a flat object with sorted keys: per name the sum of limits, -1 if any is u
   assert.equal(await stats(''), { ...ofProject, vcpu: 1111, vcpu_usage: 62.5 });
 });
 
-test('aggregate is customer by default: the links of its projects; project: the links of the project', async () => {
+test('aggregate defaults to customer and selects the links of its projects; project selects those of the project', async () => {
   assert.equal(await stats(`uuid=${people.customer.uuid}`), { ...ofProject, vcpu: 111, vcpu_usage: 12.5 });
   assert.equal(await stats(`aggregate=customer&uuid=${other.uuid}`), { vcpu: 1000, vcpu_usage: 50 });
   assert.equal(await stats(`aggregate=project&uuid=${sibling.uuid}`), { vcpu: 1, vcpu_usage: 0.5 });
@@ -48,13 +48,13 @@ test('aggregate is customer by default: the links of its projects; project: the 
   );
 });
 
-test('another aggregate and a malformed uuid are 400', async () => {
+test('rejects another aggregate and a malformed uuid with 400', async () => {
   const response = await fixture.staff.get('/api/stats/quota/?aggregate=user');
   assert.equal([response.status, response.body], [400, { aggregate: ['"user" is not a valid choice.'] }]);
   assert.equal(await stats('uuid=x'), { uuid: ['"x" is not a valid UUID.'] });
 });
 
-test('an unknown or unreadable uuid, or one of another kind, and a project without any link, is an empty object', async () => {
+test('returns an empty object for an unknown or unreadable uuid, one of another kind, and a project without links', async () => {
   const { owner } = people.clients;
   for (const query of [
     `uuid=${'0'.repeat(32)}`,
@@ -66,7 +66,7 @@ test('an unknown or unreadable uuid, or one of another kind, and a project witho
   assert.equal(await stats(`aggregate=project&uuid=${remote.uuid}`, owner), {});
 });
 
-test('counted are the projects the caller reads; everybody may ask, without a token nobody', async () => {
+test('counts the projects that the caller can read; requires a token', async () => {
   const { observer, owner, stranger, support } = people.clients;
   assert.equal(await stats('quota_name=vcpu', owner), { vcpu: 111, vcpu_usage: 12.5 });
   assert.equal(await stats('quota_name=vcpu', observer), { vcpu: 110, vcpu_usage: 12 });
@@ -76,13 +76,13 @@ test('counted are the projects the caller reads; everybody may ask, without a to
   assert.is((await fixture.anonymous.get('/api/stats/quota/')).status, 401);
 });
 
-test('unknown names do not appear; quotas of other objects are not counted', async () => {
+test('omits unknown names and the quotas of other objects', async () => {
   assert.equal(await stats('quota_name=nothing&quota_name=vcpu'), { vcpu: 1111, vcpu_usage: 62.5 });
   assert.equal(await stats('quota_name=nc_project_count'), {});
   assert.equal(await stats('quota_name=&undefined=1&page=7'), await stats(''));
 });
 
-test('numbers as large as they may be are summed without an error', async () => {
+test('sums the largest numbers without an error', async () => {
   const ids = [
     link(fixture, remote, { vcpu: { limit: 9e18, usage: 9e18 } }),
     link(fixture, remote, { vcpu: { limit: 9e18 } }),
@@ -97,7 +97,7 @@ test('numbers as large as they may be are summed without an error', async () => 
   for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 0, usage: 0 });
 });
 
-test('GET only', async () => {
+test('serves only GET', async () => {
   const response = await fixture.staff.post('/api/stats/quota/', {});
   assert.equal([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
 });

@@ -26,7 +26,7 @@ const borders = async (from: string, to: string, interval: string): Promise<stri
   return buckets.length === 0 ? [] : [iso(buckets[0]?.from), ...buckets.map(({ to }) => iso(to))];
 };
 
-test('the example: averages over the day, weighted by time, summed over the links', async () => {
+test('the documented example: averages over the day, weighted by time, summed over the links', async () => {
   at('2018-01-02T00:00:00Z');
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 2 } });
   link(fixture, people.project, { vcpu: { limit: 100, usage: 7 } });
@@ -39,7 +39,7 @@ test('the example: averages over the day, weighted by time, summed over the link
   );
 });
 
-test('a row has from, to, then limit and usage of vcpu, ram, storage in this order; other quotas of links have no place in it', async () => {
+test('a row has from, to, then limit and usage of vcpu, ram, storage in this order; other quotas of links are excluded', async () => {
   at('2018-01-02T00:00:00Z');
   link(fixture, people.project, {
     storage: { limit: 3, usage: 1 },
@@ -64,7 +64,7 @@ test('a row has from, to, then limit and usage of vcpu, ram, storage in this ord
   assert.equal(await timeline('item=other&item=nothing'), [{ from: 1514851200, to: 1514937600 }], 'unknown: no values');
 });
 
-test('the range is the last day by default', async () => {
+test('the range defaults to the last day', async () => {
   fixture.clock.hold();
   at('2018-01-05T04:47:04.999Z');
   assert.equal(await timeline(''), [
@@ -73,7 +73,7 @@ test('the range is the last day by default', async () => {
   ]);
 });
 
-test('borders lie at UTC hours, days, Mondays, first days of months; the first and last bucket are clipped', async () => {
+test('borders are UTC hours, days, Mondays, first days of months; the first and last bucket are clipped', async () => {
   assert.equal(await borders('2018-01-01T22:30:00Z', '2018-01-02T01:00:01Z', 'hour'), [
     '2018-01-01T22:30:00',
     '2018-01-01T23:00:00',
@@ -117,7 +117,7 @@ test('borders lie at UTC hours, days, Mondays, first days of months; the first a
   ]);
 });
 
-test('a range from border to border has no bucket of no length; an empty or reversed range is an empty list', async () => {
+test('no bucket is empty; an empty or reversed range returns an empty list', async () => {
   assert.equal(await borders('2018-01-01T00:00:00Z', '2018-01-03T00:00:00Z', 'day'), [
     '2018-01-01T00:00:00',
     '2018-01-02T00:00:00',
@@ -127,7 +127,7 @@ test('a range from border to border has no bucket of no length; an empty or reve
   assert.equal(await between('2018-01-02T00:00:00Z', '2018-01-01T00:00:00Z'), []);
 });
 
-test('5,000 buckets are answered, one more is 400, however many there would be', async () => {
+test('returns 5,000 buckets and rejects more with 400, however many there would be', async () => {
   const limit = { interval: ['The range holds more than 5000 intervals.'] };
   const full = await timeline(`interval=hour&from=0&to=${5000 * 3600}&page=2&page_size=10`);
   assert.equal([full.length, full[4999]], [5000, { from: 4999 * 3600, to: 5000 * 3600 }]);
@@ -136,7 +136,7 @@ test('5,000 buckets are answered, one more is 400, however many there would be',
     assert.equal(await timeline(`interval=${interval}&from=0&to=253402300799`), limit);
 });
 
-test('bad values are 400 under their names', async () => {
+test('returns 400 for invalid values under their names', async () => {
   const responses: Record<string, Json> = {
     'from=x': { from: ['Value "x" should be valid UNIX timestamp.'] },
     'to=1.5': { to: ['Value "1.5" should be valid UNIX timestamp.'] },
@@ -154,7 +154,7 @@ test('bad values are 400 under their names', async () => {
   assert.is((await fixture.staff.post('/api/stats/quota/timeline/')).status, 405);
 });
 
-test('averaged is over the part of the bucket in which the quota existed', async () => {
+test('averages over the part of the bucket in which the quota existed', async () => {
   at('2018-01-02T12:00:00Z');
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   at('2018-01-02T18:00:00Z');
@@ -167,7 +167,7 @@ test('averaged is over the part of the bucket in which the quota existed', async
   ]);
 });
 
-test('the future is no part of a bucket, and a bucket in the future has no values', async () => {
+test('excludes the future from a bucket, and a bucket in the future has no values', async () => {
   at('2018-01-02T00:00:00Z');
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   at('2018-01-02T03:00:00Z');
@@ -195,7 +195,7 @@ test('a change at the border of a bucket belongs to the later one', async () => 
   );
 });
 
-test('a link that is unlimited at the end of the part is unlimited; else its limit is averaged over the time it was limited', async () => {
+test('a link that is unlimited at the end of the part is unlimited; otherwise its limit is averaged over the time with a limit', async () => {
   at('2018-01-01T00:00:00Z');
   const id = link(fixture, people.project, { vcpu: {} });
   for (const [time, limit] of [
@@ -227,7 +227,7 @@ test('the limit of the bucket is -1 if any link is unlimited', async () => {
   ]);
 });
 
-test('a bucket of a day ends in the middle of an average: numbers are rounded to 2 decimals', async () => {
+test('rounds numbers to 2 decimals', async () => {
   at('2018-01-01T00:00:00Z');
   const id = link(fixture, people.project, { vcpu: { limit: 1, usage: 0 } });
   at('2018-01-01T16:00:00Z');
@@ -238,7 +238,7 @@ test('a bucket of a day ends in the middle of an average: numbers are rounded to
   ]);
 });
 
-test('many changes and many buckets: each bucket has its own average', async () => {
+test('averages each of many buckets with many changes separately', async () => {
   at('2018-01-01T00:00:00Z');
   const id = link(fixture, people.project, { vcpu: { limit: 100, usage: 0 } });
   for (let i = 1; i < 96; i++) {
@@ -258,7 +258,7 @@ test('many changes and many buckets: each bucket has its own average', async () 
   );
 });
 
-test('aggregate and uuid choose the links as in stats/quota; without a readable link the buckets have from and to only', async () => {
+test('aggregate and uuid select the links as in stats/quota; without a readable link the buckets have only from and to', async () => {
   at('2018-01-01T00:00:00Z');
   const sibling = await fixture.project('Sibling', people.customer);
   const other = await fixture.customer('Other');
@@ -286,7 +286,7 @@ test('aggregate and uuid choose the links as in stats/quota; without a readable 
   assert.equal(await usage(`uuid=${other.uuid}`, people.clients.owner), [undefined]);
 });
 
-test('numbers as large as they may be are answered as numbers', async () => {
+test('returns the largest numbers as numbers', async () => {
   at('2018-01-01T00:00:00Z');
   for (const limit of [1.7e308, 1.7e308]) link(fixture, people.project, { vcpu: { limit, usage: 9e18 } });
   at('2018-01-02T00:00:00Z');
@@ -299,7 +299,7 @@ test.run();
 
 const forgotten = suite('timeline and quota_history_retention');
 
-forgotten('what was forgotten has no values, what remains its right ones', async () => {
+forgotten('buckets before the removed history have no values, later ones are correct', async () => {
   await fixture.open({ quota_history_retention: 86_400_000_000 });
   try {
     people = await createPersonas(fixture);

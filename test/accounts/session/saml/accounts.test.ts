@@ -1,4 +1,4 @@
-/** services.md 11: which accounts are entered under which settings, and what outlives a restart. */
+/** services.md 11: which accounts a login may use under which settings, and what survives a restart. */
 
 import { join } from 'node:path';
 import { createServer } from 'tenantry';
@@ -63,7 +63,7 @@ accounts(
 );
 
 accounts(
-  'the configuration tells web clients',
+  'the configuration for web clients',
   withFixture(
     {
       saml_enable_single_logout: true,
@@ -127,7 +127,7 @@ accounts(
   }),
 );
 
-accounts('an answer that was taken is not taken again after a restart, and one that is due still is', async () => {
+accounts('rejects a used response after a restart, and accepts a pending one', async () => {
   const saml = await SamlFixture.start();
   const { config, clock } = saml.fixture.server.app;
   await saml.fixture.close();

@@ -28,7 +28,7 @@ function rejection(options: Readonly<Record<string, string>>, input: Partial<Con
   return assert.unreachable(`${JSON.stringify(options)} was accepted`) ?? '';
 }
 
-settings('a complete configuration is read', () => {
+settings('reads a complete configuration', () => {
   const config = loadConfig({
     options: { ...complete, saml_idp_metadata_urls: 'https://a.example.com/m?x=1|a.crt, https://b.example.com/|b.crt' },
   });
@@ -48,7 +48,7 @@ settings('a complete configuration is read', () => {
   );
 });
 
-settings('everything is optional without SAML2, and has its default', () => {
+settings('everything is optional and has its default without SAML2', () => {
   const {
     saml_allow_to_select_identity_provider,
     saml_create_unknown_user,
@@ -81,7 +81,7 @@ settings('everything is optional without SAML2, and has its default', () => {
   assert.is(printSetting('saml_attribute_mapping', null), '');
 });
 
-settings('with SAML2 what it needs must be set, and the first that is missing is named', () => {
+settings('SAML2 requires its settings, and the error names the first missing one', () => {
   for (const name of [
     'saml_cert_file',
     'saml_key_file',
@@ -102,14 +102,14 @@ settings('with SAML2 what it needs must be set, and the first that is missing is
   });
 });
 
-settings('an unknown way to log in is refused', () => {
+settings('rejects an unknown login method', () => {
   assert.is(
     rejection({ authentication_methods: 'SAML' }),
     '--authentication-methods must list LOCAL_SIGNIN or SAML2, but has "SAML"',
   );
 });
 
-settings("rights, and what is the service's own, cannot be mapped, wherever the setting comes from", () => {
+settings('rejects mappings to rights and to fields that the service manages, from every source of settings', () => {
   const fields =
     'the fields that can be filled are username, full_name, native_name, job_title, email, phone_number, organization, civil_number, description, preferred_language, competence';
   for (const field of [
@@ -142,7 +142,7 @@ settings("rights, and what is the service's own, cannot be mapped, wherever the 
   }
 });
 
-settings('a mapping is an object of lists, fills username, and every field once', () => {
+settings('a mapping is an object of lists, fills username, and fills each field once', () => {
   const denial = (text: string): string =>
     rejection({ saml_attribute_mapping: text }).replace(/^(TENANTRY_|--)\S+ /, '');
   for (const text of ['[]', '"uid"', '{"uid": "username"}', '{"uid": [1]}', '{"uid": null}', '1']) {
@@ -154,7 +154,7 @@ settings('a mapping is an object of lists, fills username, and every field once'
   assert.is(denial('{"uid": ["username"], "eppn": ["username"]}'), 'must fill "username" from one attribute');
 });
 
-settings('tokens go to an address that settings spell out', () => {
+settings('tokens are sent only to a fixed address from the settings', () => {
   const denial = (text: string): string => rejection({ ...complete, login_completed_url: text });
   assert.is(denial('https://app.example.com/{method}'), '--login-completed-url must hold {token}');
   assert.is(denial('https://app.example.com/{token}'), '--login-completed-url must hold {method}');
@@ -179,7 +179,7 @@ settings('tokens go to an address that settings spell out', () => {
   assert.is(rejection({ ...complete, logout_failed_url: 'app' }), '--logout-failed-url must be an http or https URL');
 });
 
-settings('metadata on the web is an http address with a certificate', () => {
+settings('metadata on the web requires an http address and a certificate', () => {
   assert.is(
     rejection({ saml_idp_metadata_urls: 'https://a.example.com/' }),
     '--saml-idp-metadata-urls must list URL|certificate file, but has "https://a.example.com/"',

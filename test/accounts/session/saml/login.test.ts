@@ -1,4 +1,4 @@
-/** services.md 11: logging in at an identity provider, and the users that come of it. */
+/** services.md 11: logging in at an identity provider, and the users that this creates. */
 import { createVerify } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
@@ -37,7 +37,7 @@ const named = async (username: string): Promise<Json[]> =>
   (await saml.fixture.staff.get(`/api/users/?username=${username}`)).body;
 const types = (): string[] => saml.fixture.events().map(({ type }) => type);
 
-login('what identity providers send besides is accepted with strict_input, too', async () => {
+login('accepts additional fields from identity providers even with strict_input', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'relayed' } } });
   const { browser } = saml;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -47,21 +47,39 @@ login('what identity providers send besides is accepted with strict_input, too',
   assert.is((await own(tokenIn(headers.get('location') ?? ''))).username, 'relayed');
 });
 
-login(
-  'a first login creates the user with what the identity provider tells, and ends with a token of that user',
-  async () => {
-    const location = await saml.logIn({
-      uid: 'alice',
-      cn: 'Alice Lee',
-      mail: 'alice@example.com',
-      job: 'Chemist',
-      unit: 'Example University',
-      pid: 'EE47101010033',
-      lang: 'et',
-      skill: 'Chemistry',
-    });
-    const user = await own(tokenIn(location));
-    const {
+login('a first login creates the user from the attributes, and returns a token of that user', async () => {
+  const location = await saml.logIn({
+    uid: 'alice',
+    cn: 'Alice Lee',
+    mail: 'alice@example.com',
+    job: 'Chemist',
+    unit: 'Example University',
+    pid: 'EE47101010033',
+    lang: 'et',
+    skill: 'Chemistry',
+  });
+  const user = await own(tokenIn(location));
+  const {
+    username,
+    full_name,
+    native_name,
+    email,
+    job_title,
+    organization,
+    organization_approved,
+    civil_number,
+    description,
+    preferred_language,
+    competence,
+    registration_method,
+    token_lifetime,
+    is_staff,
+    is_support,
+    is_active,
+  } = (await named('alice'))[0];
+  assert.is(user.username, 'alice');
+  assert.equal(
+    {
       username,
       full_name,
       native_name,
@@ -78,77 +96,56 @@ login(
       is_staff,
       is_support,
       is_active,
-    } = (await named('alice'))[0];
-    assert.is(user.username, 'alice');
-    assert.equal(
-      {
-        username,
-        full_name,
-        native_name,
-        email,
-        job_title,
-        organization,
-        organization_approved,
-        civil_number,
-        description,
-        preferred_language,
-        competence,
-        registration_method,
-        token_lifetime,
-        is_staff,
-        is_support,
-        is_active,
-      },
-      {
-        username: 'alice',
-        full_name: 'Alice Lee',
-        native_name: 'Alice Lee',
-        email: 'alice@example.com',
-        job_title: 'Chemist',
-        organization: 'Example University',
-        organization_approved: false,
-        civil_number: 'EE47101010033',
-        description: 'alice',
-        preferred_language: 'et',
-        competence: 'Chemistry',
-        registration_method: 'saml2',
-        token_lifetime: 3600,
-        is_staff: false,
-        is_support: false,
-        is_active: true,
-      },
-    );
-    const actor = {
-      ip_address: '127.0.0.1',
-      user_uuid: user.uuid,
-      user_username: 'alice',
-      user_full_name: 'Alice Lee',
-      user_native_name: 'Alice Lee',
-    };
-    const affected = {
-      affected_user_uuid: user.uuid,
-      affected_user_username: 'alice',
-      affected_user_full_name: 'Alice Lee',
-      affected_user_native_name: 'Alice Lee',
-    };
-    assert.equal(saml.fixture.events(), [
-      {
-        type: 'user_creation_succeeded',
-        level: 'info',
-        message: 'User alice has been created.',
-        context: { ...actor, ...affected },
-      },
-      {
-        type: 'token_created',
-        level: 'info',
-        message: 'Token has been updated for alice',
-        context: { ...actor, ...affected },
-      },
-    ]);
-  },
-);
+    },
+    {
+      username: 'alice',
+      full_name: 'Alice Lee',
+      native_name: 'Alice Lee',
+      email: 'alice@example.com',
+      job_title: 'Chemist',
+      organization: 'Example University',
+      organization_approved: false,
+      civil_number: 'EE47101010033',
+      description: 'alice',
+      preferred_language: 'et',
+      competence: 'Chemistry',
+      registration_method: 'saml2',
+      token_lifetime: 3600,
+      is_staff: false,
+      is_support: false,
+      is_active: true,
+    },
+  );
+  const actor = {
+    ip_address: '127.0.0.1',
+    user_uuid: user.uuid,
+    user_username: 'alice',
+    user_full_name: 'Alice Lee',
+    user_native_name: 'Alice Lee',
+  };
+  const affected = {
+    affected_user_uuid: user.uuid,
+    affected_user_username: 'alice',
+    affected_user_full_name: 'Alice Lee',
+    affected_user_native_name: 'Alice Lee',
+  };
+  assert.equal(saml.fixture.events(), [
+    {
+      type: 'user_creation_succeeded',
+      level: 'info',
+      message: 'User alice has been created.',
+      context: { ...actor, ...affected },
+    },
+    {
+      type: 'token_created',
+      level: 'info',
+      message: 'Token has been updated for alice',
+      context: { ...actor, ...affected },
+    },
+  ]);
+});
 
-login('the user has no password, and one of the service that staff set works beside', async () => {
+login('the user has no password; a password that staff set works in addition', async () => {
   assert.is(
     (await saml.fixture.anonymous.post('/api-auth/password/', { username: 'alice', password: '' })).status,
     401,
@@ -159,7 +156,7 @@ login('the user has no password, and one of the service that staff set works bes
   );
 });
 
-login('a later login finds the user whatever the case of their name, and gives another token', async () => {
+login('a later login finds the user ignoring the case of their name, and returns another token', async () => {
   const first = tokenIn(await saml.logIn({ uid: 'alice', cn: 'Alice Lee' }));
   assert.equal(types(), ['token_created']);
   const second = tokenIn(await saml.logIn({ uid: 'ALICE', cn: 'Alice Lee' }));
@@ -171,7 +168,7 @@ login('a later login finds the user whatever the case of their name, and gives a
   assert.is((await named('alice')).length, 1);
 });
 
-login('what has changed at the identity provider is changed here, once', async () => {
+login('changes at the identity provider are applied here, once', async () => {
   const token = tokenIn(await saml.logIn({ uid: 'alice', cn: 'Alice Smith', job: ['Professor', 'Dean'] }));
   const user = await own(token);
   assert.equal(
@@ -188,7 +185,7 @@ login('what has changed at the identity provider is changed here, once', async (
   assert.equal(types(), ['token_created']);
 });
 
-login('values that the rules of users refuse are left out, and so are those of somebody else', async () => {
+login('omits values that the rules of users reject, and those of another user', async () => {
   await saml.fixture.user('holder', { email: 'taken@example.com', civil_number: 'EE1' });
   saml.fixture.events();
   const user = await own(
@@ -223,7 +220,7 @@ login('a changed organization is no longer approved', async () => {
   assert.equal([changed.organization, changed.organization_approved], ['Another University', false]);
 });
 
-login('attributes that are not mapped, and such that look like rights, change nothing', async () => {
+login('attributes that are not mapped, and those that look like rights, change nothing', async () => {
   const user = await own(
     tokenIn(
       await saml.logIn({
@@ -240,7 +237,7 @@ login('attributes that are not mapped, and such that look like rights, change no
   assert.equal([user.username, seen.is_staff, seen.is_support], ['carol', false, false]);
 });
 
-login('without a usable name there is no login', async () => {
+login('rejects a login without a valid username', async () => {
   await saml.idp.next({ user: { nameId: 'nobody', attributes: { uid: '' } } });
   assert.is(await saml.browser.logIn(saml.idp.entityId), failedLogin('SAML2 authentication failed.'));
   for (const uid of [' ', 'has blank', 'x'.repeat(31), '<b>', 'a&b']) {
@@ -251,7 +248,7 @@ login('without a usable name there is no login', async () => {
   assert.equal(types(), []);
 });
 
-login('an account that SAML did not create is not entered, and not changed', async () => {
+login('does not use or change an account that SAML did not create', async () => {
   await saml.fixture.user('local', { full_name: 'Local' });
   saml.fixture.events();
   for (const uid of ['local', 'LOCAL', 'admin'])
@@ -260,7 +257,7 @@ login('an account that SAML did not create is not entered, and not changed', asy
   assert.equal(types(), []);
 });
 
-login('an inactive user is not logged in, and not changed', async () => {
+login('does not log in or change an inactive user', async () => {
   const [user] = await named('bob');
   await saml.fixture.staff.patch(user.url, { is_active: false });
   saml.fixture.events();
@@ -269,7 +266,7 @@ login('an inactive user is not logged in, and not changed', async () => {
   assert.equal(types(), []);
 });
 
-login('the request to the identity provider is signed, names the service, and carries no relay state', async () => {
+login('the request to the identity provider is signed, names the service, and has no relay state', async () => {
   const location = new URL(await saml.browser.start(saml.idp.entityId));
   assert.is(location.origin + location.pathname, `${saml.idp.url}/login`);
   assert.equal([...location.searchParams.keys()], ['SAMLRequest', 'SigAlg', 'Signature']);
@@ -287,7 +284,7 @@ login('the request to the identity provider is signed, names the service, and ca
   assert.not.match(message, /RequestedAuthnContext|Format=/);
 });
 
-login('a form and JSON start a login, and the answer sets a cookie that scripts do not see', async () => {
+login('a form and JSON both start a login, and the response sets a cookie that scripts cannot read', async () => {
   for (const response of [
     await saml.fixture.anonymous.post(path, { idp: saml.idp.entityId }),
     await saml.browser.send('POST', path, { idp: saml.idp.entityId }),
@@ -301,7 +298,7 @@ login('a form and JSON start a login, and the answer sets a cookie that scripts 
   }
 });
 
-login('a missing or unknown identity provider is told', async () => {
+login('reports a missing or unknown identity provider', async () => {
   const ask = async (body: unknown) => {
     const { body: reports, headers, status } = await saml.fixture.anonymous.post(path, body);
     return [status, reports, headers.get('set-cookie')];
@@ -317,7 +314,7 @@ login('a missing or unknown identity provider is told', async () => {
   ]);
 });
 
-login('who is logged in already starts no other login, until their token ends', async () => {
+login('a logged-in user cannot start another login until their token ends', async () => {
   const browser = saml.browser;
   const token = tokenIn(await saml.logIn({ uid: 'dora' }, browser));
   assert.is(await browser.start(saml.idp.entityId), failedLogin('This endpoint is for anonymous users only.'));
@@ -325,7 +322,7 @@ login('who is logged in already starts no other login, until their token ends', 
   assert.match(await browser.start(saml.idp.entityId), `${saml.idp.url}/login?`);
 });
 
-login('two logins of one browser at a time end both, each with a token of its own', async () => {
+login('two simultaneous logins of one browser both finish, with different tokens', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'eve' } } });
   const browser = saml.browser;
   const first = await browser.form(saml.idp.entityId);
@@ -336,7 +333,7 @@ login('two logins of one browser at a time end both, each with a token of its ow
   assert.equal(types(), ['user_creation_succeeded', 'token_created', 'token_created']);
 });
 
-login('the steps of two browsers do not touch', async () => {
+login('the logins of two browsers are independent', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'fay' } } });
   const [one, other] = [saml.browser, saml.browser];
   const [mine, theirs] = [await one.form(saml.idp.entityId), await other.form(saml.idp.entityId)];
@@ -345,7 +342,7 @@ login('the steps of two browsers do not touch', async () => {
   tokenIn(await one.post(mine.SAMLResponse));
 });
 
-login('other methods and OPTIONS are answered as everywhere, without a token and with a stale one', async () => {
+login('handles other methods and OPTIONS as everywhere, without a token or with an expired one', async () => {
   for (const [place, allow] of [
     [path, 'POST, OPTIONS'],
     [`${path}complete/`, 'POST, OPTIONS'],
@@ -365,7 +362,7 @@ login('other methods and OPTIONS are answered as everywhere, without a token and
   }
 });
 
-login('too many logins that are started from one address are told to wait', async () => {
+login('limits the logins that one address starts', async () => {
   saml.fixture.clock.advance(60);
   const statuses: number[] = [];
   for (let i = 0; i < 122; i++) statuses.push((await saml.fixture.anonymous.post(path, { idp: 'unknown' })).status);

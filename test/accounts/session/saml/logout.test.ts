@@ -1,4 +1,4 @@
-/** services.md 11: logging out, asked for by the browser or by the identity provider. */
+/** services.md 11: logging out, started by the browser or by the identity provider. */
 import { createSign } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
@@ -44,7 +44,7 @@ const query = (location: string): string => `${path}complete/${new URL(location)
 const messageIn = (location: string, name: string): string =>
   inflateRawSync(Buffer.from(new URL(location).searchParams.get(name) as string, 'base64')).toString();
 
-/** A message as an identity provider could write it. */
+/** A message as an identity provider could send it. */
 function message(
   kind: 'Request' | 'Response',
   inner: string,
@@ -72,7 +72,7 @@ const request = (attributes: Readonly<Record<string, string>> = {}, name = 'alic
     attributes,
   );
 
-/** The message in a query, signed beside it. */
+/** The message in a query, with a separate signature. */
 function signedQuery(
   xml: string,
   name: string,
@@ -87,7 +87,7 @@ function signedQuery(
   return `${path}complete/?${text}&Signature=${encodeURIComponent(signature)}`;
 }
 
-/** The message with its signature inside. */
+/** The message with an enveloped signature. */
 function signedXml(xml: string, { cert, key }: KeyPair = providerKeys, hash: 'sha1' | 'sha256' = 'sha256'): string {
   const algorithms = {
     sha1: ['http://www.w3.org/2000/09/xmldsig#rsa-sha1', 'http://www.w3.org/2000/09/xmldsig#sha1'],
@@ -112,7 +112,7 @@ function signedXml(xml: string, { cert, key }: KeyPair = providerKeys, hash: 'sh
 const posted = async (xml: string, name: string, by = browser): Promise<string | null> =>
   (await by.send('POST', `${path}complete/`, { [name]: Buffer.from(xml).toString('base64') })).headers.get('location');
 
-logout('a browser that logs out goes to its identity provider and comes back without its token', async () => {
+logout('a browser that logs out visits its identity provider and returns without its token', async () => {
   const requests = (await at(path)) as string;
   assert.is(requests.split('?')[0], `${saml.idp.url}/logout`);
   const text = messageIn(requests, 'SAMLRequest');
@@ -124,7 +124,7 @@ logout('a browser that logs out goes to its identity provider and comes back wit
   assert.is(await at(query(back)), completed);
   assert.is(await isLoggedIn(), false);
   assert.equal(reports(), [bye]);
-  // Neither the answer nor the session can be used again.
+  // Neither the response nor the session can be used again.
   assert.is(await at(query(back)), rejection);
   assert.is(await at(path), failedLogout('You are not logged in any IdP/AA.'));
   assert.equal(reports(), []);
@@ -141,7 +141,7 @@ logout('a session ends with the lifetime of its token', async () => {
   assert.is(await at(path), failedLogout('You are not logged in any IdP/AA.'));
 });
 
-logout('other tokens of the user stay', async () => {
+logout('other tokens of the user stay valid', async () => {
   const other = tokenIn(await saml.logIn({ uid: 'alice', cn: 'Alice Lee' }));
   const id = / ID="([^"]+)"/.exec(messageIn((await at(path)) as string, 'SAMLRequest'))?.[1] as string;
   assert.is(await at(signedQuery(message('Response', success, { InResponseTo: id }), 'SAMLResponse')), completed);
@@ -149,7 +149,7 @@ logout('other tokens of the user stay', async () => {
 });
 
 logout(
-  'an answer is taken from the browser that asked, from the provider that was asked, signed, and to us',
+  'accepts a response only from the requesting browser and provider, signed, and addressed to this service',
   async () => {
     const requests = (await at(path)) as string;
     const id = / ID="([^"]+)"/.exec(messageIn(requests, 'SAMLRequest'))?.[1] as string;
@@ -199,7 +199,7 @@ logout(
   },
 );
 
-logout('where the identity provider could not log out, the token ends all the same', async () => {
+logout('the token ends even if the identity provider failed to log out', async () => {
   const requests = (await at(path)) as string;
   const id = / ID="([^"]+)"/.exec(messageIn(requests, 'SAMLRequest'))?.[1] as string;
   const partial =
@@ -211,10 +211,10 @@ logout('where the identity provider could not log out, the token ends all the sa
   );
 });
 
-logout('an identity provider that logs its user out ends the session and is answered', async () => {
+logout('an identity provider that logs its user out ends the session and gets a response', async () => {
   const requests = (await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' })).headers.get('location') as string;
   assert.is(requests.split('?')[0], serviceAddresses(saml.fixture.url).logout);
-  // By way of a browser that never logged in here.
+  // Through a browser that never logged in here.
   const response = (await at(query(requests), saml.browser)) as string;
   assert.is(response.split('?')[0], `${saml.idp.url}/logout`);
   assert.match(messageIn(response, 'SAMLResponse'), 'status:Success');
@@ -237,7 +237,7 @@ logout('a request of an identity provider ends the sessions that it names', asyn
   assert.equal([await isLoggedIn(second), await isLoggedIn(bob)], [false, true]);
 });
 
-logout('a request about somebody who is not known is answered so, with its relay state', async () => {
+logout('responds to a request about an unknown user accordingly, with its relay state', async () => {
   const location = (await at(
     signedQuery(request({}, 'nobody'), 'SAMLRequest', providerKeys, sha256, 'a b&c=d'),
   )) as string;
@@ -246,7 +246,7 @@ logout('a request about somebody who is not known is answered so, with its relay
   assert.equal([await isLoggedIn(), reports()], [true, []]);
 });
 
-logout('a request that is unsigned, of another provider, old or repeated is refused', async () => {
+logout('rejects a request that is unsigned, of another provider, old or repeated', async () => {
   const name = 'SAMLRequest';
   assert.is(await posted(request(), name), rejection);
   assert.is(await at(signedQuery(request(), name, otherKeys)), rejection);
@@ -262,7 +262,7 @@ logout('a request that is unsigned, of another provider, old or repeated is refu
   const once = signedQuery(request({}, 'nobody'), name);
   assert.match((await at(once)) ?? '', /SAMLResponse=/);
   assert.is(await at(once), rejection);
-  // Another provider does not end sessions that are not its own.
+  // Another provider cannot end foreign sessions.
   const foreign = message('Request', '<saml:NameID>alice</saml:NameID>', {}, otherId);
   assert.match(
     messageIn((await at(signedQuery(foreign, name, otherKeys))) as string, 'SAMLResponse'),
@@ -271,7 +271,7 @@ logout('a request that is unsigned, of another provider, old or repeated is refu
   assert.is(await isLoggedIn(), true);
 });
 
-logout('neither a request nor an answer, and what is not base64, is told', async () => {
+logout('reports a missing message and invalid base64', async () => {
   const neither = { non_field_errors: ['Either SAMLResponse or SAMLRequest must be provided.'] };
   for (const response of [
     await browser.send('GET', `${path}complete/`),
@@ -292,7 +292,7 @@ logout('neither a request nor an answer, and what is not base64, is told', async
   }
 });
 
-logout('an inactive user is logged out already', async () => {
+logout('an inactive user is already logged out', async () => {
   const [user] = (await saml.fixture.staff.get('/api/users/?username=alice')).body;
   await saml.fixture.staff.patch(user.url, { is_active: false });
   assert.is(await at(path), failedLogout('You are not logged in any IdP/AA.'));

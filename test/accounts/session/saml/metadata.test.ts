@@ -33,7 +33,7 @@ const one = {
 };
 const two = { entityId: 'https://two.example.com', url: 'https://two.example.com/saml' };
 
-metadata('the service describes itself, with addresses, keys and attributes', async () => {
+metadata('the metadata of the service has its addresses, keys and attributes', async () => {
   const fixture = await Fixture.start({
     ...samlSettings(files),
     base_url: 'https://cloud.example.com/t',
@@ -58,7 +58,7 @@ metadata('the service describes itself, with addresses, keys and attributes', as
       '<md:RequestedAttribute Name="mail" isRequired="false"/>',
     ])
       assert.ok(body.includes(part), part);
-    // The cookie of a service behind https is for https, and comes with the forms of identity providers.
+    // The cookie of a service with https is Secure, and is sent with forms of identity providers.
     const started = await fixture.anonymous.post('/api-auth/saml2/login/', { idp: one.entityId });
     assert.match(
       started.headers.get('set-cookie') ?? '',
@@ -69,7 +69,7 @@ metadata('the service describes itself, with addresses, keys and attributes', as
   }
 });
 
-metadata('identity providers are listed by name, in pages, by part of their name', async () => {
+metadata('lists identity providers by name, in pages, and filters by part of the name', async () => {
   const text = federation(
     ['b', 'C', 'a']
       .map((name) =>
@@ -109,7 +109,7 @@ metadata('identity providers are listed by name, in pages, by part of their name
   }
 });
 
-metadata('identity providers without a way to log in, or to log out, are told apart', async () => {
+metadata('reports identity providers that support no login, or no logout', async () => {
   const saml = await SamlFixture.start({}, [entityDescriptor({ ...two, binding: 'HTTP-POST' })]);
   try {
     assert.is(
@@ -135,7 +135,7 @@ metadata('identity providers without a way to log in, or to log out, are told ap
   }
 });
 
-metadata('a new key of an identity provider is taken within the hour, and the old one is not any more', async () => {
+metadata('replaces a key of an identity provider within the hour', async () => {
   const saml = await SamlFixture.start();
   try {
     const file = join(saml.files.folder, 'idp-0.xml');
@@ -149,14 +149,14 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
       saml.fixture.server.tick();
       await saml.fixture.server.settled();
     };
-    /** Writes when nothing is being read: the timer of the server may have begun on its own. */
+    /** Writes while no source is being read: the timer of the server may have started a refresh. */
     const write = async (text: string): Promise<void> => {
       await saml.fixture.server.settled();
       writeFileSync(file, text);
     };
     await refresh();
     assert.is(await attempt(rotated), rejection);
-    // Both keys, while they change.
+    // Both keys, during the rotation.
     const both = entityDescriptor(saml.idp).replace(
       '<md:SingleLogoutService',
       `<md:KeyDescriptor><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificateText(otherKeys)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor><md:SingleLogoutService`,
@@ -211,7 +211,7 @@ for (const [name, [text, reason]] of Object.entries(broken)) {
   });
 }
 
-metadata('a refresh that fails keeps what was known, also over a restart, and says why', async () => {
+metadata('a failed refresh keeps the known identity providers, also after a restart, and logs the reason', async () => {
   const file = files.write('kept.xml', entityDescriptor(one));
   const clock = settableClock('2018-01-05T04:47:04Z');
   const options = {
@@ -237,7 +237,7 @@ metadata('a refresh that fails keeps what was known, also over a restart, and sa
   const second = await createServer(options);
   assert.equal(await listed(second.url), [one.entityId]);
   await second.close();
-  // What the settings no longer name is not known any more.
+  // Sources that are no longer in the settings are removed.
   const third = await createServer({
     ...options,
     saml_idp_metadata_files: [files.write('two.xml', entityDescriptor(two))],
@@ -246,7 +246,7 @@ metadata('a refresh that fails keeps what was known, also over a restart, and sa
   await third.close();
 });
 
-metadata('metadata on the web must be signed with its certificate, and is asked for every hour', async () => {
+metadata('metadata on the web must be signed with its certificate, and is read every hour', async () => {
   const web = await Receiver.start();
   const response = (body: string): void => {
     web.behaviour = { status: 200, body };
@@ -300,7 +300,7 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
     response(signed(both));
     await refresh();
     assert.equal([await listed(), failure()], [[two.entityId, one.entityId], '']);
-    // Read from what is signed alone: an entity beside the signed document is nobody.
+    // Only signed content is read: an entity beside the signed document is ignored.
     response(signed(federation([entityDescriptor(two)])));
     await refresh();
     assert.equal(await listed(), [two.entityId]);
@@ -310,7 +310,7 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
   }
 });
 
-metadata('what two sources tell of belongs to the first', async () => {
+metadata('an entity in two sources belongs to the first', async () => {
   const first = files.write('first.xml', entityDescriptor({ ...one, name: 'First' }));
   const second = files.write(
     'second.xml',
@@ -324,7 +324,7 @@ metadata('what two sources tell of belongs to the first', async () => {
   await fixture.close();
 });
 
-metadata('where SAML2 is not switched on only metadata and the list of providers are served', async () => {
+metadata('without SAML2, serves only metadata and the list of providers', async () => {
   const fixture = await Fixture.start();
   try {
     const disabled = {
@@ -356,7 +356,7 @@ metadata('where SAML2 is not switched on only metadata and the list of providers
   }
 });
 
-metadata('the key pair is shown before SAML2 is switched on, so that identity providers can be told', async () => {
+metadata('shows the key pair before SAML2 is enabled, so that identity providers can be configured', async () => {
   const { authentication_methods: _, ...settings } = samlSettings(files);
   const fixture = await Fixture.start(settings);
   assert.ok((await fixture.anonymous.get('/api-auth/saml2/metadata/')).body.includes(certificateText(serviceKeys)));

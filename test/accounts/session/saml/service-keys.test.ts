@@ -30,14 +30,14 @@ function rejection(cert: string, key: string): string {
   return assert.unreachable('the keys were accepted') ?? '';
 }
 
-keys('a pair is read, with what stands around it in the files', () => {
+keys('reads a key pair, ignoring other text in the files', () => {
   const read = open(files.write('chain.crt', `Subject: me\n${serviceKeys.cert}${otherKeys.cert}`), keyFile);
   assert.is(read?.certificate, certificateText(serviceKeys));
   assert.match(read?.privateKey ?? '', /^-----BEGIN PRIVATE KEY-----\n/);
   assert.is(openServiceKeys(loadConfig({ input: { saml_cert_file: certFile } })), undefined);
 });
 
-keys('files that are missing or something else are named with their setting', () => {
+keys('names files that are missing or invalid with their setting', () => {
   const missing = join(files.folder, 'missing');
   assert.match(rejection(missing, keyFile), `TENANTRY_SAML_CERT_FILE: ${missing} cannot be used: ENOENT`);
   assert.match(rejection(certFile, missing), `TENANTRY_SAML_KEY_FILE: ${missing} cannot be used: ENOENT`);
@@ -45,7 +45,7 @@ keys('files that are missing or something else are named with their setting', ()
   assert.match(rejection(certFile, certFile), `TENANTRY_SAML_KEY_FILE: ${certFile} cannot be used: `);
 });
 
-keys('the key must be that of the certificate, RSA, and long enough', () => {
+keys('the key must match the certificate, be RSA, and be long enough', () => {
   const other = files.write('other.key', otherKeys.key);
   assert.is(
     rejection(certFile, other),

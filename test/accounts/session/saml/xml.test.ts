@@ -1,4 +1,4 @@
-/** Messages that are no XML, or more than a message: refused within limits, nothing stored. */
+/** Messages that are not XML or exceed the limits: rejected quickly, nothing stored. */
 import { deflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,7 +24,7 @@ const post = (SAMLResponse: unknown) => saml.fixture.anonymous.post(path, { SAML
 const open = '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0">';
 const response = (content: string, before = ''): string => `${before}${open}${content}</samlp:Response>`;
 
-xml('what is not base64 is told', async () => {
+xml('reports invalid base64', async () => {
   for (const [input, message] of [
     ['%%%', 'This field should be a valid Base64 encoded string.'],
     ['YQ', 'This field should be a valid Base64 encoded string.'],
@@ -97,7 +97,7 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
 };
 
 for (const [name, [document, reason]] of Object.entries(documents)) {
-  xml(`a response that is ${name} is refused soon`, async () => {
+  xml(`rejects a response that is ${name} quickly`, async () => {
     const started = performance.now();
     const { headers, status } = await post(Buffer.from(document as string).toString('base64'));
     const isRead = saml.reasons[0] === 'it answers no login that this browser has started';
@@ -120,7 +120,7 @@ for (const [name, [document, reason]] of Object.entries(documents)) {
   });
 }
 
-xml('the same holds inside of a response that answers a login, and inside of encrypted assertions', async () => {
+xml('the same limits apply inside a response to a login and inside encrypted assertions', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'mallory' } } });
   for (const change of [
     (text: string) => text.replace('<samlp:Response', '<!DOCTYPE a [<!ENTITY x "mallory">]><samlp:Response'),
@@ -132,7 +132,7 @@ xml('the same holds inside of a response that answers a login, and inside of enc
   }
 });
 
-xml('large attributes are left out by the rules of users, larger ones are refused by those of messages', async () => {
+xml('omits large attributes by the rules of users, and rejects larger ones by the limits of messages', async () => {
   const long = await saml.logIn({ uid: 'nora', cn: 'N'.repeat(100_000) });
   assert.match(long, /\/saml2\/$/);
   await saml.idp.next({ user: { attributes: { uid: 'olaf', cn: 'O'.repeat(300_000) } } });
@@ -142,13 +142,13 @@ xml('large attributes are left out by the rules of users, larger ones are refuse
   assert.equal((await saml.fixture.staff.get('/api/users/?username=olaf')).body, []);
 });
 
-xml('control characters in names are refused, and left out of fields', async () => {
+xml('rejects control characters in names, and omits them from fields', async () => {
   await saml.idp.next({ user: { nameId: 'a\u0001b', attributes: { uid: 'paul' } } });
   assert.match(await saml.browser.logIn(saml.idp.entityId), /^https:\/\/app\.example\.com\/login-failed/);
   assert.equal((await saml.fixture.staff.get('/api/users/?username=paul')).body, []);
 });
 
-xml('a compressed message that grows beyond the limit is refused', async () => {
+xml('rejects a compressed message that grows beyond the limit', async () => {
   const bomb = deflateRawSync(Buffer.alloc(8 * 1024 * 1024, 0x61)).toString('base64');
   const query = new URLSearchParams({ SAMLResponse: bomb, SigAlg: 'x', Signature: 'x' });
   const { headers, status } = await saml.fixture.anonymous.get(`/api-auth/saml2/logout/complete/?${query}`);

@@ -9,7 +9,7 @@ import { byStaff, type Json } from '../../support/fixture.ts';
 import { type Behaviour, type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const { test, fixture } = suiteWithServerPerTest('what a delivery sends and is answered', {
+const { test, fixture } = suiteWithServerPerTest('the request and response of a delivery', {
   hooks_allowed_networks: ['127.0.0.1'],
 });
 let receiver: Receiver;
@@ -35,13 +35,13 @@ async function hook(fields: Record<string, unknown> = {}, client = fixture.staff
   return reply.body;
 }
 
-/** The only delivery of a hook, as its own path shows it. */
+/** Returns the only delivery of a hook from its own path. */
 async function only({ url }: Json, client = fixture.staff): Promise<Json> {
   const [{ url: own }] = (await client.get(`${url}deliveries/`)).body;
   return (await client.get(own)).body;
 }
 
-/** The headers that the log tells of a request that came in. */
+/** The headers of a received request that the log shows. */
 const reports = ({ headers }: Received): Json => ({
   'Content-Type': headers['content-type'],
   'User-Agent': headers['user-agent'],
@@ -49,7 +49,7 @@ const reports = ({ headers }: Received): Json => ({
   'webhook-timestamp': headers['webhook-timestamp'],
 });
 
-test('a delivery shows the very request that came in, but for its signature, and what was answered', async () => {
+test('shows the received request without its signature, and the response', async () => {
   fixture.clock.hold();
   for (const content_type of ['json', 'form']) {
     const created = await hook({ content_type });
@@ -75,7 +75,7 @@ test('a delivery shows the very request that came in, but for its signature, and
   }
 });
 
-test('before its first attempt it shows what would be sent', async () => {
+test('shows the request before the first attempt', async () => {
   receiver.behaviour = 'no-response';
   const created = await hook({ event_types: ['custom_notification'] });
   await fixture.staff.post(`${created.url}test/`);
@@ -99,7 +99,7 @@ test('before its first attempt it shows what would be sent', async () => {
   });
 });
 
-test('each attempt takes the place of the one before, also where nobody answers', async () => {
+test('each attempt replaces the previous one, also without a response', async () => {
   const created = await hook();
   receiver.behaviour = { status: 503, headers: { 'Retry-After': '7' } };
   await fixture.customer('Alice');
@@ -115,7 +115,7 @@ test('each attempt takes the place of the one before, also where nobody answers'
   assert.equal(request.headers, reports(second), 'with the instant of the last attempt');
 });
 
-test('an event that is no longer kept has no request; what was answered stays', async () => {
+test('shows no request for a removed event, but its response', async () => {
   const created = await hook();
   receiver.behaviour = 410;
   await fixture.customer('Alice');
@@ -126,7 +126,7 @@ test('an event that is no longer kept has no request; what was answered stays', 
   assert.equal([event_uuid, request, response.status], [null, null, 410]);
 });
 
-test('the log tells the author no more of an event than another delivery of it would', async () => {
+test('the log shows the author no more of an event than another delivery would', async () => {
   const user = await fixture.user('alice');
   const alice = fixture.as('alice');
   const customer = await fixture.customer('Alice');
@@ -143,11 +143,11 @@ test('the log tells the author no more of an event than another delivery of it w
   await alice.post(`${(await only(created)).url}redeliver/`);
   await fixture.server.settled();
   const [again] = receiver.take() as [Received];
-  assert.equal(displayed, [again.body, again.body], 'whoever looks');
+  assert.equal(displayed, [again.body, again.body], 'any viewer');
   assert.not.match(again.body, 'ip_address');
 });
 
-test('its members are chosen by field', async () => {
+test('field selects its members', async () => {
   const created = await hook();
   await fixture.customer('Alice');
   await fixture.server.settled();
@@ -155,7 +155,7 @@ test('its members are chosen by field', async () => {
   assert.equal((await fixture.staff.get(`${url}?field=request`)).body, { request });
 });
 
-/** What is kept of an answer of the receiver, as of an address that anybody could ask. */
+/** The stored details of a response, as if its address were public. */
 async function stored(behaviour: Behaviour): Promise<Attempt> {
   receiver.behaviour = behaviour;
   const client = new HookClient();
@@ -165,7 +165,7 @@ async function stored(behaviour: Behaviour): Promise<Attempt> {
   return attemptOf(1, reply, 12.4, () => true);
 }
 
-test('of a refusal from an open address the first 1,000 characters are kept, as far as they are text', async () => {
+test('stores the first 1,000 characters of an unsuccessful response from a public address, if it is text', async () => {
   const date = 'Fri, 05 Jan 2018 04:47:05 GMT';
   const denial = (type: string, body: string | Buffer, more = {}): Behaviour => ({
     status: 400,
@@ -197,7 +197,7 @@ test('of a refusal from an open address the first 1,000 characters are kept, as 
   assert.equal(moved.headers, { date, location: `https://example.com/${'x'.repeat(180)}` });
 });
 
-test('open are addresses that are neither inside nor among those excepted from the rule about destinations', () => {
+test("public addresses are neither private nor among the operator's exceptions", () => {
   const isOpen = openRule(['127.0.0.0/8', '203.0.113.0/24']);
   for (const address of ['198.51.100.1', '2001:db8::1', '::ffff:198.51.100.1']) assert.ok(isOpen(address), address);
   for (const address of ['127.0.0.1', '10.0.0.1', '::1', 'fe80::1%eth0', '203.0.113.9', '::ffff:203.0.113.9', ''])

@@ -1,4 +1,4 @@
-/** services.md 11: responses that are not what they should be, or not for us; none of them makes a user. */
+/** services.md 11: invalid responses, or responses for another service. None of them creates a user. */
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,10 +8,10 @@ import { decoded, encoded, type SamlBrowser } from '../../../support/saml-browse
 import { failedLogin, SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';
 import { otherKeys, serviceKeys } from '../../../support/saml-keys.ts';
 
-const rejections = suite('SAML refusals');
+const rejections = suite('SAML rejections');
 const rejection = failedLogin('SAML response has errors. Please check the logs');
 const user = { attributes: { uid: 'mallory', cn: 'Mallory' } };
-/** An identity provider that is known, too, with another key. */
+/** Another known identity provider, with another key. */
 const otherId = 'https://other.example.com/metadata';
 let saml: SamlFixture;
 
@@ -27,7 +27,7 @@ rejections.before.each(() => {
   saml.reasons.length = 0;
 });
 
-/** What is left of a refused login. */
+/** The state after a rejected login. */
 function assertNothing(): void {
   const { db } = saml.fixture.server.app;
   assert.equal(
@@ -40,7 +40,7 @@ function assertNothing(): void {
   );
 }
 
-/** Logs in with other options of the identity provider, and perhaps a changed response; answers where that ends. */
+/** Logs in with options of the identity provider and optionally a changed response. Returns the final address. */
 async function attempt(
   options: Partial<NextLogin> = {},
   change: (xml: string) => string = (xml) => xml,
@@ -51,7 +51,7 @@ async function attempt(
   return browser.post(encoded(change(decoded(SAMLResponse))));
 }
 
-/** The changes that a signature must notice, by name. */
+/** The changes that a signature must detect, by name. */
 const tampered: Readonly<Record<string, (xml: string) => string>> = {
   'another name': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'admin2'),
   'another NameID': (xml) => xml.replace(/mallory(?=<\/saml:NameID>)/, 'admin2'),
@@ -65,7 +65,7 @@ const tampered: Readonly<Record<string, (xml: string) => string>> = {
 };
 
 for (const [name, change] of Object.entries(tampered)) {
-  rejections(`a signed assertion with ${name} is refused`, async () => {
+  rejections(`rejects a signed assertion with ${name}`, async () => {
     let isChanged = false;
     const location = await attempt({}, (xml) => {
       const changed = change(xml);
@@ -79,18 +79,18 @@ for (const [name, change] of Object.entries(tampered)) {
 
 const notOurs = 'its Issuer is not the identity provider that was asked';
 const weak = 'a signature is weaker than RSA with SHA-256';
-/** Puts the identity provider that was asked in the place of the issuer of the response, which is not signed. */
+/** Replaces the issuer of the response, which is not signed, with the expected identity provider. */
 const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
-/** The ID of the login that was started last. */
+/** The ID of the last started login. */
 const ownRequest = (): string =>
   saml.fixture.server.app.db.value<string>(sql`SELECT request_id FROM saml_request ORDER BY expires DESC`) as string;
 
-/** By name: options of the identity provider, the reason in the log, a change of the response. */
+/** By name: options of the identity provider, the logged reason, a change of the response. */
 const wrong: Readonly<
   Record<string, readonly [options: Partial<NextLogin>, reason: string | RegExp, change?: (xml: string) => string]>
 > = {
   'signed nowhere': [{ signAssertion: false }, 'Invalid signature'],
-  'signed by a key that nobody knows': [{ key: otherKeys.key, cert: otherKeys.cert }, 'Invalid signature'],
+  'signed by an unknown key': [{ key: otherKeys.key, cert: otherKeys.cert }, 'Invalid signature'],
   'of another identity provider': [
     { key: otherKeys.key, cert: otherKeys.cert, issuer: otherId, signResponse: true },
     notOurs,
@@ -116,13 +116,13 @@ const wrong: Readonly<
     'its Destination is another one',
   ],
   'without a destination': [{}, 'its Destination is another one', (xml) => xml.replace(/ Destination="[^"]*"/, '')],
-  'in answer to another request': [{ inResponseTo: '_another' }, 'it answers no login that this browser has started'],
-  'in answer to no request': [
+  'to another request': [{ inResponseTo: '_another' }, 'it answers no login that this browser has started'],
+  'to no request': [
     {},
     'it answers no login that this browser has started',
     (xml) => xml.replace(/(<samlp:Response[^>]*) InResponseTo="[^"]*"/, '$1'),
   ],
-  'around the answer to another request': [
+  'around a response to another request': [
     { inResponseTo: '_another' },
     'the assertion answers another request, or is for another recipient',
     (xml) => xml.replace('_another', ownRequest()),
@@ -133,14 +133,14 @@ const wrong: Readonly<
     { signAssertion: false, signResponse: true, signatureAlgorithm: 'rsa-sha1', digestAlgorithm: 'sha1' },
     weak,
   ],
-  'that tells of a failure': [
+  'that reports a failure': [
     { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' },
     'the identity provider answered with status urn:oasis:names:tc:SAML:2.0:status:Responder',
   ],
 };
 
 for (const [name, [options, reason, change]] of Object.entries(wrong)) {
-  rejections(`a response ${name} is refused`, async () => {
+  rejections(`rejects a response ${name}`, async () => {
     assert.is(await attempt(options, change), rejection);
     assert.is(saml.reasons.length, 1);
     assert.match(saml.reasons[0] as string, reason);
@@ -148,23 +148,26 @@ for (const [name, [options, reason, change]] of Object.entries(wrong)) {
   });
 }
 
-rejections('a response that is not yet, or no longer, valid by our clock is refused, two minutes aside', async () => {
-  const ends: Record<number, string> = {};
-  for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
-    const browser = saml.browser;
-    await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 60 });
-    // The request is started at the time of the response, so that it is in time itself.
-    saml.fixture.clock.set(new Date());
-    saml.fixture.clock.advance(seconds);
-    const { SAMLResponse } = await browser.form(saml.idp.entityId);
-    ends[seconds] = await browser.post(SAMLResponse);
-  }
-  const accepted = failedLogin('SAML2 authentication failed.');
-  assert.equal(ends, { [-130]: rejection, [-110]: accepted, 170: accepted, 190: rejection });
-  assertNothing();
-});
+rejections(
+  "rejects a response that is not yet or no longer valid by the server's clock, with two minutes of tolerance",
+  async () => {
+    const ends: Record<number, string> = {};
+    for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
+      const browser = saml.browser;
+      await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 60 });
+      // The request is started at the time of the response, so that the request itself is valid.
+      saml.fixture.clock.set(new Date());
+      saml.fixture.clock.advance(seconds);
+      const { SAMLResponse } = await browser.form(saml.idp.entityId);
+      ends[seconds] = await browser.post(SAMLResponse);
+    }
+    const accepted = failedLogin('SAML2 authentication failed.');
+    assert.equal(ends, { [-130]: rejection, [-110]: accepted, 170: accepted, 190: rejection });
+    assertNothing();
+  },
+);
 
-rejections('an answer that takes longer than ten minutes is refused', async () => {
+rejections('rejects a response after ten minutes', async () => {
   const forms = await Promise.all(
     [1, 2].map(async () => {
       const browser = saml.browser;
@@ -179,7 +182,7 @@ rejections('an answer that takes longer than ten minutes is refused', async () =
   assertNothing();
 });
 
-rejections('an answer to another browser, or to none, is refused and does not use the login up', async () => {
+rejections('rejects a response to another browser or to none, and the login stays usable', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const [victim, thief, stranger] = [saml.browser, saml.browser, saml.browser];
   const { SAMLResponse } = await victim.form(saml.idp.entityId);
@@ -193,7 +196,7 @@ rejections('an answer to another browser, or to none, is refused and does not us
   assert.is(await victim.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
 });
 
-rejections('an answer is taken once; a bad one uses its request up', async () => {
+rejections('accepts a response once; an invalid one uses up its request', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -207,7 +210,7 @@ rejections('an answer is taken once; a bad one uses its request up', async () =>
   assert.is(await browser.post(next.SAMLResponse), rejection);
 });
 
-rejections('of two that bring the same answer at once one is served', async () => {
+rejections('accepts one of two simultaneous uses of a response', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -215,7 +218,7 @@ rejections('of two that bring the same answer at once one is served', async () =
   assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), rejection, rejection, rejection].sort());
 });
 
-rejections('of two different answers to one login, brought at once, one is served', async () => {
+rejections('accepts one of two different simultaneous responses to a login', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const login = await browser.start(saml.idp.entityId);
@@ -225,7 +228,7 @@ rejections('of two different answers to one login, brought at once, one is serve
   assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), rejection].sort());
 });
 
-rejections('an assertion is taken once, even if its request were open again', async () => {
+rejections('accepts an assertion once, even if its request were open again', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
@@ -239,7 +242,7 @@ rejections('an assertion is taken once, even if its request were open again', as
   assert.equal(saml.reasons, ['it is about nobody who may log in', 'its assertion was used before']);
 });
 
-/** Ways to move what is signed somewhere else, and to put something else in its place (signature wrapping). */
+/** Moves signed content and replaces it with other content (signature wrapping). */
 const evil = (assertion: string): string =>
   assertion
     .replaceAll('mallory', 'victim')
@@ -247,18 +250,18 @@ const evil = (assertion: string): string =>
     .replace(/ ID="[^"]*"/, ' ID="_evil"');
 const assertionIn = (xml: string): string => /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] as string;
 const signatureIn = (xml: string): string => /<Signature .*?<\/Signature>/s.exec(xml)?.[0] as string;
-/** The response without its prolog and, where it is itself signed, without its signature; or nothing. */
+/** The response without its prolog and its own signature; empty if there is none. */
 const unsignedResponse = (xml: string): string | undefined => {
   const [start] = xml.split('<saml:Assertion');
   return start?.includes('<Signature ') ? xml.replace(/^<\?.*?\?>/, '').replace(signatureIn(xml), '') : undefined;
 };
-/** Another response around the very signature, which holds something else besides. */
+/** Another response around the original signature, with additional content. */
 const evilResponse = (xml: string, signature: string): string =>
   xml
     .replace(/ ID="[^"]*"/, ' ID="_evil"')
     .replace(signatureIn(xml), () => signature)
     .replace(assertionIn(xml), () => evil(assertionIn(xml)));
-/** By what is moved where; nothing of responses that have no such part. */
+/** By the moved part; undefined for responses without such a part. */
 const wrapped: Readonly<Record<string, (xml: string) => string | undefined>> = {
   'the signed response inside of its signature, in another one': (xml) => {
     const response = unsignedResponse(xml);
@@ -302,7 +305,7 @@ const wrapped: Readonly<Record<string, (xml: string) => string | undefined>> = {
       `${evil(assertionIn(xml)).replace('_evil', /<saml:Assertion[^>]* ID="([^"]*)"/.exec(xml)?.[1] as string)}<saml:Assertion`,
     ),
   'two signatures': (xml) => xml.replace(/(<Signature .*?<\/Signature>)/s, '$1$1'),
-  'a response in the place of the response': (xml) =>
+  'another response instead of the response': (xml) =>
     xml.replace(
       /^(.*?<samlp:Response[^>]*>)/s,
       (start) =>
@@ -311,13 +314,13 @@ const wrapped: Readonly<Record<string, (xml: string) => string | undefined>> = {
 };
 
 for (const [name, change] of Object.entries(wrapped)) {
-  rejections(`wrapping by ${name} does not work`, async () => {
+  rejections(`rejects signature wrapping by ${name}`, async () => {
     let isChanged = false;
     for (const options of [{}, { signAssertion: false, signResponse: true }]) {
       const location = await attempt({ user: { attributes: { uid: 'mallory' } }, ...options }, (xml) => {
         const changed = change(xml) ?? xml;
         isChanged ||= changed !== xml;
-        // A response as it was made is one that is taken.
+        // An unchanged response is accepted.
         return changed === xml ? xml.replaceAll('mallory', 'victim') : changed;
       });
       assert.ok(location.startsWith('https://app.example.com/login-failed'), location);
@@ -327,8 +330,8 @@ for (const [name, change] of Object.entries(wrapped)) {
   });
 }
 
-rejections('while base_url is not set, a foreign Host header finds no single sign-on', async () => {
-  // The assertions that were made for that host would open accounts here.
+rejections('rejects single sign-on with a foreign Host header while base_url is not set', async () => {
+  // Assertions for that host would be valid here.
   const { hostname, port } = new URL(saml.fixture.url);
   const ask = (method: string, path: string, body = ''): Promise<[number | undefined, string]> =>
     new Promise((resolve, reject) => {
@@ -358,7 +361,7 @@ rejections('while base_url is not set, a foreign Host header finds no single sig
   ]);
 });
 
-rejections('encrypted assertions are decrypted, and judged like others', async () => {
+rejections('decrypts encrypted assertions and checks them like others', async () => {
   const encryption = { encryptionCert: serviceKeys.cert, encryptionPublicKey: serviceKeys.cert };
   const accepted = failedLogin('SAML2 authentication failed.');
   const none = { user: { attributes: {}, nameId: 'x' } };
@@ -374,7 +377,7 @@ rejections('encrypted assertions are decrypted, and judged like others', async (
     'SHA-1 digest inside a good signature': { signResponse: true, digestAlgorithm: 'sha1' },
     'another key inside': { key: otherKeys.key, cert: otherKeys.cert },
     audience: { audience: 'https://other-service.example.com' },
-    'for somebody else': { encryptionCert: otherKeys.cert, encryptionPublicKey: otherKeys.cert },
+    'for another recipient': { encryptionCert: otherKeys.cert, encryptionPublicKey: otherKeys.cert },
     'triple DES': {
       encryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#tripledes-cbc',
       disallowEncryptionWithInsecureAlgorithm: false,
@@ -383,7 +386,7 @@ rejections('encrypted assertions are decrypted, and judged like others', async (
   };
   for (const [name, options] of Object.entries(bad))
     assert.is(await attempt({ ...none, ...encryption, ...options }), rejection, name);
-  // The library goes by local names; so must whoever judges what it decrypts.
+  // The library matches local names, so checks of decrypted content must do the same.
   saml.reasons.length = 0;
   assert.is(
     await attempt({ ...none, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) =>
@@ -401,11 +404,11 @@ rejections('encrypted assertions are decrypted, and judged like others', async (
   assertNothing();
 });
 
-rejections('signed responses without signed assertions are taken, and comments do not cut values', async () => {
+rejections('accepts signed responses without signed assertions, and comments do not truncate values', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'walter' } }, signAssertion: false, signResponse: true });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
-  // Comments are not signed: this one changes nothing of the digest, and must change nothing of the name.
+  // Comments are not signed: this one does not change the digest, and must not change the name.
   const location = await browser.post(
     encoded(decoded(SAMLResponse).replace(/walter(?=<\/saml:AttributeValue>)/, 'wal<!-- -->ter')),
   );
