@@ -19,8 +19,6 @@ const limits: Readonly<Record<string, number>> = {
   'src/cloud': 112,
   'src/console': 162,
   'src/kernel': 516,
-  'test/accounts': 277,
-  'test/activity': 164,
   test: 9,
   'test/browser': 2,
   'test/clients': 164,

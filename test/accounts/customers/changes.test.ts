@@ -24,13 +24,13 @@ test('an update ignores agreement_number, even an invalid one', async () => {
 });
 
 test('PUT requires only the name and leaves absent fields unchanged', async () => {
-  const customer = await fixture.customer('Kept', { ...whole, name: 'Kept', agreement_number: 100 });
+  const customer = await fixture.customer('Unchanged', { ...whole, name: 'Unchanged', agreement_number: 100 });
   assert.equal((await fixture.staff.put(customer.url, { abbreviation: 'X' })).body, {
     name: ['This field is required.'],
   });
   fixture.events();
-  const { status, body } = await fixture.staff.put(customer.url, { name: 'Kept still' });
-  assert.equal([status, body], [200, { ...customer, name: 'Kept still' }]);
+  const { status, body } = await fixture.staff.put(customer.url, { name: 'Still unchanged' });
+  assert.equal([status, body], [200, { ...customer, name: 'Still unchanged' }]);
   assert.equal(fixture.events(), [customerEvent(actor, 'customer_update_succeeded', 'updated', body)]);
 });
 

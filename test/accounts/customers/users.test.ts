@@ -22,7 +22,7 @@ test('lists users with an active role in the customer or its projects, without d
   const second = await fixture.project('Second', company.customer);
   await fixture.grant(second, company.users.manager, 'admin');
   await fixture.grant(second, company.users.owner, 'manager');
-  const remote = await fixture.customer('Elsewhere');
+  const remote = await fixture.customer('Remote');
   await fixture.grant(remote, company.users.stranger, 'owner');
   const everyone = ['admin.of.project', 'helper', 'manager', 'observer', 'owner'];
   for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] as const) {

@@ -286,7 +286,7 @@ projects('members of a project see their own active roles, cannot write them, an
 
 projects('an owner of another customer neither sees nor grants roles', async () => {
   const owner = await setup.newcomer();
-  await setup.fixture.grant(await setup.fixture.customer('Elsewhere'), owner, 'owner');
+  await setup.fixture.grant(await setup.fixture.customer('Remote'), owner, 'owner');
   const client = setup.fixture.as(owner.username);
   assert.equal((await client.get('/api/project-permissions/')).body, []);
   assert.is(await setup.grant(client, setup.people.project), 400);

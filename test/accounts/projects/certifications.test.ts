@@ -40,7 +40,7 @@ test('creation accepts a list of links and returns complete objects, by name in 
 });
 
 test('an update ignores certifications, even invalid ones', async () => {
-  const project = await fixture.project('Steady', customer, { certifications: [{ url: pci.url }] });
+  const project = await fixture.project('Stable', customer, { certifications: [{ url: pci.url }] });
   for (const certifications of [[], [{ url: iso.url }], 'nonsense', null, [{}]]) {
     assert.equal((await fixture.staff.patch(project.url, { certifications })).body, project);
     assert.equal((await fixture.staff.put(project.url, { ...project, certifications })).body, project);

@@ -165,11 +165,11 @@ test('a form and a multipart body create the same project as JSON', async () => 
 });
 
 test('PUT requires name and customer, and leaves a missing description unchanged', async () => {
-  const project = await fixture.project('Kept', customer, { description: 'stays' });
+  const project = await fixture.project('Unchanged', customer, { description: 'stays' });
   const required = ['This field is required.'];
   assert.equal((await fixture.staff.put(project.url, {})).body, { name: required, customer: required });
-  const { status, body } = await fixture.staff.put(project.url, { name: 'Kept still', customer: customer.url });
-  assert.equal([status, body], [200, { ...project, name: 'Kept still' }]);
+  const { status, body } = await fixture.staff.put(project.url, { name: 'Still unchanged', customer: customer.url });
+  assert.equal([status, body], [200, { ...project, name: 'Still unchanged' }]);
 });
 
 test('PUT of the complete representation changes nothing and records no event', async () => {

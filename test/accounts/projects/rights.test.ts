@@ -36,7 +36,7 @@ const changing = {
 
 test('users with a role in the project or its customer can see it; staff and global support can see all', async () => {
   const sister = await fixture.project('Sister', company.customer);
-  const remote = await fixture.project('Foreign', await fixture.customer('Elsewhere'));
+  const remote = await fixture.project('Foreign', await fixture.customer('Remote'));
   assert.equal(await statuses((client) => client.get(company.project.url)), reading);
   assert.equal(await statuses((client) => client.get(sister.url)), {
     ...reading,

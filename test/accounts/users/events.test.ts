@@ -96,11 +96,11 @@ test('records token lifetime, deactivation and update in this order', async () =
 });
 
 test('an update that changes nothing records no event', async () => {
-  const user = await newUser('steady', { full_name: 'Steady', email: 'steady@example.com', civil_number: 'ST' });
+  const user = await newUser('stable', { full_name: 'Stable', email: 'stable@example.com', civil_number: 'ST' });
   await fixture.staff.put(user.url, user);
   await fixture.staff.patch(user.url, {});
   await fixture.staff.patch(user.url, {
-    full_name: '  Steady ',
+    full_name: '  Stable ',
     is_active: 'yes',
     is_staff: 0,
     username: 'other',
@@ -110,11 +110,11 @@ test('an update that changes nothing records no event', async () => {
 });
 
 test('a rejected request records no event', async () => {
-  const user = await newUser('refused');
-  await fixture.as('refused').patch(user.url, { full_name: 'x' });
-  await fixture.as('refused').delete(user.url);
+  const user = await newUser('rejected');
+  await fixture.as('rejected').patch(user.url, { full_name: 'x' });
+  await fixture.as('rejected').delete(user.url);
   await fixture.staff.patch(user.url, { full_name: 'ok', email: 'wrong' });
-  await fixture.staff.post('/api/users/', { username: 'refused' });
+  await fixture.staff.post('/api/users/', { username: 'rejected' });
   await fixture.staff.post(`${user.url}password/`, { password: 'short' });
   assert.equal(fixture.events(), []);
 });

@@ -210,9 +210,9 @@ test('ignores a username in updates', async () => {
 });
 
 test('PUT requires no field and leaves absent fields unchanged; the complete representation can be PUT back', async () => {
-  const user = await fixture.user('kept', {
-    full_name: 'Kept',
-    email: 'kept@example.com',
+  const user = await fixture.user('unchanged', {
+    full_name: 'Unchanged',
+    email: 'unchanged@example.com',
     description: 'd',
     civil_number: 'K-1',
     token_lifetime: 99,

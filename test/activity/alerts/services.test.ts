@@ -171,7 +171,7 @@ test('aggregate of a customer includes its services, links and resources, of a p
   const ofProject = ['resource_disappeared_from_backend', 'threshold_exceeded'];
   assert.equal(await kinds('aggregate=project'), ofProject);
   assert.equal(await kinds(`aggregate=project&uuid=${project.uuid}`), ofProject);
-  const remote = await fixture.project('Elsewhere', await fixture.customer('Other'));
+  const remote = await fixture.project('Remote', await fixture.customer('Other'));
   for (const query of [`aggregate=project&uuid=${remote.uuid}`, `uuid=${remote.customer_uuid}`])
     assert.equal(await kinds(query), [], query);
   const counted = async (object: Json, query = ''): Promise<number> =>

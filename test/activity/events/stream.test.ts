@@ -119,13 +119,13 @@ test('accepts the filters of the list and selected fields, and rejects what the 
   const ofType = await open(setup.clients.staff, '?event_type=project_creation_succeeded&field=message');
   const matches = await open(setup.clients.staff, '?search=Big News&field=message');
   await notify('small news', setup.project);
-  await notify('the big news, told', setup.customer);
+  await notify('the big news, sent', setup.customer);
   await notify('big, no news');
   await fixture.project('Boat', setup.customer);
   await notify('big news');
   assert.equal((await ofScope.event()).data, { message: 'small news' });
   assert.equal(await ofType.messages(1), ['Project Boat has been created.']);
-  assert.equal(await matches.messages(2), ['the big news, told', 'big news']);
+  assert.equal(await matches.messages(2), ['the big news, sent', 'big news']);
   const path = '/api/events/stream/?from=2&to=1&scope=nowhere';
   const rejection = await fixture.staff.get(path);
   assert.is(rejection.status, 400);

@@ -63,9 +63,9 @@ test('readers of its scope see the event of a quota; only staff and support see 
   const [quota] = (await fixture.staff.get(setup.project.url)).body.quotas;
   await notify('quota news', quota);
   assert.equal(await readers('quota news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
-  await notify('world news');
+  await notify('other news');
   await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password: 'wrong' });
-  for (const words of ['world news', 'User owner failed to authenticate'])
+  for (const words of ['other news', 'User owner failed to authenticate'])
     assert.equal(await readers(words), ['staff', 'support']);
 });
 

@@ -76,7 +76,7 @@ test('queues a delivery together with its event, and none if the request fails',
 test('the request that causes an event never waits for its delivery', async () => {
   receiver.behaviour = 'no-response';
   const created = await hook();
-  await emit('Nobody answers');
+  await emit('No response');
   const { attempts, status } = await only(created);
   assert.equal([attempts, status], [0, 'pending'], 'the first attempt has no outcome yet');
 });
@@ -163,7 +163,7 @@ test('anything but 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused c
   assert.equal(remote.take(), []);
   await remote.close();
   await fixture.staff.patch(created.url, { destination_url: remote.url });
-  await emit('Nobody listens');
+  await emit('Nothing listens');
   await fixture.server.settled();
   assert.is((await only(created)).error_message, 'The connection was refused.');
 });
@@ -615,7 +615,7 @@ test('a removed event does not count as a failure of the receiver', async () => 
   assert.is((await only(created)).error_message, 'The event is no longer kept.');
   fixture.clock.advance(5 * 24 * 3600);
   receiver.behaviour = 503;
-  await emit('Kept');
+  await emit('Stored');
   await fixture.server.settled();
   assert.equal(
     [(await only(created)).status, (await fixture.staff.get(created.url)).body.is_active],

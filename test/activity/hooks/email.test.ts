@@ -76,7 +76,7 @@ test('retries after a temporary SMTP 4xx', async () => {
 test('gives up immediately on a permanent SMTP 5xx', async () => {
   await begin();
   mailbox.rejection = [550, 'No such user'];
-  await emit('Refused');
+  await emit('Rejected');
   const [outcome] = outcomes();
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 1, 550]);
   assert.match(outcome.error_message, /550 No such user/);

@@ -160,7 +160,7 @@ test('a hook without the type, an inactive hook and the hook of an inactive auth
   await people.clients.helper.patch(other.url, { is_active: false });
   await fixture.staff.patch(people.users.support.url, { is_active: false });
   await reports();
-  await fixture.staff.patch(people.customer.url, { native_name: 'Changed once more' });
+  await fixture.staff.patch(people.customer.url, { native_name: 'Changed again' });
   assert.equal(await reports(), { customer_update_succeeded: ['staff'] });
   await people.clients.owner.patch(hook.url, { event_groups: ['customers', 'projects'] });
   await people.clients.helper.patch(other.url, { is_active: true });

@@ -14,7 +14,7 @@ test.before(async () => {
   people = await createPersonas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
-  remote = await fixture.project('Elsewhere', other);
+  remote = await fixture.project('Remote', other);
   await fixture.project('Empty', other);
   link(fixture, people.project, { vcpu: { limit: 10, usage: 5 }, ram: { usage: 4096 }, storage: { limit: 0.1 } });
   link(fixture, people.project, { vcpu: { limit: 100, usage: 7 }, ram: { limit: 8192, usage: 2048 } });

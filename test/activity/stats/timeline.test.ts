@@ -262,7 +262,7 @@ test('aggregate and uuid select the links as in stats/quota; without a readable 
   at('2018-01-01T00:00:00Z');
   const sibling = await fixture.project('Sibling', people.customer);
   const other = await fixture.customer('Other');
-  const remote = await fixture.project('Elsewhere', other);
+  const remote = await fixture.project('Remote', other);
   for (const [project, usage] of [
     [people.project, 1],
     [sibling, 2],
