@@ -26,7 +26,6 @@ const limits: Readonly<Record<string, number>> = {
   'test/console': 182,
   'test/examples': 15,
   'test/kernel': 154,
-  'test/live': 193,
   'test/package': 23,
   'test/support': 93,
   'test/upgrades': 14,

@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
 
-/** Milliseconds between two looks, and until a look is the last. */
+/** Milliseconds between two requests, and until the last one. */
 const period = 200;
 const timeout = 180_000;
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Asks again and again until there is an answer. */
+/** Repeats a request until it has a result. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   const end = performance.now() + timeout;
   for (;;) {
@@ -18,7 +18,7 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   }
 }
 
-/** Somebody who calls the API of a running server. */
+/** A client of the API of a running server. */
 export class Caller {
   constructor(
     readonly url: string,
@@ -35,7 +35,7 @@ export class Caller {
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** An answer that must have a status. */
+  /** Sends a request whose response must have a status. */
   async ask(status: number, method: string, path: string, body?: unknown): Promise<Json> {
     const reply = await this.send(method, path, body);
     assert.is(reply.status, status, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -45,14 +45,14 @@ export class Caller {
   get = (path: string): Promise<Json> => this.ask(200, 'GET', path);
   post = (path: string, body?: unknown, status = 201): Promise<Json> => this.ask(status, 'POST', path, body);
 
-  /** The only object that a list must have. */
+  /** The only object of a list, which must have exactly one. */
   async only(path: string): Promise<Json> {
     const matches = await this.get(path);
     assert.is(matches.length, 1, `${path}: ${JSON.stringify(matches)}`);
     return matches[0];
   }
 
-  /** An object when its operation is over, which must have succeeded. */
+  /** An object after its operation, which must have succeeded. */
   async settled({ url }: Json): Promise<Json> {
     return until(url, async () => {
       const object = await this.get(url);
@@ -61,10 +61,10 @@ export class Caller {
     });
   }
 
-  /** Makes an object and waits until it is there. */
+  /** Creates an object and waits until its creation has ended. */
   make = async (path: string, body?: unknown): Promise<Json> => this.settled(await this.post(path, body));
 
-  /** Orders an action, which is a POST with status 202, and waits for its end. */
+  /** Runs an action, which is a POST with status 202, and waits for its end. */
   async act(object: Json, action: string, body?: unknown): Promise<Json> {
     await this.post(`${object.url}${action}/`, body, 202);
     return this.settled(object);

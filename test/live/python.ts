@@ -6,18 +6,18 @@ import type { Json } from '../support/fixture.ts';
 /** The interpreter for which Debian's packages are installed. */
 const python = '/usr/bin/python3';
 
-/** What a script of this folder prints as JSON, run by an interpreter. Rejects with what it says when it fails. */
+/** The JSON output of a script in this folder, run by an interpreter. Rejects with its stderr when it fails. */
 export async function runPythonOf(interpreter: string, script: string, ...words: readonly string[]): Promise<Json> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const { stdout } = await promisify(execFile)(interpreter, [path, ...words]);
   return JSON.parse(stdout);
 }
 
-/** The same by the interpreter that has Debian's packages. */
+/** The same by the interpreter with Debian's packages. */
 export const runPython = (script: string, ...words: readonly string[]): Promise<Json> =>
   runPythonOf(python, script, ...words);
 
-/** Prints what was seen, a line each. */
+/** Prints the observations, one per line. */
 export const print = (seen: object): void => {
   for (const [what, value] of Object.entries(seen)) process.stdout.write(`            ${what}: ${value}\n`);
 };

@@ -1,7 +1,7 @@
 /**
- * What needs more than Node.js: real services and vendors' own clients, from Debian packages, and other versions of Node.js.
+ * Tests that need more than Node.js: real services and vendors' own clients, from Debian packages, and other versions of Node.js.
  *
- *   npm run live                           every part below
+ *   npm run live                           all parts below
  *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
  *   npm run live -- digitalocean           … Needs python3-digitalocean
  *   npm run live -- examples               … Needs nginx-light, caddy, prometheus, systemd and python3
@@ -15,9 +15,9 @@
  *   npm run live -- package                … Fetches the versions of Node.js, needs a C++ compiler, Linux on x64 with glibc
  *   npm run live -- binary                 … The same, and strip of GNU binutils
  *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
- *   npm run live -- openstack --cloud DIR  the same at one that test/live/openstack/up has started in DIR
+ *   npm run live -- openstack --cloud DIR  the same with one that test/live/openstack/up has started in DIR
  *
- * Prints a line a step with its seconds, and as its last line "N passed, N failed"; ends with exit code 1 when any failed.
+ * Prints one line per step with its seconds, and finally "N passed, N failed"; exits with 1 when any failed.
  */
 import { parseArgs } from 'node:util';
 import { amazon } from './amazon/part.ts';
@@ -35,13 +35,13 @@ import { Steps } from './steps.ts';
 import { webhooks } from './webhooks/part.ts';
 
 interface Options {
-  /** The directory of a cloud that runs. */
+  /** The directory of a running cloud. */
   readonly cloud?: string | undefined;
-  /** How many requests a part makes at least. */
+  /** The minimum number of requests of a part. */
   readonly requests: number;
 }
 
-/** A line a part. */
+/** One line per part. */
 const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise<void>>> = {
   amazon,
   digitalocean: digitalOcean,

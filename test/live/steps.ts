@@ -3,7 +3,7 @@ export class Steps {
   #passed = 0;
   #failed = 0;
 
-  /** Does a step and prints its seconds; answers what it came to; rejects when it failed. */
+  /** Runs a step and prints its seconds; returns its result; rejects when it failed. */
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const seconds = (): string => `${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s`;
@@ -19,7 +19,7 @@ export class Steps {
     }
   }
 
-  /** The last line: how many steps there were. */
+  /** The last line: the number of steps. */
   get sum(): string {
     return `${this.#passed} passed, ${this.#failed} failed`;
   }

@@ -1,6 +1,6 @@
-"""Drives a stand-in of EC2 through the life of a machine: client.py <address> <access key> <secret key>
+"""Uses a simulated EC2 through the life cycle of a machine: client.py <address> <access key> <secret key>
 
-Prints what was seen as one JSON object; ends with a traceback when something is not as it must be.
+Prints the observations as one JSON object; ends with a traceback when a check fails.
 """
 
 import json
@@ -29,22 +29,22 @@ def client(region="eu-west-1", secret=secret_key):
 ec2 = client()
 
 
-def refused(code, call, **arguments):
-    """A call must be refused with this code."""
+def expect_error(code, call, **arguments):
+    """Expects an error with this code."""
     try:
         call(**arguments)
     except ClientError as error:
         assert error.response["Error"]["Code"] == code, error
-        seen["refused"] = seen.get("refused", 0) + 1
+        seen["rejected"] = seen.get("rejected", 0) + 1
         return
     raise AssertionError(f"{code} was expected")
 
 
 def until(what, ask):
-    """Asks until the answer is the wanted one, for ten seconds."""
+    """Repeats the request until the response is the expected one, for ten seconds."""
     deadline = time.monotonic() + 10
     while (found := ask()) != what:
-        assert time.monotonic() < deadline, f"{found} in place of {what}"
+        assert time.monotonic() < deadline, f"{found} instead of {what}"
         time.sleep(0.1)
 
 
@@ -76,7 +76,7 @@ seen["images"] = len(images)
 # A key and a machine
 key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE0JAKUgbN1mfyzIT1M6DW2dGUSJYnLJ1qDnQ6ykbGf7 bob"
 ec2.import_key_pair(KeyName="laptop", PublicKeyMaterial=key.encode())
-refused("InvalidKeyPair.Duplicate", ec2.import_key_pair, KeyName="laptop", PublicKeyMaterial=key.encode())
+expect_error("InvalidKeyPair.Duplicate", ec2.import_key_pair, KeyName="laptop", PublicKeyMaterial=key.encode())
 order = dict(
     ImageId=linux["ImageId"],
     InstanceType="t2.micro",
@@ -96,7 +96,7 @@ order = dict(
 )
 instance = ec2.run_instances(**order)["Instances"][0]["InstanceId"]
 assert ec2.run_instances(**order)["Instances"][0]["InstanceId"] == instance
-refused("IdempotentParameterMismatch", ec2.run_instances, **{**order, "InstanceType": "t2.small"})
+expect_error("IdempotentParameterMismatch", ec2.run_instances, **{**order, "InstanceType": "t2.small"})
 assert state(instance) == "pending"
 ec2.get_waiter("instance_running").wait(InstanceIds=[instance], WaiterConfig={"Delay": 1})
 found = ec2.describe_instances(Filters=[{"Name": "client-token", "Values": ["token-1"]}])
@@ -114,21 +114,21 @@ volume = ec2.create_volume(
     Iops=100,
     TagSpecifications=[{"ResourceType": "volume", "Tags": [{"Key": "tenantry:uuid", "Value": "1"}]}],
 )["VolumeId"]
-refused("MissingParameter", ec2.create_volume, AvailabilityZone=zone, Size=10, VolumeType="io1")
+expect_error("MissingParameter", ec2.create_volume, AvailabilityZone=zone, Size=10, VolumeType="io1")
 until("available", lambda: volume_state(volume))
 tagged = ec2.describe_volumes(Filters=[{"Name": "tag:tenantry:uuid", "Values": ["1"]}])["Volumes"]
 assert [one["VolumeId"] for one in tagged] == [volume]
 ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
-refused("VolumeInUse", ec2.attach_volume, VolumeId=volume, InstanceId=instance, Device="/dev/sdg")
+expect_error("VolumeInUse", ec2.attach_volume, VolumeId=volume, InstanceId=instance, Device="/dev/sdg")
 until(
     "attached",
     lambda: ec2.describe_volumes(VolumeIds=[volume])["Volumes"][0]["Attachments"][0]["State"],
 )
-refused("VolumeInUse", ec2.delete_volume, VolumeId=volume)
+expect_error("VolumeInUse", ec2.delete_volume, VolumeId=volume)
 seen["volume"] = "creating, available, in-use"
 
 # Stop, resize, start, restart
-refused(
+expect_error(
     "IncorrectInstanceState",
     ec2.modify_instance_attribute,
     InstanceId=instance,
@@ -138,7 +138,7 @@ ec2.stop_instances(InstanceIds=[instance])
 ec2.get_waiter("instance_stopped").wait(InstanceIds=[instance], WaiterConfig={"Delay": 1})
 ec2.modify_instance_attribute(InstanceId=instance, InstanceType={"Value": "c4.large"})
 ec2.modify_volume(VolumeId=root, Size=16)
-refused("VolumeModificationRateExceeded", ec2.modify_volume, VolumeId=root, Size=17)
+expect_error("VolumeModificationRateExceeded", ec2.modify_volume, VolumeId=root, Size=17)
 until(
     "optimizing",
     lambda: ec2.describe_volumes_modifications(Filters=[{"Name": "volume-id", "Values": [root]}])[
@@ -160,21 +160,21 @@ assert len({one["VolumeId"] for page in pages for one in page["Volumes"]}) == 22
 seen["pages of 22 volumes"] = len(pages)
 assert client("us-east-1").describe_volumes()["Volumes"] == []
 
-# The end
+# Deletion
 ec2.detach_volume(VolumeId=volume)
 until("available", lambda: volume_state(volume))
 ec2.delete_volume(VolumeId=volume)
 ec2.get_waiter("volume_deleted").wait(VolumeIds=[volume], WaiterConfig={"Delay": 1})
 ec2.terminate_instances(InstanceIds=[instance])
 ec2.get_waiter("instance_terminated").wait(InstanceIds=[instance], WaiterConfig={"Delay": 1})
-refused("InvalidVolume.NotFound", ec2.describe_volumes, VolumeIds=[root])
+expect_error("InvalidVolume.NotFound", ec2.describe_volumes, VolumeIds=[root])
 ec2.delete_key_pair(KeyName="laptop")
 
-# Refusals
-refused("AuthFailure", client(secret="wrong").describe_key_pairs)
-refused("InvalidInstanceID.NotFound", ec2.describe_instances, InstanceIds=["i-00000000000000000"])
-refused("InvalidParameterValue", ec2.describe_instances, Filters=[{"Name": "colour", "Values": ["red"]}])
-refused("InvalidAction", ec2.describe_spot_price_history)
-refused("UnknownParameter", ec2.describe_key_pairs, IncludePublicKey=True)
+# Rejections
+expect_error("AuthFailure", client(secret="wrong").describe_key_pairs)
+expect_error("InvalidInstanceID.NotFound", ec2.describe_instances, InstanceIds=["i-00000000000000000"])
+expect_error("InvalidParameterValue", ec2.describe_instances, Filters=[{"Name": "colour", "Values": ["red"]}])
+expect_error("InvalidAction", ec2.describe_spot_price_history)
+expect_error("UnknownParameter", ec2.describe_key_pairs, IncludePublicKey=True)
 
 print(json.dumps(seen))

@@ -1,4 +1,4 @@
-"""Prints as JSON what an account has at EC2 in one region: look.py <address> <access key> <secret key>"""
+"""Prints the objects of an account at EC2 in one region as JSON: look.py <address> <access key> <secret key>"""
 
 import json
 import sys

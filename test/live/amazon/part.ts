@@ -5,15 +5,15 @@ import { Amazon } from '../../vendors/amazon/stand-in.ts';
 import { print, runPython } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** What a script of Amazon's own client (Debian's python3-boto3) prints about a stand-in. */
+/** The output of a script of Amazon's client (Debian's python3-boto3) against a simulated vendor. */
 function client(script: string, vendor: Amazon): Promise<Json> {
   const [[access, { secret }] = ['', { secret: '' }]] = vendor.accessKeys;
   return runPython(`amazon/${script}`, vendor.url, access, secret);
 }
 
-/** The client does with the stand-in what our driver does, and looks at what our driver has done there. */
+/** The client runs the operations of our driver on the simulated vendor, and reads the objects that our driver created. */
 export async function amazon(steps: Steps): Promise<void> {
-  await steps.step("Amazon's own client lives a machine's life at the stand-in", async () => {
+  await steps.step("Amazon's client runs the life cycle of a machine at the simulated vendor", async () => {
     const vendor = await Amazon.start();
     vendor.contents.transitionTime = 300;
     vendor.largestPage = 7;
@@ -26,7 +26,7 @@ export async function amazon(steps: Steps): Promise<void> {
   const account = await AmazonAccount.open();
   const look = (): Promise<Json> => client('look.py', account.vendor);
   try {
-    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+    await steps.step('the client sees the objects that Tenantry created', async () => {
       const key = await account.key();
       const web = await account.created(
         await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config' }),
@@ -48,7 +48,7 @@ export async function amazon(steps: Steps): Promise<void> {
         assert.is((await account.passage(url)).at(-1), 'gone');
       }
     });
-    await steps.step('nothing is left over at the cloud', async () => {
+    await steps.step('no object is left at the cloud', async () => {
       const { instances, volumes } = await look();
       assert.equal([instances.map(([, , state]: Json) => state), volumes], [['terminated'], []]);
     });

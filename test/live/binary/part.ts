@@ -13,17 +13,17 @@ import type { Steps } from '../steps.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const largest = 120_000_000;
-/** Of the start of the one file, in Node.js of the same version. */
+/** The time that the start of the one-file build takes, in Node.js of the same version. */
 const slowest = 1.3;
 const rounds = 9;
 
-/** The executable, in an empty folder with an empty environment: what it is, and everything that it does. */
+/** The executable, in an empty folder with an empty environment: its size and all of its functions. */
 export async function binary(steps: Steps): Promise<void> {
   for (const what of ['package', 'binary'])
     await steps.step(`build:${what}`, () => printed(project, process.execPath, ['build.mjs', what]));
   const built = join(project, 'dist/tenantry');
   const { size } = statSync(built);
-  await steps.step(`it has ${(size / 1e6).toFixed(1)} MB`, async () => assert.ok(size <= largest));
+  await steps.step(`its size is ${(size / 1e6).toFixed(1)} MB`, async () => assert.ok(size <= largest));
 
   const program = new Program(undefined, ['./tenantry']);
   const { folder } = program;
@@ -53,14 +53,14 @@ export async function binary(steps: Steps): Promise<void> {
       assert.match(await say(['rotate-key', '--data', 'demo']), /secrets encrypted with the new key/);
     });
     await steps.step('serve with a login at an identity provider', () => logInThere(program));
-    await steps.step('everything that it can do', () => useEverything(built));
-    // An addon that Node.js ends the process for does so when what it made is collected: src/decisions/pinned-headers.md.
-    await steps.step('twenty commands that open the database end as they should', async () => {
+    await steps.step('everything in test/package/everything.test.ts', () => useEverything(built));
+    // Some addons crash Node.js when their objects are collected: src/decisions/pinned-headers.md.
+    await steps.step('twenty commands that open the database exit normally', async () => {
       for (let i = 0; i < 20; i++) assert.match(await say(['token', 'admin']), /^\w{40}\n$/);
     });
-    await steps.step('what does not go is told in one line', () => rejections(program));
-    const ratio = await steps.step('starts of it and of the one file', () => startRatio(program));
-    await steps.step(`it takes ${ratio.toFixed(2)} times as long to start`, async () => assert.ok(ratio <= slowest));
+    await steps.step('reports errors in one line', () => rejections(program));
+    const ratio = await steps.step('starts of the executable and of the one-file build', () => startRatio(program));
+    await steps.step(`its start takes ${ratio.toFixed(2)} times as long`, async () => assert.ok(ratio <= slowest));
   } finally {
     await program.end();
   }
@@ -86,7 +86,7 @@ async function logInThere(program: Program): Promise<void> {
   }
 }
 
-/** The life of a deployment: nothing that was acknowledged is lost when the server is killed. */
+/** The life cycle of a deployment: no acknowledged write is lost when the server is killed. */
 async function live(
   program: Program,
   say: (words: readonly string[], input?: string) => Promise<string>,
@@ -102,7 +102,7 @@ async function live(
   const created = await fetch(`${first.url}/api/customers/`, {
     method: 'POST',
     headers,
-    body: new URLSearchParams({ name: 'Kept' }),
+    body: new URLSearchParams({ name: 'Stored' }),
   });
   assert.is(created.status, 201);
   assert.match(await say(['backup', 'one.backup']), /Backup of .* written to /);
@@ -111,16 +111,16 @@ async function live(
   const second = await program.serve();
   const names = async ({ url }: Serving): Promise<unknown> =>
     (await fetch(`${url}/api/customers/?field=name`, { headers })).json();
-  assert.equal(await names(second), [{ name: 'Kept' }]);
+  assert.equal(await names(second), [{ name: 'Stored' }]);
   assert.is(await second.stop(), 0);
   assert.match(await say(['restore', 'one.backup', '--data', 'restored']), /is restored in /);
   const third = await program.serve(['--data', 'restored']);
-  assert.equal(await names(third), [{ name: 'Kept' }]);
+  assert.equal(await names(third), [{ name: 'Stored' }]);
   assert.is(await third.stop(), 0);
   for (const data of ['data', 'restored']) assert.is(await say(['doctor', '--data', data]), 'no problems\n');
 }
 
-/** A damaged file, and folders in which nothing can be made. */
+/** A damaged file, and folders in which nothing can be created. */
 async function rejections(program: Program): Promise<void> {
   const bytes = readFileSync(join(program.folder, 'tenantry'));
   const at = bytes.lastIndexOf('\n//licenses:') + 1000;
@@ -130,7 +130,7 @@ async function rejections(program: Program): Promise<void> {
   const reports = execute(program.folder, ['./damaged', 'licenses']);
   assert.equal(reports, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
 
-  // There can be no folder below a file, not even for root.
+  // No folder can exist below a file, not even for root.
   const nowhere = join(program.folder, 'tenantry/below');
   for (const words of [
     ['serve', '--port', '0', '--data', nowhere],
@@ -158,13 +158,13 @@ function execute(cwd: string, [command = '', ...words]: string[], env = {}): [co
   }
 }
 
-/** How many times as long the executable takes from its start to the first answer as the one file does: the quickest of some starts each. */
+/** The ratio of the executable's time to its first response to that of the one-file build: the fastest of some starts each. */
 async function startRatio(program: Program): Promise<number> {
   const node = join(project, 'dist/nodes/node_modules/node-24/bin/node');
   const file = new Program(undefined, [node, join(project, 'dist/package/tenantry.cjs')]);
   const times = { program: [] as number[], file: [] as number[] };
   try {
-    // The first start of each keeps what V8 has made of the program, a second after it.
+    // The first start of each stores the code compiled by V8, a second later.
     for (let i = -1; i < rounds; i++)
       for (const [name, started] of [['program', program] as const, ['file', file] as const]) {
         const cache = join(program.folder, `cache of ${name}`);
@@ -172,8 +172,8 @@ async function startRatio(program: Program): Promise<number> {
         const server = await started.serve(['--data', 'measured'], { env: { TENANTRY_NATIVE_CACHE: cache } });
         assert.is((await fetch(`${server.url}/api/version/`)).status, 200);
         if (i >= 0) times[name].push(performance.now() - begun);
-        // A second after the first start what V8 has made of the program is kept for the others.
-        else await eventually('code is kept', () => readdirSync(cache).some((entry) => entry.endsWith('.code')));
+        // A second after the first start the compiled code is cached for the others.
+        else await eventually('code is cached', () => readdirSync(cache).some((entry) => entry.endsWith('.code')));
         await server.stop();
       }
   } finally {

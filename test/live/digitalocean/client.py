@@ -1,4 +1,4 @@
-"""What python-digitalocean does at a DigitalOcean: client.py <address> <token> <key>; prints one JSON object."""
+"""The operations of our driver by python-digitalocean: client.py <address> <token> <key>; prints one JSON object."""
 
 import json
 import os
@@ -14,17 +14,17 @@ import digitalocean  # noqa: E402
 manager = digitalocean.Manager(token=token)
 
 
-def refused(call):
-    """The words in which a call is refused."""
+def expect_error(call):
+    """Returns the message of an expected error."""
     try:
         call()
     except digitalocean.Error as error:
         return str(error)
-    raise AssertionError("the call was not refused")
+    raise AssertionError("the call did not fail")
 
 
 def done(droplet):
-    """Waits for the action that is under way."""
+    """Waits for the running action."""
     for _ in range(200):
         action = droplet.get_actions()[0]
         if action.status == "completed":
@@ -46,7 +46,7 @@ ssh_key.create()
 web = droplet("web", ssh_keys=[ssh_key.id], user_data="#cloud-config")
 web.create()
 assert web.get_action(web.action_ids[0]).type == "create"
-busy = refused(web.shutdown)
+busy = expect_error(web.shutdown)
 actions = [done(web)]
 assert (web.status, web.ip_address is not None, web.private_ip_address is not None) == ("active", True, True)
 for order in (web.shutdown, lambda: web.resize("s-2vcpu-4gb", disk=True), web.power_on, web.reboot):
@@ -58,20 +58,20 @@ for one in others:
     one.create()
 names = sorted(one.name for one in manager.get_all_droplets())
 assert names == ["other-%d" % n for n in range(6)] + ["web"], names
-refusals = [
+rejections = [
     busy,
-    refused(ssh_key.create),
-    refused(droplet("no name").create),
-    refused(droplet("web", image="no-image").create),
-    refused(droplet("web", size_slug="no-size").create),
-    refused(droplet("web", region="no-region").create),
-    refused(digitalocean.Manager(token="wrong").get_account),
-    refused(digitalocean.Droplet(token="read-only", id=web.id).shutdown),
+    expect_error(ssh_key.create),
+    expect_error(droplet("no name").create),
+    expect_error(droplet("web", image="no-image").create),
+    expect_error(droplet("web", size_slug="no-size").create),
+    expect_error(droplet("web", region="no-region").create),
+    expect_error(digitalocean.Manager(token="wrong").get_account),
+    expect_error(digitalocean.Droplet(token="read-only", id=web.id).shutdown),
 ]
 for one in [web, *others]:
     one.destroy()
 ssh_key.destroy()
-refused(web.load)
+expect_error(web.load)
 
 print(
     json.dumps(
@@ -83,7 +83,7 @@ print(
             "images": len(manager.get_all_images()),
             "actions": ", ".join(actions),
             "droplets on pages of 3": len(names),
-            "refusals": len(refusals),
+            "rejections": len(rejections),
             "left": len(manager.get_all_droplets()) + len(manager.get_all_sshkeys()),
         }
     )

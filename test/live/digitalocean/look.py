@@ -1,4 +1,4 @@
-"""What python-digitalocean sees at a DigitalOcean: look.py <address> <token>; prints one JSON object."""
+"""The objects that python-digitalocean sees at a DigitalOcean: look.py <address> <token>; prints one JSON object."""
 
 import json
 import os

@@ -5,9 +5,9 @@ import { DigitalOcean } from '../../vendors/digitalocean/stand-in.ts';
 import { print, runPython } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** The client python-digitalocean does with the stand-in what our driver does, and looks at what our driver has done there. */
+/** The client python-digitalocean runs the operations of our driver on the simulated vendor, and reads the objects that our driver created. */
 export async function digitalOcean(steps: Steps): Promise<void> {
-  await steps.step('python-digitalocean lives the life of a droplet at the stand-in', async () => {
+  await steps.step('python-digitalocean runs the life cycle of a droplet at the simulated vendor', async () => {
     const vendor = await DigitalOcean.start();
     vendor.actionTime = 200;
     vendor.largestPage = 3;
@@ -22,7 +22,7 @@ export async function digitalOcean(steps: Steps): Promise<void> {
   const account = await Account.open();
   const look = () => runPython('digitalocean/look.py', account.vendor.url, 'full-access');
   try {
-    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+    await steps.step('the client sees the objects that Tenantry created', async () => {
       const key = await account.key();
       const web = await account.running('web', { ssh_public_key: key.url });
       await account.act(web, 'stop');
@@ -35,7 +35,7 @@ export async function digitalOcean(steps: Steps): Promise<void> {
       });
       assert.equal((await account.remove(web)).at(-1), 'gone');
     });
-    await steps.step('nothing is left over at the cloud', async () => {
+    await steps.step('no object is left at the cloud', async () => {
       const { url } = (await account.alice.get('/api/keys/')).body[0];
       assert.is((await account.alice.delete(url)).status, 204);
       await account.pass(3);

@@ -15,7 +15,7 @@ import type { Steps } from '../steps.ts';
 
 const run = promisify(execFile);
 
-/** What somebody is answered over https by a proxy on this machine, who calls it by a name. */
+/** The response of a proxy on this machine over https, under a host name. */
 async function through(
   port: number,
   name: string,
@@ -39,7 +39,7 @@ async function through(
   return body;
 }
 
-/** The programs around a server take the files that `tenantry example` prints, and work with it. */
+/** The programs around a server accept the files that `tenantry example` prints, and work with them. */
 export async function examples(steps: Steps): Promise<void> {
   const native = mkdtempSync(join(tmpdir(), 'tenantry-live-'));
   const program = new Program(native);
@@ -64,27 +64,24 @@ export async function examples(steps: Steps): Promise<void> {
       const own = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('tenantry'));
       assert.equal(own, []);
     });
-    await steps.step(
-      'systemd-notify tells what listens on the socket that the server is ready, lives and ends',
-      async () => {
-        const listener = spawn('/usr/bin/python3', [
-          '-uc',
-          'import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("bound")\nwhile True: print(s.recv(4096).decode())',
-          at('notify'),
-        ]);
-        children.push(listener);
-        let reports = '';
-        listener.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
-        await eventually('it listens', () => reports.includes('bound'));
-        const serving = await program.serve(['--ephemeral'], {
-          env: { NOTIFY_SOCKET: at('notify'), WATCHDOG_USEC: '400000' },
-        });
-        await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(reports));
-        await serving.stop();
-        await eventually('it ends', () => reports.includes('STOPPING=1'));
-        assert.is(serving.errors(), '');
-      },
-    );
+    await steps.step('systemd-notify sends readiness, watchdog and end to the socket', async () => {
+      const listener = spawn('/usr/bin/python3', [
+        '-uc',
+        'import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("bound")\nwhile True: print(s.recv(4096).decode())',
+        at('notify'),
+      ]);
+      children.push(listener);
+      let reports = '';
+      listener.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
+      await eventually('it listens', () => reports.includes('bound'));
+      const serving = await program.serve(['--ephemeral'], {
+        env: { NOTIFY_SOCKET: at('notify'), WATCHDOG_USEC: '400000' },
+      });
+      await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(reports));
+      await serving.stop();
+      await eventually('it ends', () => reports.includes('STOPPING=1'));
+      assert.is(serving.errors(), '');
+    });
     const serving = await program.serve([
       ...settings,
       '--trusted-proxies',
@@ -92,7 +89,7 @@ export async function examples(steps: Steps): Promise<void> {
       '--base-url',
       `https://${name}`,
     ]);
-    await steps.step('healthcheck finds it ready', async () => {
+    await steps.step('healthcheck reports it ready', async () => {
       const { stdout } = await program.run(['healthcheck', ...settings]);
       assert.is(stdout, 'ready\n');
     });
@@ -105,7 +102,7 @@ export async function examples(steps: Steps): Promise<void> {
     };
     for (const [file, content] of Object.entries({ 'cert.pem': certificate.cert, 'key.pem': certificate.key }))
       writeFileSync(at(file), content);
-    await steps.step('nginx takes the server and hands requests on', async () => {
+    await steps.step('nginx accepts the configuration and forwards requests', async () => {
       const server = (await example('nginx', '--base-url', `https://${name}`))
         .replace('listen 443', `listen 127.0.0.1:${proxied}`)
         .replace(/\/etc\/ssl\/\S+\.pem/, at('cert.pem'))
@@ -125,7 +122,7 @@ export async function examples(steps: Steps): Promise<void> {
       );
       await run('/usr/sbin/nginx', ['-t', '-c', at('nginx.conf')]);
       const nginx = start('/usr/sbin/nginx', ['-c', at('nginx.conf')]);
-      await eventually('nginx answers', () =>
+      await eventually('nginx responds', () =>
         works().then(
           () => true,
           (error) => isListening(error),
@@ -134,7 +131,7 @@ export async function examples(steps: Steps): Promise<void> {
       nginx.kill('SIGQUIT');
       await once(nginx, 'close');
     });
-    await steps.step('Caddy takes the site and hands requests on', async () => {
+    await steps.step('Caddy accepts the configuration and forwards requests', async () => {
       const site = await example('caddy', '--base-url', `https://${name}`);
       writeFileSync(
         at('Caddyfile'),
@@ -145,7 +142,7 @@ export async function examples(steps: Steps): Promise<void> {
         env: { ...process.env, ...env },
       });
       const caddy = start('caddy', ['run', '--config', at('Caddyfile'), '--adapter', 'caddyfile'], env);
-      await eventually('Caddy answers', () =>
+      await eventually('Caddy responds', () =>
         works().then(
           () => true,
           (error) => isListening(error),
@@ -154,26 +151,29 @@ export async function examples(steps: Steps): Promise<void> {
       caddy.kill('SIGTERM');
       await once(caddy, 'close');
     });
-    await steps.step('promtool takes configuration, rules, metrics and the expressions of the dashboard', async () => {
-      writeFileSync(at('prometheus.yml'), (await example('prometheus')).replace('15s', '1s'));
-      writeFileSync(at('tenantry-alerts.yml'), await example('alerts'));
-      await run('promtool', ['check', 'config', at('prometheus.yml')]);
-      const dashboard = JSON.parse(await example('grafana')) as { panels: { targets: { expr: string }[] }[] };
-      const rules = dashboard.panels
-        .flatMap(({ targets }) => targets)
-        .map(({ expr }, i) => ({ record: `tenantry:${i}`, expr: expr.replaceAll('$__rate_interval', '1m') }));
-      // JSON is YAML.
-      writeFileSync(at('dashboard.yml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-      await run('promtool', ['check', 'rules', at('dashboard.yml')]);
-      const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
-      const check = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
-      let said = '';
-      for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
-      check.stdin.end(metrics);
-      const [code] = (await once(check, 'close')) as [number];
-      assert.equal([code, said], [0, '']);
-    });
-    await steps.step('Prometheus reads them, and no alert is raised', async () => {
+    await steps.step(
+      'promtool accepts configuration, rules, metrics and the expressions of the dashboard',
+      async () => {
+        writeFileSync(at('prometheus.yml'), (await example('prometheus')).replace('15s', '1s'));
+        writeFileSync(at('tenantry-alerts.yml'), await example('alerts'));
+        await run('promtool', ['check', 'config', at('prometheus.yml')]);
+        const dashboard = JSON.parse(await example('grafana')) as { panels: { targets: { expr: string }[] }[] };
+        const rules = dashboard.panels
+          .flatMap(({ targets }) => targets)
+          .map(({ expr }, i) => ({ record: `tenantry:${i}`, expr: expr.replaceAll('$__rate_interval', '1m') }));
+        // JSON is YAML.
+        writeFileSync(at('dashboard.yml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+        await run('promtool', ['check', 'rules', at('dashboard.yml')]);
+        const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
+        const check = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
+        let said = '';
+        for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
+        check.stdin.end(metrics);
+        const [code] = (await once(check, 'close')) as [number];
+        assert.equal([code, said], [0, '']);
+      },
+    );
+    await steps.step('Prometheus scrapes the metrics and raises no alert', async () => {
       const api = `http://127.0.0.1:${prometheus}/api/v1`;
       start('prometheus', [
         `--config.file=${at('prometheus.yml')}`,
@@ -186,7 +186,7 @@ export async function examples(steps: Steps): Promise<void> {
         return data.result[0]?.value[1];
       };
       await eventually(
-        'it has read them',
+        'the metrics are scraped',
         () =>
           queried('up{job="tenantry"}').then(
             (up) => up === '1',
@@ -207,7 +207,7 @@ export async function examples(steps: Steps): Promise<void> {
   }
 }
 
-/** Whether a proxy has begun to listen; throws what it answered otherwise than expected. */
+/** Whether a proxy listens; throws other errors. */
 function isListening(error: NodeJS.ErrnoException): boolean {
   if (error.code === 'ECONNREFUSED') return false;
   throw error;

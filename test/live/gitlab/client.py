@@ -1,6 +1,6 @@
-"""Drives a stand-in of GitLab through the life of a group: client.py <address> <token> <username> <password>
+"""Uses a simulated GitLab through the life cycle of a group: client.py <address> <token> <username> <password>
 
-Prints what was seen as one JSON object; ends with a traceback when something is not as it must be.
+Prints the observations as one JSON object; ends with a traceback when a check fails.
 """
 
 import json
@@ -17,22 +17,22 @@ lab.auth()
 assert lab.user.username == username
 
 
-def refused(code, call, *arguments, **named):
-    """A call must be refused with this status."""
+def expect_error(code, call, *arguments, **named):
+    """Expects an error with this status."""
     try:
         call(*arguments, **named)
     except gitlab.exceptions.GitlabError as error:
         assert error.response_code == code, error
         return error.error_message
-    raise AssertionError("nothing was refused")
+    raise AssertionError("the call did not fail")
 
 
-refused(401, gitlab.Gitlab(address, private_token="wrong").auth)
+expect_error(401, gitlab.Gitlab(address, private_token="wrong").auth)
 
 group = lab.groups.create({"name": "Rockets", "path": "rockets", "description": "All"})
-assert "already been taken" in refused(400, lab.groups.create, {"name": "Rockets", "path": "rockets"})
-assert "path is missing" in refused(400, lab.http_post, "/groups", post_data={"name": "Rockets"})
-assert "colour is invalid" in refused(400, lab.groups.create, {"name": "R", "path": "r", "colour": "red"})
+assert "already been taken" in expect_error(400, lab.groups.create, {"name": "Rockets", "path": "rockets"})
+assert "path is missing" in expect_error(400, lab.http_post, "/groups", post_data={"name": "Rockets"})
+assert "colour is invalid" in expect_error(400, lab.groups.create, {"name": "R", "path": "r", "colour": "red"})
 
 projects = [
     lab.projects.create(
@@ -49,15 +49,15 @@ listed = lab.projects.list(membership=True, get_all=True)
 assert [project.id for project in listed] == [project.id for project in projects]
 seen["projects on pages of 3"] = len(listed)
 assert listed[0].visibility == "internal" and listed[0].wiki_enabled is False
-refused(404, lab.projects.get, 1)
+expect_error(404, lab.projects.get, 1)
 
 bob = lab.users.create(
     {"email": "bob@example.com", "username": "bob", "name": "Bob", "reset_password": True}
 )
-refused(409, lab.users.create, {"email": "bob@example.com", "username": "bobby", "name": "Bob", "reset_password": True})
+expect_error(409, lab.users.create, {"email": "bob@example.com", "username": "bobby", "name": "Bob", "reset_password": True})
 assert [user.id for user in lab.users.list(search="bob@example.com")] == [bob.id]
 group.members.create({"user_id": bob.id, "access_level": gitlab.const.AccessLevel.DEVELOPER})
-refused(409, group.members.create, {"user_id": bob.id, "access_level": 30})
+expect_error(409, group.members.create, {"user_id": bob.id, "access_level": 30})
 assert [member.username for member in group.members.list()] == [username, "bob"]
 group.members.delete(bob.id)
 assert [member.username for member in group.members.list()] == [username]
@@ -70,14 +70,14 @@ for _ in range(100):
         break
     time.sleep(0.05)
 assert lab.groups.list(all_available=False) == []
-refused(404, lab.groups.get, group.id)
+expect_error(404, lab.groups.get, group.id)
 
 session = gitlab.Gitlab(address)
-answer = session.http_post(
+response = session.http_post(
     f"{address}/oauth/token",
     post_data={"grant_type": "password", "username": username, "password": password},
 )
-bearer = gitlab.Gitlab(address, oauth_token=answer["access_token"])
+bearer = gitlab.Gitlab(address, oauth_token=response["access_token"])
 bearer.auth()
 seen["token of a password"] = bearer.user.username
 

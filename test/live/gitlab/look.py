@@ -1,4 +1,4 @@
-"""What python-gitlab sees at a GitLab: look.py <address> <token>; prints one JSON object."""
+"""The objects that python-gitlab sees at a GitLab: look.py <address> <token>; prints one JSON object."""
 
 import json
 import sys

@@ -4,9 +4,9 @@ import { GitLab } from '../../vendors/gitlab/stand-in.ts';
 import { print, runPython } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** The client python-gitlab does with the stand-in what our driver does, and looks at what our driver has done there. */
+/** The client python-gitlab runs the operations of our driver on the simulated vendor, and reads the objects that our driver created. */
 export async function gitlab(steps: Steps): Promise<void> {
-  await steps.step('python-gitlab lives the life of a group at the stand-in', async () => {
+  await steps.step('python-gitlab runs the life cycle of a group at the simulated vendor', async () => {
     const vendor = await GitLab.start();
     vendor.contents.deletionTime = 100;
     const [token = ''] = vendor.tokens.keys();
@@ -20,7 +20,7 @@ export async function gitlab(steps: Steps): Promise<void> {
   const account = await GitLabAccount.open();
   const look = () => runPython('gitlab/look.py', account.vendor.url, String(account.credentials.token));
   try {
-    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+    await steps.step('the client sees the objects that Tenantry created', async () => {
       const group = await account.created(await account.orderGroup('rockets'));
       const project = await account.created(await account.orderProject('engine', group));
       await account.pass(12);
@@ -30,7 +30,7 @@ export async function gitlab(steps: Steps): Promise<void> {
       });
       for (const resource of [project, group]) assert.is((await account.remove(resource)).at(-1), 'gone');
     });
-    await steps.step('nothing is left over at the GitLab', async () =>
+    await steps.step('no object is left at the GitLab', async () =>
       assert.equal(await look(), { groups: [], projects: [] }),
     );
   } finally {

@@ -1,6 +1,6 @@
-"""Drives a stand-in of JIRA through the life of a project: client.py <address> <username> <password>
+"""Uses a simulated JIRA through the life cycle of a project: client.py <address> <username> <password>
 
-Prints what was seen as one JSON object; ends with a traceback when something is not as it must be.
+Prints the observations as one JSON object; ends with a traceback when a check fails.
 """
 
 import io
@@ -18,8 +18,8 @@ site = JIRA(server=address, basic_auth=(username, password), max_retries=0)
 assert site.myself()["name"] == username
 
 
-def refused(code, call, *arguments, **named):
-    """A call must be refused with this status; answers what was said."""
+def expect_error(code, call, *arguments, **named):
+    """Expects an error with this status; returns its message."""
     try:
         call(*arguments, **named)
     except JIRAError as error:
@@ -28,17 +28,17 @@ def refused(code, call, *arguments, **named):
     except Exception as error:
         assert str(code) in str(error), error
         return str(error)
-    raise AssertionError("nothing was refused")
+    raise AssertionError("the call did not fail")
 
 
 wrong = JIRA(server=address, basic_auth=(username, "wrong"), max_retries=0, get_server_info=False)
-refused(401, wrong.myself)
+expect_error(401, wrong.myself)
 
 templates = site.templates()
 seen["templates"] = len(templates)
 assert templates["Task management"]["projectTypeKey"] == "business"
 site.create_project("WEB", "Website", assignee=username)
-refused(400, site.create_project, "WEB", "Another", assignee=username)
+expect_error(400, site.create_project, "WEB", "Another", assignee=username)
 project = site.project("WEB")
 assert project.name == "Website" and project.lead.name == username
 assert [one.key for one in site.projects()] == ["WEB"]
@@ -48,19 +48,19 @@ assert [one.name for one in site.priorities()][0] == "Highest"
 fields = {"project": {"key": "WEB"}, "issuetype": {"name": "Task"}, "priority": {"name": "Low"}}
 issues = [site.create_issue(fields={**fields, "summary": f"Issue {n}", "description": "Text"}) for n in range(7)]
 assert issues[0].key == "WEB-1" and issues[0].fields.status.name == "To Do"
-refused(400, site.create_issue, fields=fields)
-refused(400, site.create_issue, fields={**fields, "summary": "x", "colour": "red"})
-refused(400, site.create_issue, fields={**fields, "summary": "x", "issuetype": {"name": "Sub-task"}})
+expect_error(400, site.create_issue, fields=fields)
+expect_error(400, site.create_issue, fields={**fields, "summary": "x", "colour": "red"})
+expect_error(400, site.create_issue, fields={**fields, "summary": "x", "issuetype": {"name": "Sub-task"}})
 subtask = site.create_issue(
     fields={**fields, "summary": "Below", "issuetype": {"name": "Sub-task"}, "parent": {"key": "WEB-1"}}
 )
-refused(400, issues[0].delete)
+expect_error(400, issues[0].delete)
 
 time.sleep(0.4)
 found = site.search_issues("project=WEB ORDER BY key ASC", maxResults=False)
 assert [one.key for one in found] == [f"WEB-{n}" for n in range(1, 9)]
 seen["issues on pages of 3"] = len(found)
-refused(400, site.search_issues, "owner=nobody")
+expect_error(400, site.search_issues, "owner=nobody")
 
 issue = issues[1]
 issue.update(summary="Renamed", priority={"name": "High"})
@@ -80,7 +80,7 @@ assert site.issue("WEB-2").fields.attachment == []
 subtask.delete()
 for one in issues:
     one.delete()
-refused(404, site.issue, "WEB-1")
+expect_error(404, site.issue, "WEB-1")
 site.delete_project("WEB")
 assert site.projects() == []
 

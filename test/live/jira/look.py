@@ -1,4 +1,4 @@
-"""What python-jira sees at a JIRA: look.py <address> <username> <password>; prints one JSON object."""
+"""The objects that python-jira sees at a JIRA: look.py <address> <username> <password>; prints one JSON object."""
 
 import json
 import sys

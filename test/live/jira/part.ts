@@ -4,10 +4,10 @@ import { Jira } from '../../vendors/jira/stand-in.ts';
 import { print, runPython } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** The client python-jira does with the stand-in what our driver does, and looks at what our driver has done there. */
+/** The client python-jira runs the operations of our driver on the simulated vendor, and reads the objects that our driver created. */
 export async function jira(steps: Steps): Promise<void> {
   const credentials = (vendor: Jira): string[] => [...vendor.passwords][0] ?? [];
-  await steps.step('python-jira lives the life of a project at the stand-in', async () => {
+  await steps.step('python-jira runs the life cycle of a project at the simulated vendor', async () => {
     const vendor = await Jira.start();
     vendor.contents.indexTime = 200;
     vendor.largestPage = 3;
@@ -20,7 +20,7 @@ export async function jira(steps: Steps): Promise<void> {
   const account = await JiraAccount.open();
   const look = () => runPython('jira/look.py', account.vendor.url, ...credentials(account.vendor));
   try {
-    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+    await steps.step('the client sees the objects that Tenantry created', async () => {
       const web = await account.created(await account.order('Web'));
       const issue = await account.created(await account.orderIssue(web, 'Closed'));
       const subtask = await account.created(
@@ -48,7 +48,7 @@ export async function jira(steps: Steps): Promise<void> {
       for (const one of [file, comment, subtask, issue]) assert.is((await account.remove(one)).at(-1), 'gone');
       assert.is((await account.remove(web, account.fixture.staff)).at(-1), 'gone');
     });
-    await steps.step('nothing is left over at the JIRA', async () =>
+    await steps.step('no object is left at the JIRA', async () =>
       assert.equal(await look(), { projects: [['OLD', 'From before']], issues: [] }),
     );
   } finally {

@@ -1,4 +1,4 @@
-"""Makes an instance and a volume at EC2 that Tenantry does not know: import.py <address> <access key> <secret key>"""
+"""Creates an instance and a volume at EC2 without Tenantry: import.py <address> <access key> <secret key>"""
 
 import json
 import sys

@@ -11,7 +11,7 @@ import { pythonPrograms } from '../packages.ts';
 import { runPythonOf } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** Any will do: the server checks no signatures. */
+/** Any value works: the server does not verify signatures. */
 const credentials = { username: 'AKIDEXAMPLE', token: 'secret-key' };
 
 const region = 'EU (Ireland)';
@@ -23,7 +23,7 @@ interface Seen {
   readonly keys: readonly string[];
 }
 
-/** The Amazon driver of the built program does all it can at moto, which others wrote after EC2. */
+/** The Amazon driver of the built program runs all of its operations at moto, an independent implementation of EC2. */
 export async function moto(steps: Steps): Promise<void> {
   const programs = await steps.step('moto is installed', () => pythonPrograms('moto'));
   const port = await freePort();
@@ -31,7 +31,7 @@ export async function moto(steps: Steps): Promise<void> {
   const server = spawn(`${programs}/moto_server`, ['--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
   const program = new Program(undefined);
   try {
-    await steps.step('moto starts', () => eventually('moto answers', () => isResponding(address), 60));
+    await steps.step('moto starts', () => eventually('moto responds', () => isResponding(address), 60));
     const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
     const staff = new Caller(serving.url, String(serving.startup.token));
     const python = (script: string): Promise<Json> =>
@@ -54,7 +54,7 @@ async function live(
   const look = (): Promise<Seen> => python('amazon/look.py');
   const idle = await look();
 
-  const { link, service } = await steps.step('an account at it synchronises', async () => {
+  const { link, service } = await steps.step('an account at moto synchronises', async () => {
     const customer = await staff.post('/api/customers/', { name: 'Alice' });
     const project = await staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
     const created = await staff.post('/api/aws/', {
@@ -62,7 +62,7 @@ async function live(
       customer: customer.url,
       project: project.url,
       backend_url: address,
-      // Of all regions together there would be more images than an account may offer.
+      // All regions together would have more images than an account may offer.
       images_regex: '^amzn',
       ...credentials,
     });
@@ -90,7 +90,7 @@ async function live(
     assert.equal(keys, [`tenantry-${key.fingerprint.replaceAll(':', '')}`]);
     return created;
   });
-  await steps.step('its root volume is there', async () => {
+  await steps.step('its root volume exists', async () => {
     const root = await staff.only(`/api/aws-volumes/?instance_uuid=${web.uuid}`);
     const { volumes } = await look();
     assert.ok(volumes.some(([id, , state]) => id === root.backend_id && state === 'in-use'));
@@ -111,7 +111,7 @@ async function live(
     assert.is(volumes.find(([id]) => id === root.backend_id)?.[3], 16);
   });
 
-  const data = await steps.step('a volume is made, attached and detached', async () => {
+  const data = await steps.step('a volume is created, attached and detached', async () => {
     const created = await staff.make('/api/aws-volumes/', {
       name: 'data',
       service_project_link: link.url,
@@ -127,17 +127,17 @@ async function live(
     assert.equal(await seen(), [created.backend_id, 'data', 'available', 10]);
     return created;
   });
-  await steps.step('a volume of type io1 gets the operations that the type needs', async () => {
+  await steps.step('a volume of type io1 gets the operations that its type requires', async () => {
     const fields = { service_project_link: link.url, region: matches.url, size: 10_240, volume_type: 'io1' };
     await staff.remove(await staff.make('/api/aws-volumes/', { name: 'fast', ...fields }));
   });
   await act('start', 'running');
   await act('restart', 'running');
-  await steps.step('pull reads both again', async () => {
+  await steps.step('pull updates both', async () => {
     for (const object of [web, data]) await staff.act(object, 'pull');
   });
 
-  await steps.step('what is unlinked comes back by an import, as does what others made', async () => {
+  await steps.step('an import restores unlinked objects, and imports those created by others', async () => {
     const foreign = await python('moto/import.py');
     for (const { url } of [data, web]) await staff.ask(204, 'POST', `${url}unlink/`);
     await staff.post(`${service.settings}pull/`, undefined, 202);
@@ -155,7 +155,7 @@ async function live(
     assert.ok((await names('/api/aws-volumes/')).includes('foreign-data'));
   });
 
-  await steps.step('everything is destroyed, and nothing is left there', async () => {
+  await steps.step('all objects are destroyed, and none is left there', async () => {
     for (const path of ['/api/aws-instances/', '/api/aws-volumes/'])
       await Promise.all((await staff.get(path)).map((object: Json) => staff.remove(object)));
     const { instances, volumes } = await look();

@@ -1,7 +1,7 @@
-# Part of `up`: the packages, downloaded and unpacked, never installed, so that the system stays as it is.
+# Part of `up`: the packages, downloaded and unpacked, never installed, so that the system does not change.
 LIBRARIES="python3-keystone python3-glance python3-neutron python3-placement python3-nova python3-cinder
   python3-openstackclient uwsgi-core uwsgi-plugin-python3 rabbitmq-server mariadb-server-core qemu-utils"
-# Of these only the files are wanted (paste configuration), not what they depend on.
+# Only files of these are needed (paste configuration), not their dependencies.
 CONFIGURATIONS="glance-common neutron-common nova-common cinder-common"
 
 unpack() {

@@ -11,7 +11,7 @@ import { demoPassword } from '../../../src/app/demo/demo.ts';
 import { install, logIn, pack, use, useEverything } from '../../support/packed.ts';
 import type { Steps } from '../steps.ts';
 
-/** What `npm pack` gives, used on every version of Node.js that it is made for. */
+/** The result of `npm pack`, on every supported version of Node.js. */
 export async function packageOfAll(steps: Steps): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-package-'));
   try {
@@ -28,7 +28,7 @@ export async function packageOfAll(steps: Steps): Promise<void> {
           assert.equal(await logIn(home, node), ['mari saml2 0', 'mari saml2 0', 'mari saml2 0']);
         },
       );
-    await steps.step('everything that it can do', () =>
+    await steps.step('everything in test/package/everything.test.ts', () =>
       useEverything(fileURLToPath(new URL('../../../dist/package/tenantry.cjs', import.meta.url))),
     );
     await steps.step('npx serve --demo', () => serveDemo(folder, file));
@@ -37,14 +37,14 @@ export async function packageOfAll(steps: Steps): Promise<void> {
   }
 }
 
-/** Starts the demonstration world from the packed file in an empty folder, and logs in. */
+/** Starts the packed file with sample data in an empty folder, and logs in. */
 async function serveDemo(folder: string, file: string): Promise<void> {
   const home = join(folder, 'empty');
   mkdirSync(home);
   copyFileSync(file, join(home, basename(file)));
   const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
   const words = ['--yes', '--offline', `./${basename(file)}`, 'serve', '--demo', '--port', '0', '--log-level', 'warn'];
-  // A group of its own: npx does not pass every signal on.
+  // A separate process group: npx does not forward every signal.
   const child = spawn('npx', words, { cwd: home, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   try {

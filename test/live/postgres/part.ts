@@ -17,7 +17,7 @@ function programs(): string {
   return join(root, version ?? '', 'bin');
 }
 
-/** PostgreSQL takes the export of the demonstration world, and has as many rows of everything. */
+/** PostgreSQL imports the export of the sample data, with the same number of rows. */
 export async function postgres(steps: Steps): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const program = new Program(join(root, 'native'));
@@ -39,7 +39,7 @@ export async function postgres(steps: Steps): Promise<void> {
       const options = `-c listen_addresses= -c unix_socket_directories=${cluster}`;
       await tool('pg_ctl', '-D', join(cluster, 'data'), '-l', join(cluster, 'log'), '-o', options, '-w', 'start');
     });
-    await steps.step('it takes the export of the demonstration world with every reference', async () => {
+    await steps.step('imports the export of the sample data with every reference', async () => {
       await program.run(['demo', '--quiet', '--data', 'data']);
       const child = program.start(['export', '--to', 'postgres', '--data', 'data']);
       const script = join(program.folder, 'all.sql');
@@ -53,7 +53,7 @@ export async function postgres(steps: Steps): Promise<void> {
       createReadStream(script).pipe(psql.stdin);
       assert.equal(await once(psql, 'close'), [0, null]);
     });
-    await steps.step('every table has as many rows, and an instant reads as a time', async () => {
+    await steps.step('every table has as many rows, and instants are timestamps', async () => {
       const { stdout } = await program.run(['export', '--to', 'ndjson', '--data', 'data']);
       const counts = new Map<string, number>();
       for (const line of stdout.trimEnd().split('\n').slice(1, -1)) {

@@ -1,9 +1,9 @@
-"""What Schemathesis finds and is meant to be so: the only place that lets a finding pass. Everything else is a failure."""
+"""The accepted findings of Schemathesis: the only place that accepts one. Everything else is a failure."""
 
 import re
 
-# The checks that have explanations: what was accepted though it differs from the document, what was rejected though it is
-# as the document says, and responses that differ from it.
+# The checks that have explanations: accepted requests that differ from the document, rejected ones that match it,
+# and responses that differ from it.
 checks = ("negative_data_rejection", "positive_data_acceptance", "response_schema_conformance")
 
 
@@ -97,7 +97,7 @@ rejected = (
     (
         r"^Enter |^Only valid|can only contain|can contain only|has (wrong|invalid) format|must include|^Invalid json list|must start with|^Value .*should be|^service_name must|"
         r"^Invalid (SSH|port|cidr|issue)|one of following|^[\w.]+ has no \"|^Ensure this (field has|value is)|must not be",
-        "The text or number has a form of its own, which its description names.",
+        "The text or number has a special format, which its description names.",
     ),
 )
 
@@ -129,7 +129,7 @@ def reason_of(check, case, response, failure):
     if check == "response_schema_conformance":
         chosen = any(name in (case.query or {}) for name in ("field", "fields"))
         is_missing = "required property" in failure.message
-        return "With field only the members that it names are there." if chosen and is_missing else None
+        return "With field only the named members are present." if chosen and is_missing else None
     if check == "negative_data_rejection":
         return next((reason for applies, reason in accepted if applies(case, failure)), None)
     try:

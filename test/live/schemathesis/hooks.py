@@ -24,9 +24,9 @@ session = requests.Session()
 
 
 def log_in():
-    answer = session.post(f"{url}/api-auth/password/", json=credentials)
-    answer.raise_for_status()
-    return answer.json()["token"]
+    response = session.post(f"{url}/api-auth/password/", json=credentials)
+    response.raise_for_status()
+    return response.json()["token"]
 
 
 @schemathesis.auth()
@@ -52,11 +52,11 @@ class Objects:
         [self.own] = self.read(f"{url}/api/users/?current")
 
     def read(self, address):
-        answer = session.get(address, headers={"Authorization": f"Token {self.token}"})
-        if answer.status_code == 401:
+        response = session.get(address, headers={"Authorization": f"Token {self.token}"})
+        if response.status_code == 401:
             self.token = log_in()
             return self.read(address)
-        found = answer.json() if answer.ok else []
+        found = response.json() if response.ok else []
         return found if isinstance(found, list) else []
 
     def some(self, collection):
@@ -71,8 +71,8 @@ class Objects:
 
 
 objects = Objects()
-requests_so_far = itertools.count()
-# Most deletions go to objects that are missing, or soon nothing would be left.
+request_count = itertools.count()
+# Most deletions go to missing objects, or soon nothing would be left.
 deletions_of_real_objects = 20
 example_link = re.compile(r"^https://tenantry\.example\.com(/api/[a-z0-9-]+/)[0-9a-f]{32}/$")
 
@@ -80,7 +80,7 @@ example_link = re.compile(r"^https://tenantry\.example\.com(/api/[a-z0-9-]+/)[0-
 def live_link(collection):
     """Returns a link to an object of a collection; None of an empty one."""
     keys = objects.some(collection)
-    return f"{url}{collection}{keys[next(requests_so_far) % len(keys)]}/" if keys else None
+    return f"{url}{collection}{keys[next(request_count) % len(keys)]}/" if keys else None
 
 
 def live(value):
@@ -105,7 +105,7 @@ def collections_of(operation):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    turn = next(requests_so_far)
+    turn = next(request_count)
     key = str((case.path_parameters or {}).get("key", ""))
     if key == objects.own["uuid"] and case.method != "GET":
         # Without its user the examination would end here.

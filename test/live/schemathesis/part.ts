@@ -23,20 +23,20 @@ export const defaultRequests = 20_000;
 const fixedExamples = 90;
 const minFuzzingExamples = 5;
 
-/** What is found once is found again. */
+/** The seed, so that findings are reproducible. */
 const seed = '1';
 
 /**
- * Schemathesis makes requests of the served OpenAPI document, in all four phases, at least `requests` together: no
- * response may be a 5xx or differ from the document, and what it says of accepted and rejected requests is explained.
- * With less than the default it takes a part of the collections.
+ * Schemathesis sends requests generated from the served OpenAPI document, in all four phases, at least `requests` together: no
+ * response may be a 5xx or differ from the document, and differences in accepted and rejected requests must be explained.
+ * With less than the default it tests a part of the collections.
  */
 export async function schemathesis(steps: Steps, { requests }: { readonly requests: number }): Promise<void> {
   const programs = await steps.step('Schemathesis is installed', () => pythonPrograms('schemathesis'));
   const program = new Program(undefined);
   try {
     const serving = await program.serve(['--ephemeral', '--demo', '--log-level', 'error']);
-    const report = await steps.step(`it examines the server with at least ${requests} requests`, async () => {
+    const report = await steps.step(`it tests the server with at least ${requests} requests`, async () => {
       const matches = await examine(programs, serving.url, program.folder, requests);
       print(matches.figures);
       return matches;
@@ -50,7 +50,7 @@ export async function schemathesis(steps: Steps, { requests }: { readonly reques
       assert.is(operations.tested, operations.selected);
       assert.ok(report.json.test_cases.generated >= requests);
     });
-    await steps.step('nothing is left that is not explained', async () => {
+    await steps.step('all findings are explained', async () => {
       assert.equal([report.json.failures, report.json.errors], [[], []]);
     });
     await steps.step('the log has no error', async () => assert.is(serving.errors(), ''));
@@ -65,7 +65,7 @@ interface Report {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-/** Runs Schemathesis at the lowest priority and returns what it reports; prints what it finds. */
+/** Runs Schemathesis at the lowest priority and returns its report; prints its findings. */
 async function examine(programs: string, url: string, folder: string, requests: number): Promise<Report> {
   const here = fileURLToPath(new URL('.', import.meta.url));
   const document = `${url}/docs/?format=openapi`;
@@ -84,7 +84,7 @@ async function examine(programs: string, url: string, folder: string, requests: 
     ...['--seed', seed],
     ...['--phases', phaseNames.join(','), ...tags.flatMap((tag) => ['--include-tag', tag])],
     ...['--max-examples', String(Math.max(minFuzzingExamples, Math.ceil(requests / operations) - fixedExamples))],
-    // Its answers end when the client goes.
+    // These responses end when the client disconnects.
     ...['--exclude-path', '/api/events/stream/'],
   ];
   const explained = join(folder, 'explained.json');
@@ -119,7 +119,7 @@ async function examine(programs: string, url: string, folder: string, requests: 
   };
 }
 
-/** The tags that are examined, which are the names of collections, and how many operations they have together. */
+/** The tested tags, which are the names of collections, and the number of their operations. */
 async function chosenTags(address: string, requests: number): Promise<{ tags: readonly string[]; operations: number }> {
   const { paths, tags } = (await (await fetch(address)).json()) as Json;
   const period = Math.max(1, Math.floor(defaultRequests / requests));

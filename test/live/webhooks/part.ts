@@ -18,7 +18,7 @@ const idHeader = 'webhook-id';
 const timeHeader = 'webhook-timestamp';
 const signatureHeader = 'webhook-signature';
 
-/** A message as a receiver hands it to a library. */
+/** A message as a receiver passes it to a library. */
 interface Message {
   readonly secret: string;
   readonly body: string;
@@ -28,7 +28,7 @@ interface Message {
 /** Returns a library's verdict on each message. */
 type Library = (messages: readonly Message[]) => Promise<string[]>;
 
-/** A message, and what every library must say of it. */
+/** A message, and the verdict that every library must return. */
 interface Case {
   readonly name: string;
   readonly message: Message;
@@ -77,7 +77,7 @@ async function install(): Promise<Readonly<Record<string, Library>>> {
   };
 }
 
-/** A library behind a program that reads a message a line and prints a verdict a line. */
+/** A library in a program that reads one message per line and prints one verdict per line. */
 const library =
   (command: string, ...words: readonly string[]): Library =>
   async (messages) => {
@@ -90,7 +90,7 @@ const library =
     return printed.trimEnd().split('\n');
   };
 
-/** A delivery as it came, with every secret that must verify it. */
+/** A received delivery, with every secret that must verify it. */
 interface Delivery {
   readonly received: Received;
   readonly secrets: readonly string[];

@@ -8,7 +8,7 @@ import type { Json } from '../../../support/fixture.ts';
 
 const scripts = fileURLToPath(new URL('..', import.meta.url));
 
-/** What `up` tells of the cloud that it has started. */
+/** The output of `up` about the cloud that it has started. */
 interface Facts {
   readonly auth_url: string;
   readonly region: string;
@@ -20,7 +20,7 @@ interface Facts {
   readonly command_line: string;
 }
 
-/** Runs a program to its end; answers what it printed. Rejects when it fails. */
+/** Runs a program to its end; returns its output. Rejects when it fails. */
 async function output(
   program: string,
   words: readonly string[],
@@ -36,7 +36,7 @@ async function output(
   return texts.stdout;
 }
 
-/** What the client lists of everything that a life cycle could leave behind. */
+/** The client's lists of all objects that a life cycle could leave behind. */
 const lists = [
   'project list',
   'user list',
@@ -54,11 +54,11 @@ const lists = [
   'flavor list --all',
 ] as const;
 
-/** An OpenStack on this machine, seen with its own client. */
+/** An OpenStack on this machine, with its client. */
 export class RealCloud {
   private constructor(
     readonly facts: Facts,
-    /** What ends it; nothing where it was started by somebody else. */
+    /** Stops the cloud; does nothing for one that was running before. */
     readonly end: () => Promise<void>,
   ) {}
 
@@ -76,13 +76,13 @@ export class RealCloud {
     return new RealCloud(JSON.parse(reports) as Facts, end);
   }
 
-  /** One that runs already. */
+  /** Uses one that is running. */
   static running(directory: string): RealCloud {
     const facts = JSON.parse(readFileSync(join(directory, 'facts.json'), 'utf8')) as Facts;
     return new RealCloud(facts, async () => undefined);
   }
 
-  /** What the client prints for a command, parsed; undefined for nothing. `as` is a user of a project, else the administrator. */
+  /** The parsed output of a client command; undefined if it is empty. `as` is a user of a project, else the administrator. */
   async client(
     command: string,
     as?: { readonly name: string; readonly password: string; readonly project: string },
@@ -102,7 +102,7 @@ export class RealCloud {
     return printed.trim() === '' ? undefined : JSON.parse(printed);
   }
 
-  /** Everything there is, by list: one line an object. */
+  /** All objects, by list: one line per object. */
   async everything(): Promise<Readonly<Record<string, readonly string[]>>> {
     const commands = lists.map((list) => `${list} -f value -c ID -c Name`.replace(/(?<=keypair.*) -c ID/, ''));
     const separator = 'project show -f value -c id admin';

@@ -4,11 +4,11 @@ import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 import { synchronise } from './settings.ts';
 
-/* What the cloud's own client does behind our back: objects that are imported, changed, and deleted. */
+/* Changes by the cloud's client without our server: objects that are imported, changed, and deleted. */
 
 const userOf = ({ tag }: Life) => ({ name: `user-${tag}`, password: 'foreign-password', project: `foreign-${tag}` });
 
-/** A project where the administrator has no part, with a user of its own who makes a volume, a network and a server. */
+/** A project without the administrator, with its own user who creates a volume, a network and a server. */
 async function makeProject(life: Life): Promise<void> {
   const { cloud } = life;
   const own = userOf(life);
@@ -37,7 +37,7 @@ async function importOf({ staff }: Life, { link }: Account, type: string, name: 
   return staff.ask(200, 'POST', `${service.url}link/`, { backend_id, resource_type, project: link.project });
 }
 
-/** What is unlinked stays at the cloud, and comes back by an import. */
+/** Unlinked objects stay at the cloud, and an import restores them. */
 export async function importAgain(life: Life, account: Account, instance: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   await steps.step('unlink of an instance and a volume, and import of both', async () => {
@@ -57,10 +57,10 @@ export async function importAgain(life: Life, account: Account, instance: Json):
   });
 }
 
-/** Objects of others come under our management, and are managed. */
+/** Imports objects of others, and manages them. */
 export async function importForeign(life: Life, account: Account): Promise<Json> {
   const { staff, steps } = life;
-  await steps.step('behind our back: project, network, volumes, server', () => makeProject(life));
+  await steps.step('without our server: project, network, volumes, server', () => makeProject(life));
   await steps.step('synchronisation', () => synchronise(life, account));
   const importObject = (type: string, name: string): Promise<Json> => importOf(life, account, type, name);
   const tenant = await steps.step('import of a tenant, with its parts', async () => {
@@ -83,7 +83,7 @@ export async function importForeign(life: Life, account: Account): Promise<Json>
     );
   });
   await steps.step(
-    'what was imported is managed: stop, attach, delete, in a project where the administrator was not',
+    'imported objects are managed: stop, attach, delete, in a project without the administrator',
     async () => {
       const instance = await staff.only('/api/openstack-instances/?name_exact=foreign-server');
       await staff.act(instance, 'stop');
@@ -98,33 +98,30 @@ export async function importForeign(life: Life, account: Account): Promise<Json>
 
 export async function removeForeign(life: Life, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
-  await steps.step('behind our back: server, volumes, snapshot, router, floating IP', async () => {
+  await steps.step('without our server: server, volumes, snapshot, router, floating IP', async () => {
     const own = userOf(life);
-    await cloud.client('volume create kept-system --size 1 --image cirros -f json', own);
-    await cloud.client('volume create kept-data --size 1 -f json', own);
+    await cloud.client('volume create own-system --size 1 --image cirros -f json', own);
+    await cloud.client('volume create own-data --size 1 -f json', own);
     await until('volumes', async () => {
       const volumes: Json[] = await cloud.client('volume list -f json', own);
       return volumes.every(({ Status }) => Status === 'available') || undefined;
     });
-    await cloud.client('volume snapshot create kept-snapshot --volume kept-data -f json', own);
-    await cloud.client('router create kept-router -f json', own);
-    await cloud.client('router set kept-router --external-gateway public', own);
-    await cloud.client('router add subnet kept-router foreign-sub', own);
-    const server = 'server create kept-server --volume kept-system --flavor m1.tiny --network foreign-net';
+    await cloud.client('volume snapshot create own-snapshot --volume own-data -f json', own);
+    await cloud.client('router create own-router -f json', own);
+    await cloud.client('router set own-router --external-gateway public', own);
+    await cloud.client('router add subnet own-router foreign-sub', own);
+    const server = 'server create own-server --volume own-system --flavor m1.tiny --network foreign-net';
     await cloud.client(`${server} --wait -f json`, own);
-    const port = await cloud.client('port list --server kept-server -f json', own);
+    const port = await cloud.client('port list --server own-server -f json', own);
     await cloud.client(`floating ip create public --port ${port[0].ID} -f json`, own);
   });
-  await steps.step(
-    'delete of the imported tenant, with all that is in it; the user, who is not ours, stays',
-    async () => {
-      await staff.remove(tenant);
-      await cloud.client(`user delete ${userOf(life).name}`);
-    },
-  );
+  await steps.step('delete of the imported tenant with all of its objects, but not its user', async () => {
+    await staff.remove(tenant);
+    await cloud.client(`user delete ${userOf(life).name}`);
+  });
 }
 
-/** What is changed and deleted at the cloud is seen here. */
+/** Synchronises changes and deletions at the cloud. */
 export async function seeChanges(life: Life, account: Account, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   const volume = await staff.make('/api/openstack-volumes/', {
@@ -136,7 +133,7 @@ export async function seeChanges(life: Life, account: Account, tenant: Json): Pr
   const address = await staff.make(`${tenant.url}create_floating_ip/`);
   const of = `tenant_uuid=${tenant.uuid}`;
   const web = await staff.only(`/api/openstack-security-groups/?${of}&name_exact=web`);
-  await steps.step('pull of what was changed behind our back', async () => {
+  await steps.step('pull of objects changed without our server', async () => {
     await cloud.client(`volume set ${volume.backend_id} --name renamed --size 2`);
     await cloud.client(`project set ${tenant.backend_id} --description elsewhere`);
     await cloud.client(`security group rule create ${web.backend_id} --protocol udp --dst-port 53 -f json`);
@@ -156,7 +153,7 @@ export async function seeChanges(life: Life, account: Account, tenant: Json): Pr
     assert.ok(rules.some((rule: Json) => rule.protocol === 'udp' && rule.from_port === 53));
     assert.is((await staff.only(`/api/openstack-networks/?${of}&name_exact=other`)).state, 'OK');
   });
-  await steps.step('pull of what was deleted behind our back, by synchronisation and one by one', async () => {
+  await steps.step('pull of objects deleted without our server, by synchronisation and one by one', async () => {
     const other = await staff.only(`/api/openstack-networks/?${of}&name_exact=other`);
     await cloud.client(`volume delete ${volume.backend_id}`);
     await cloud.client(`floating ip delete ${address.backend_id}`);

@@ -6,7 +6,7 @@ import type { Account, Life } from './life.ts';
 import type { Connections } from './network.ts';
 import { synchronise } from './settings.ts';
 
-/** An instance with two volumes, a key and a floating IP; answers it stopped. */
+/** An instance with two volumes, a key and a floating IP; returns it stopped. */
 export async function makeInstance(
   { cloud, staff, steps }: Life,
   { link }: Account,
@@ -33,7 +33,7 @@ export async function makeInstance(
       user_data: '#cloud-config',
     }),
   );
-  await steps.step('instance: volumes, addresses, group and key as asked', async () => {
+  await steps.step('instance: volumes, addresses, group and key as requested', async () => {
     assert.is(instance.runtime_state, 'ACTIVE');
     assert.equal(
       instance.volumes.map(({ bootable, name, size, state }: Json) => [name, size, bootable, state]),
@@ -70,7 +70,7 @@ export async function removeKey({ cloud, staff }: Life, key: Json): Promise<void
   );
 }
 
-/** Everything that is done to an instance; it is stopped before and after. */
+/** Every action on an instance; it is stopped before and after. */
 export async function changeInstance(
   { cloud, staff, steps }: Life,
   instance: Json,
@@ -114,19 +114,19 @@ export async function changeInstance(
     assert.is(two.external_ips.length, 2);
     const none = await staff.act(instance, 'update_floating_ips', { floating_ips: [] });
     assert.equal([none.external_ips, none.floating_ips], [[], []]);
-    // One that is there and free is chosen.
+    // Chooses an existing free one.
     const [{ address, url }] = await staff.get(`/api/openstack-floating-ips/?tenant_uuid=${instance.tenant_uuid}`);
     const again = await staff.act(instance, 'update_floating_ips', { floating_ips: [{ subnet: subnet.url, url }] });
     assert.equal(again.external_ips, [address]);
   });
-  await steps.step('instance update_internal_ips_set: the subnet of a floating IP goes, and frees it', async () => {
+  await steps.step('instance update_internal_ips_set: removes the subnet of a floating IP, and frees it', async () => {
     const changed = await staff.act(instance, 'update_internal_ips_set', { internal_ips_set: [{ subnet: first }] });
     assert.equal([changed.internal_ips.length, changed.external_ips, changed.floating_ips], [1, [], []]);
   });
   await steps.step('instance stop', async () => assert.is(await state('stop'), 'SHUTOFF'));
 }
 
-/** What the cloud refuses, or cannot do, is told in its words; deleted, it leaves nothing behind. */
+/** Errors of the cloud become the error message; deletion leaves nothing behind. */
 export async function failInstance(life: Life, account: Account, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   const image = await staff.only('/api/openstack-images/');
@@ -137,7 +137,7 @@ export async function failInstance(life: Life, account: Account, tenant: Json): 
     const instance = await staff.post('/api/openstack-instances/', {
       service_project_link: account.link.url,
       tenant: tenant.url,
-      name: 'refused',
+      name: 'rejected',
       flavor: (await staff.only(`/api/openstack-flavors/?name_exact=${flavor}`)).url,
       image: image.url,
       system_volume_size: 1024,
@@ -155,12 +155,12 @@ export async function failInstance(life: Life, account: Account, tenant: Json): 
     for (const { url } of erred.volumes)
       await until(url, async () => (await staff.send('GET', url)).status === 404 || undefined);
   };
-  await steps.step('instance that the cloud refuses: Erred in its words, deleted with its volumes', async () => {
+  await steps.step('instance that the cloud rejects: Erred with its message, deleted with its volumes', async () => {
     await cloud.client(`quota set --instances 1 ${tenant.backend_id}`);
     await fail('m1.tiny', 'Quota exceeded for instances');
     await cloud.client(`quota set --instances 12 ${tenant.backend_id}`);
   });
-  await steps.step('instance that no host can hold: Erred in its words, deleted with its volumes', async () => {
+  await steps.step('instance that no host can run: Erred with its message, deleted with its volumes', async () => {
     const flavor = `huge-${life.tag}`;
     await cloud.client(`flavor create ${flavor} --ram 900000 --disk 1 --vcpus 1 -f json`);
     await staff.act(tenant, 'set_quotas', { ram: 2_000_000 });

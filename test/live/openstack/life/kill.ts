@@ -3,7 +3,7 @@ import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
-/** A second account with other options, whose flows are interrupted by kill -9: they go on, and nothing is made twice. */
+/** A second account with other options, whose operations are interrupted by kill -9: they continue, and nothing is created twice. */
 export async function killInFlows(life: Life, { link: { project } }: Account): Promise<void> {
   const { cloud, kill, staff, steps, tag } = life;
   const { facts } = cloud;
@@ -33,7 +33,7 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
   });
   const of = `settings_uuid=${service.settings_uuid}`;
   const link = await staff.only(`/api/openstack-service-project-link/?service_uuid=${service.uuid}`);
-  /** Kills Tenantry when the object is in the cloud; its operation is still going on. */
+  /** Kills Tenantry when the object exists in the cloud, while its operation continues. */
   const killWhen = async ({ url }: Json, isMet: (object: Json) => boolean): Promise<void> => {
     await until(url, async () => isMet(await staff.get(url)) || undefined);
     await kill();
@@ -94,5 +94,5 @@ export async function killInFlows(life: Life, { link: { project } }: Account): P
       });
     }
   });
-  await steps.step('the second account goes', () => staff.ask(204, 'DELETE', service.url));
+  await steps.step('deletion of the second account', () => staff.ask(204, 'DELETE', service.url));
 }

@@ -17,12 +17,12 @@ import { connect } from './settings.ts';
 import { attachVolume, endDatedSnapshot, makeVolume } from './storage.ts';
 import { makeTenant, removeTenant } from './tenant.ts';
 
-/** Everything that the parts of the life cycle work with. */
+/** The context of all parts of the life cycle. */
 export interface Life {
   readonly steps: Steps;
   readonly cloud: RealCloud;
   readonly staff: Caller;
-  /** Part of the names of projects and users, of which a cloud has each only once. */
+  /** A part of the names of projects and users, which are unique in a cloud. */
   readonly tag: string;
   /** Kills Tenantry without warning and starts it again at the same address. */
   readonly kill: () => Promise<void>;
@@ -34,7 +34,7 @@ export interface Account {
   readonly link: Json;
 }
 
-/** The whole life cycle at an OpenStack: one that runs in a directory, or one that is started for it. */
+/** The whole life cycle at an OpenStack: a running one in a directory, or one started here. */
 export async function openStack(steps: Steps, directory?: string): Promise<void> {
   const cloud = directory
     ? RealCloud.running(directory)
@@ -51,7 +51,7 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     ended ??= endAll();
     return ended;
   };
-  // Whoever interrupts it leaves nothing running, either.
+  // An interrupted run leaves no process running, either.
   const interrupted = (signal: NodeJS.Signals): void => void end().finally(() => process.kill(process.pid, signal));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
   try {
@@ -67,7 +67,7 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
       server = await program.serve([...words, '--port', new URL(url).port]);
     };
     await run({ steps, cloud, staff: new Caller(url, token), tag: randomBytes(3).toString('hex'), kill });
-    await steps.step('what the log warned of', async () => assert.is(reports + server.errors(), ''));
+    await steps.step('the log has no warnings', async () => assert.is(reports + server.errors(), ''));
     await server.stop();
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted);

@@ -3,21 +3,21 @@ import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Life } from './life.ts';
 
-/** What there is in a tenant when its limits become less; the instance is stopped. */
+/** The objects of a tenant when its limits are lowered; the instance is stopped. */
 interface Present {
   readonly group: Json;
   readonly instance: Json;
   readonly volume: Json;
 }
 
-/** What the limits of the tenant leave no room for is refused in the words of the cloud, and changes nothing there. */
+/** Operations beyond the limits of the tenant fail with the message of the cloud, and change nothing there. */
 export async function rejectBeyondLimits(
   { cloud, staff, steps }: Life,
   tenant: Json,
   { group, instance, volume }: Present,
 ): Promise<void> {
   const { backend_id: project } = tenant;
-  /** Sets limits to what is used, behind our back; answers them. By our names: the client's, and MiB of its unit. */
+  /** Sets limits to the usage, without our server; returns them, with our names: the client's, and MiB as its unit. */
   const limit = async (names: Readonly<Record<string, readonly [quota: string, unit?: number]>>): Promise<number[]> => {
     const { quotas } = await staff.act(tenant, 'pull_quotas');
     const limits = Object.entries(names).map(([name, [quota, unit = 1]]) => {
@@ -27,7 +27,7 @@ export async function rejectBeyondLimits(
     await cloud.client(`quota set ${limits.map(({ option }) => option).join(' ')} ${project}`);
     return limits.map(({ used }) => used);
   };
-  /** Orders what must fail; answers why it did. */
+  /** Starts an operation that must fail; returns its error message. */
   const rejection = async (object: Json, action: string, body: unknown): Promise<string> => {
     const response = await staff.send('POST', `${object.url}${action}/`, body);
     assert.ok([201, 202].includes(response.status), JSON.stringify(response.body));
@@ -42,16 +42,16 @@ export async function rejectBeyondLimits(
     'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. ' +
     `Requested ${need}G, quota is ${used}G and ${used}G has been consumed.`;
 
-  await steps.step('volume extend and snapshot beyond the limit: refused', async () => {
+  await steps.step('volume extend and snapshot beyond the limit: rejected', async () => {
     const [used = 0] = await limit({ storage: ['gigabytes', 1024] });
     const { size } = await staff.get(volume.url);
     assert.is(await rejection(volume, 'extend', { disk_size: size + 1024 }), gigabytes(1, used));
     const pulled = await staff.act(volume, 'pull');
     assert.equal([pulled.size, pulled.runtime_state], [size, 'available']);
-    assert.is(await rejection(volume, 'snapshot', { name: 'refused' }), gigabytes(size / 1024, used));
-    await staff.remove(await staff.only('/api/openstack-snapshots/?name_exact=refused'));
+    assert.is(await rejection(volume, 'snapshot', { name: 'rejected' }), gigabytes(size / 1024, used));
+    await staff.remove(await staff.only('/api/openstack-snapshots/?name_exact=rejected'));
   });
-  await steps.step('instance change_flavor beyond the limits: refused', async () => {
+  await steps.step('instance change_flavor beyond the limits: rejected', async () => {
     const flavor = (await staff.only('/api/openstack-flavors/?name_exact=m1.medium')).url;
     const [cores, ram] = await limit({ vcpu: ['cores'], ram: ['ram'] });
     assert.is(
@@ -60,7 +60,7 @@ export async function rejectBeyondLimits(
     );
     assert.is((await staff.act(instance, 'pull')).runtime_state, 'SHUTOFF');
   });
-  await steps.step('security group set_rules beyond the limit: refused, the rules stay', async () => {
+  await steps.step('security group set_rules beyond the limit: rejected, the rules stay', async () => {
     const { rules } = await staff.get(group.url);
     await limit({ security_group_rule_count: ['secgroup-rules'] });
     const more = [1, 2, 3, 4].map((port) => ({ protocol: 'tcp', from_port: port, to_port: port, cidr: '10.0.0.0/8' }));
@@ -70,7 +70,7 @@ export async function rejectBeyondLimits(
     );
     assert.equal((await staff.act(group, 'pull')).rules, rules);
   });
-  await steps.step('tenant set_quotas below what is used: refused', async () => {
+  await steps.step('tenant set_quotas below the usage: rejected', async () => {
     const { quotas } = await staff.get(tenant.url);
     const { usage } = quotas.find((one: Json) => one.name === 'volumes');
     assert.is(

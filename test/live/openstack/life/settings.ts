@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
-/** Settings, ping, synchronisation and its properties; wrong credentials are refused. */
+/** Settings, ping, synchronisation and its properties; wrong credentials are rejected. */
 export async function connect({ cloud: { facts }, staff, steps }: Life): Promise<Account> {
   const customer = await staff.post('/api/customers/', { name: 'Hosting' });
   const project = await staff.post('/api/projects/', { name: 'Cloud', customer: customer.url });
@@ -17,12 +17,15 @@ export async function connect({ cloud: { facts }, staff, steps }: Life): Promise
     external_network_id: facts.external_network_id,
     dns_nameservers: '198.51.100.53',
   };
-  await steps.step('ping: a wrong password is refused in the words of the cloud, without it', async () => {
-    const rejection = await staff.send('POST', '/api/openstack/', { ...account, password: 'wrong-password' });
-    assert.is(rejection.status, 400);
-    assert.match(JSON.stringify(rejection.body), 'The request you have made requires authentication');
-    assert.not.match(JSON.stringify(rejection.body), 'wrong-password');
-  });
+  await steps.step(
+    'ping: a wrong password is rejected with the message of the cloud, without the password',
+    async () => {
+      const rejection = await staff.send('POST', '/api/openstack/', { ...account, password: 'wrong-password' });
+      assert.is(rejection.status, 400);
+      assert.match(JSON.stringify(rejection.body), 'The request you have made requires authentication');
+      assert.not.match(JSON.stringify(rejection.body), 'wrong-password');
+    },
+  );
   const service = await steps.step('settings and ping', () =>
     staff.post('/api/openstack/', { ...account, password: facts.password }),
   );
@@ -58,7 +61,7 @@ export async function connect({ cloud: { facts }, staff, steps }: Life): Promise
   return { settings, link };
 }
 
-/** Has the account synchronised now. */
+/** Synchronises the account now. */
 export async function synchronise({ staff }: Life, { settings }: Account): Promise<void> {
   await staff.post(`${settings.url}pull/`, undefined, 202);
   await until('synchronisation', async () => {

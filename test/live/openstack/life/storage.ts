@@ -3,9 +3,9 @@ import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
-const dated = 'kept for a minute';
+const dated = 'retained for a minute';
 
-/** Volumes and snapshots without an instance; answers a volume of 2 GiB. */
+/** Volumes and snapshots without an instance; returns a volume of 2 GiB. */
 export async function makeVolume({ cloud, staff, steps }: Life, { link }: Account, tenant: Json): Promise<Json> {
   const volume = await steps.step('volume create', () =>
     staff.make('/api/openstack-volumes/', {
@@ -39,7 +39,7 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
     staff.make(`${snapshot.url}restore/`, { name: 'database restored' }),
   );
   assert.equal([restored.size, restored.runtime_state], [2048, 'available']);
-  await steps.step('what is made of a snapshot is listed by it', async () => {
+  await steps.step('lists the restorations of a snapshot', async () => {
     const created = await staff.get(`${snapshot.url}restorations/`);
     assert.equal(
       created.map(({ name }: Json) => name),
@@ -48,10 +48,10 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
   });
   await steps.step('volume delete', () => staff.remove(restored));
   await steps.step('snapshot delete', () => staff.remove(snapshot));
-  await steps.step('volume snapshot that is kept until a time', () =>
+  await steps.step('volume snapshot with an expiry', () =>
     staff.make(`${volume.url}snapshot/`, { name: dated, kept_until: new Date(Date.now() + 60_000).toISOString() }),
   );
-  await steps.step('volume of an image, and what is restored of it', async () => {
+  await steps.step('volume of an image, and a restoration of its snapshot', async () => {
     const image = await staff.only('/api/openstack-images/');
     const system = await staff.make('/api/openstack-volumes/', {
       service_project_link: link.url,
@@ -69,7 +69,7 @@ export async function makeVolume({ cloud, staff, steps }: Life, { link }: Accoun
   return staff.get(volume.url);
 }
 
-/** Attaches a volume to an instance that is stopped, grows it there, and detaches it. */
+/** Attaches a volume to a stopped instance, extends it there, and detaches it. */
 export async function attachVolume({ staff, steps }: Life, volume: Json, instance: Json): Promise<void> {
   const disk = async (): Promise<number> => (await staff.get(instance.url)).disk;
   const before = await disk();
@@ -87,7 +87,7 @@ export async function attachVolume({ staff, steps }: Life, volume: Json, instanc
     assert.equal([grown.runtime_state, grown.size, grown.instance], ['in-use', 3072, instance.url]);
     assert.is((await staff.settled(instance)).disk, before + 3072);
   });
-  await steps.step('volume detach, and attach under a device that is asked for', async () => {
+  await steps.step('volume detach, and attach under a requested device', async () => {
     await staff.act(volume, 'detach');
     const attached = await staff.act(volume, 'attach', { instance: instance.url, device: '/dev/vdx' });
     assert.match(attached.device, /^\/dev\//);
@@ -99,9 +99,9 @@ export async function attachVolume({ staff, steps }: Life, volume: Json, instanc
   });
 }
 
-/** The snapshot that was kept until a time has gone by itself. */
+/** The expired snapshot was deleted automatically. */
 export const endDatedSnapshot = ({ staff, steps }: Life): Promise<void> =>
-  steps.step('snapshot that is kept no longer goes', async () => {
+  steps.step('deletes an expired snapshot', async () => {
     const left = (): Promise<Json[]> => staff.get(`/api/openstack-snapshots/?name_exact=${encodeURIComponent(dated)}`);
     await until(dated, async () => (await left()).length === 0 || undefined);
   });

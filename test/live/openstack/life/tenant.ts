@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import type { Account, Life } from './life.ts';
 
-/** A tenant with all that is made with it. */
+/** A tenant with all objects created with it. */
 export async function makeTenant({ cloud, staff, steps, tag }: Life, { link }: Account): Promise<Json> {
   const tenant = await steps.step('tenant create', () =>
     staff.make('/api/openstack-tenants/', {
@@ -13,7 +13,7 @@ export async function makeTenant({ cloud, staff, steps, tag }: Life, { link }: A
       subnet_cidr: '192.168.50.0/24',
     }),
   );
-  await steps.step('tenant: network, subnet, security groups and quotas as asked', async () => {
+  await steps.step('tenant: network, subnet, security groups and quotas as requested', async () => {
     const of = `?tenant_uuid=${tenant.uuid}`;
     const network = await staff.only(`/api/openstack-networks/${of}`);
     assert.is(network.name, `live-${tag}-int-net`);
