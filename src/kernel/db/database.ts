@@ -5,9 +5,6 @@ import type { Sql, Value } from './sql.ts';
  * trusts the caller about the type: the text of the query decides it.
  */
 export interface Database {
-  /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
-  readonly rollbackCount: number;
-
   /** Why the last commit failed; undefined once one has succeeded that wrote. */
   readonly trouble: Error | undefined;
 

@@ -70,7 +70,7 @@ export class SqliteDatabase extends Writer implements Database {
       throw error;
     }
     this.statements.forgetSchema();
-    this.forget();
+    this.versions.changedAll();
     if (!this.handle.inTransaction) this.checkpoints?.committed(true);
   }
 

@@ -17,8 +17,6 @@ import type { Sql } from './sql.ts';
  * waits with `afterCommit`. See src/decisions/group-commit.md.
  */
 export abstract class Writer extends Rows {
-  /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
-  rollbackCount = 0;
   readonly commits = new CommitCounts();
   #trouble: StorageError | undefined;
   #depth = 0;
@@ -33,7 +31,7 @@ export abstract class Writer extends Rows {
     private readonly report: StorageReport,
   ) {
     super(handle);
-    this.#others = new OtherWriters(handle, () => this.forget());
+    this.#others = new OtherWriters(handle, () => this.versions.changedAll());
   }
 
   /** Why the last commit failed, until one that wrote succeeds; work that no request waits for is not tried meanwhile. */
@@ -190,7 +188,7 @@ export abstract class Writer extends Rows {
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
         this.stopAfter(failure);
-        this.forget();
+        this.versions.changedAll();
         if (this.handle.inTransaction) this.#exec('ROLLBACK');
       }
     }
@@ -212,12 +210,6 @@ export abstract class Writer extends Rows {
     if (isFailedWrite(error)) this.log.fail(error);
   }
 
-  /** Earlier reads may be outdated. */
-  protected forget(): void {
-    this.versions.changedAll();
-    this.rollbackCount++;
-  }
-
   #begin(): Batch {
     if (this.#batch) return this.#batch;
     try {
@@ -235,13 +227,13 @@ export abstract class Writer extends Rows {
     if (this.#batch !== batch) return;
     this.#batch = undefined;
     clearImmediate(batch.timer);
-    this.forget();
+    this.versions.changedAll();
     if (this.handle.inTransaction) this.#exec('ROLLBACK');
     for (const callback of batch.waiting) callback(error);
   }
 
   #rollBack(batch: Batch, error: unknown, hasChanged: boolean): void {
-    if (hasChanged || !this.handle.inTransaction) this.forget();
+    if (hasChanged || !this.handle.inTransaction) this.versions.changedAll();
     if (this.handle.inTransaction) {
       this.#exec('ROLLBACK TO work');
       this.#exec('RELEASE work');
@@ -253,7 +245,7 @@ export abstract class Writer extends Rows {
   }
 
   #takeBack(batch: Batch): void {
-    this.forget();
+    this.versions.changedAll();
     this.#exec('ROLLBACK');
     batch.failure = new TakenBack();
   }

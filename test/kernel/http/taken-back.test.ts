@@ -1,6 +1,7 @@
 /** Requests that share a commit with one that fails after it has changed something. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { invalidationsOf } from '../../support/invalidations.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { Wire } from '../../support/wire.ts';
 
@@ -110,7 +111,7 @@ takenBack('an operation that has failed so takes nothing of others back again', 
 
 takenBack('who is rejected before anything is changed takes nothing back', async () => {
   const { db } = fixture.server.app;
-  const before = db.rollbackCount;
+  const rollbacks = invalidationsOf(db);
   const customer = (await fixture.staff.get('/api/customers/?name=first')).body[0];
   const project = (name: string) => ['POST', '/api/projects/', { name, customer: customer.url }] as const;
   const responses = await together([project('One'), project(''), project('Two'), ['DELETE', '/api/projects/none/']]);
@@ -125,7 +126,7 @@ takenBack('who is rejected before anything is changed takes nothing back', async
       .slice(-2),
     ['One', 'Two'].map((name) => ['project_creation_succeeded', name]),
   );
-  assert.is(db.rollbackCount, before);
+  assert.is(rollbacks(), 0);
 });
 
 takenBack('who has waited, and whose changes are committed, is not handled again with others', async () => {
@@ -151,14 +152,14 @@ takenBack('who has waited, and whose changes are committed, is not handled again
     }
     return run.call(db, change);
   };
-  const before = db.rollbackCount;
+  const rollbacks = invalidationsOf(db);
   try {
     const reply = await fixture.staff.post(`${user.url}password/`, { password: 'A-long-enough-1' });
     assert.is(reply.status, 200);
   } finally {
     db.run = run;
   }
-  assert.is(db.rollbackCount, before + 1);
+  assert.is(rollbacks(), 1);
   assert.equal(
     fixture.events().map(({ context, type }) => [type, context.affected_user_username]),
     [['user_password_updated', 'waiting']],
