@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A client of Tenantry in Python, made of the standard library alone, and a check that drives a server with it.
+"""A client of Tenantry in Python, with the standard library only, and a check that tests a server with it.
 
     python3 check.py <base url> <username> <password> <lesser username> <lesser password>
 
-Prints one JSON object per step. `Client` and `ApiError` are written to be read, and taken, as an example.
+Prints one JSON object per step. `Client` and `ApiError` are examples to read and to copy.
 """
 import base64
 import json
@@ -16,7 +16,7 @@ import uuid
 
 
 class ApiError(Exception):
-    """A refusal: `status`, its sentence if it is one (`detail`), and otherwise the messages by field."""
+    """An error response: `status`, and either `detail` or the messages by field."""
 
     def __init__(self, status, headers, body):
         self.status = status
@@ -26,8 +26,8 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail or self.fields}")
 
 
-class Answer:
-    """A success: `status`, `headers`, and the body: parsed JSON, bytes of anything else, None where there is none."""
+class Response:
+    """A successful response: `status`, `headers`, and `body`: parsed JSON, other bytes, or None."""
 
     def __init__(self, status, headers, content):
         self.status = status
@@ -42,7 +42,7 @@ class Answer:
 
 
 class Client:
-    """One caller of the API. Paths start with a slash; whole links that the server wrote are taken as well."""
+    """A caller of the API. Paths start with a slash; links from the server work, too."""
 
     def __init__(self, base, timeout=10):
         self.base = base.rstrip("/")
@@ -56,7 +56,7 @@ class Client:
         self.post("/api-auth/logout/")
 
     def get(self, path, etag=None, **parameters):
-        """Reads; with the `etag` of an earlier answer None if nothing has changed since."""
+        """Reads; with the `etag` of an earlier response, None if nothing has changed since."""
         query = f"?{urllib.parse.urlencode(parameters, doseq=True)}" if parameters else ""
         return self.request("GET", path + query, headers={"If-None-Match": etag} if etag else {})
 
@@ -102,7 +102,7 @@ class Client:
         request = urllib.request.Request(url, body, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                return Answer(response.status, response.headers, response.read())
+                return Response(response.status, response.headers, response.read())
         except urllib.error.HTTPError as error:
             with error:
                 if error.code == 304:
@@ -110,7 +110,7 @@ class Client:
                 raise ApiError(error.code, error.headers, json.loads(error.read())) from None
 
 
-# What follows is the check: each step does something and tells what came of it.
+# The check: each step sends requests and returns their results.
 
 TEXT = "Ünïcode & Söhne – 東京 🚀 \"'<b>\\"
 PIXEL = base64.b64decode(
@@ -118,13 +118,13 @@ PIXEL = base64.b64decode(
 )
 
 
-def refusal(call, *arguments):
-    """What the server says when it refuses; its consent is a fault of the check."""
+def error_of(call, *arguments):
+    """Returns the error of a request that must fail."""
     try:
         call(*arguments)
     except ApiError as error:
         return {"status": error.status, "detail": error.detail, "fields": error.fields}
-    raise AssertionError("the server refused nothing")
+    raise AssertionError("the request did not fail")
 
 
 def names(page):
@@ -133,14 +133,14 @@ def names(page):
 
 def check_login(client, username, password):
     anonymous = Client(client.base)
-    told = {
-        "without token": refusal(anonymous.get, "/api/customers/"),
-        "wrong password": refusal(anonymous.login, username, "wrong" + password),
-        "no password": refusal(anonymous.login, username, None),
+    reported = {
+        "without token": error_of(anonymous.get, "/api/customers/"),
+        "wrong password": error_of(anonymous.login, username, "wrong" + password),
+        "no password": error_of(anonymous.login, username, None),
     }
     client.login(username, password)
     me = client.get("/api/users/?current").body
-    return {**told, "token": client.token, "me": [user["username"] for user in me]}
+    return {**reported, "token": client.token, "me": [user["username"] for user in me]}
 
 
 def check_root(client):
@@ -160,7 +160,7 @@ def check_paging(client):
         "counts": [page.headers["X-Result-Count"] for page in pages],
         "links": [page.links for page in pages],
         "by seven": [len(page.body) for page in client.pages("/api/customers/", page_size=7, name="Customer")],
-        "beyond": refusal(client.get, "/api/customers/?page=99"),
+        "beyond": error_of(client.get, "/api/customers/?page=99"),
     }
 
 
@@ -171,7 +171,7 @@ def check_lists(client):
         "by customer": names(client.get("/api/projects/", customer=client.get("/api/customers/", name="Customer 01").body[0]["uuid"])),
         "nothing": client.get("/api/customers/", name="nobody").body,
         "only names": client.get("/api/customers/", field="name", page_size=2, o="name").body,
-        "unknown order": refusal(client.get, "/api/customers/?o=colour"),
+        "unknown order": error_of(client.get, "/api/customers/?o=colour"),
     }
 
 
@@ -183,7 +183,7 @@ def check_objects(client):
     unchanged = client.get(url, etag)
     patched = client.patch(url, {"native_name": TEXT})
     again = client.get(url, etag)
-    told = {
+    reported = {
         "created": made.status,
         "location": made.headers["Location"] == url,
         "read": first.body == made.body,
@@ -193,7 +193,7 @@ def check_objects(client):
         "changed": again.body == patched.body and again.headers["ETag"] != etag,
     }
     deleted = client.delete(url)
-    return {**told, "deleted": [deleted.status, deleted.body], "gone": refusal(client.get, url), "twice": refusal(client.delete, url)}
+    return {**reported, "deleted": [deleted.status, deleted.body], "gone": error_of(client.get, url), "twice": error_of(client.delete, url)}
 
 
 def check_image(client):
@@ -204,34 +204,34 @@ def check_image(client):
         "stored": stored.body == {"image": customer + "image/"},
         "type": image.headers["Content-Type"],
         "same": image.body == PIXEL,
-        "no image": refusal(client.upload, customer + "image/", "image", "note.txt", "image/png", b"Hello."),
+        "no image": error_of(client.upload, customer + "image/", "image", "note.txt", "image/png", b"Hello."),
         "removed": client.delete(customer + "image/").status,
-        "gone": refusal(client.get, customer + "image/"),
+        "gone": error_of(client.get, customer + "image/"),
     }
 
 
-def check_refusals(client, lesser):
+def check_errors(client, lesser):
     full = client.get("/api/customers/", name="Customer 01").body[0]["url"]
     foreign = client.get("/api/customers/", name="Customer 02").body[0]["url"]
     own = lesser.get("/api/customers/").body[0]["url"]
     return {
-        "fields": refusal(client.post, "/api/customers/", {"name": "", "email": "nowhere", "agreement_number": -1, "country": "XX"}),
-        "missing": refusal(client.post, "/api/projects/", {}),
-        "link": refusal(client.post, "/api/projects/", {"name": "Bridge", "customer": "/api/customers/" + "0" * 32 + "/"}),
-        "syntax": refusal(client.request, "POST", "/api/customers/", b"[]", {"Content-Type": "application/json"}),
-        "media type": refusal(client.request, "POST", "/api/customers/", b"name", {"Content-Type": "text/plain"}),
-        "path": refusal(client.get, "/api/nothing/"),
-        "method": refusal(client.delete, "/api/customers/"),
-        "state": refusal(client.delete, full),
+        "fields": error_of(client.post, "/api/customers/", {"name": "", "email": "nowhere", "agreement_number": -1, "country": "XX"}),
+        "missing": error_of(client.post, "/api/projects/", {}),
+        "link": error_of(client.post, "/api/projects/", {"name": "Bridge", "customer": "/api/customers/" + "0" * 32 + "/"}),
+        "syntax": error_of(client.request, "POST", "/api/customers/", b"[]", {"Content-Type": "application/json"}),
+        "media type": error_of(client.request, "POST", "/api/customers/", b"name", {"Content-Type": "text/plain"}),
+        "path": error_of(client.get, "/api/nothing/"),
+        "method": error_of(client.delete, "/api/customers/"),
+        "state": error_of(client.delete, full),
         "lesser sees": names(lesser.get("/api/customers/")),
-        "lesser may not": refusal(lesser.patch, own, {"name": "Mine"}),
-        "lesser does not see": refusal(lesser.get, foreign),
+        "lesser may not": error_of(lesser.patch, own, {"name": "Mine"}),
+        "lesser does not see": error_of(lesser.get, foreign),
     }
 
 
 def check_logout(client):
     client.logout()
-    return {"after": refusal(client.get, "/api/customers/")}
+    return {"after": error_of(client.get, "/api/customers/")}
 
 
 def main(base, username, password, lesser_username, lesser_password):
@@ -244,7 +244,7 @@ def main(base, username, password, lesser_username, lesser_password):
         "lists": lambda: check_lists(client),
         "objects": lambda: check_objects(client),
         "image": lambda: check_image(client),
-        "refusals": lambda: check_refusals(client, lesser),
+        "errors": lambda: check_errors(client, lesser),
         "logout": lambda: check_logout(client),
     }
     for name, step in steps.items():

@@ -1,4 +1,4 @@
-/** What generators of clients make from the OpenAPI document compiles, strictly, with functions named as people name them. */
+/** Client generators create code from the OpenAPI document that compiles, strictly, with readable function names. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const generators = suiteOfBuild('generators of clients', {
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(project, 'dist/generated');
 
-/** Runs a program of a package in the folder of what is generated. */
+/** Runs a program of a package in the folder of the generated code. */
 async function runs(name: string, program: string, words: readonly string[]): Promise<void> {
   const env = { ...process.env, DO_NOT_TRACK: '1', SCARF_ANALYTICS: 'false', CI: 'true' };
   await promisify(execFile)(process.execPath, [join(project, 'node_modules', name, program), ...words], {
@@ -36,7 +36,7 @@ generators.before(() => {
   writeFileSync(join(folder, 'openapi.json'), document);
 });
 
-generators('orval, openapi-typescript and hey-api generate clients that compile', async () => {
+generators('generate clients with orval, openapi-typescript and hey-api that compile', async () => {
   await runs('orval', 'dist/bin/orval.js', [
     '--input',
     './openapi.json',
@@ -62,14 +62,14 @@ import type { components, operations } from './openapi-typescript.d.ts';
 
 export const functions = [hey.listCustomers, hey.createCustomer, orval.listCustomers, orval.createCustomer] as const;
 export type Parameters = operations['listCustomers']['parameters'];
-// Vocabularies are types: a word outside of one does not compile.
+// Enumerations are types: another word does not compile.
 export const state: components['schemas']['OpenStackInstance']['state'] = 'Creation Scheduled';
 // @ts-expect-error no such state
 export const wrong: hey.OpenStackInstance['state'] = 'Created';
 // @ts-expect-error no such state
 export const wrongToo: orval.OpenStackInstance['state'] = 'Created';
-// What an error tells of a field is a list, and there may be a detail.
-export const told: components['schemas']['Errors'] = { name: ['This field is required.'], detail: 'Not found.' };
+// An error has a list for each field, and may have a detail.
+export const errors: components['schemas']['Errors'] = { name: ['This field is required.'], detail: 'Not found.' };
 `,
   );
   writeFileSync(

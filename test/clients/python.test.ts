@@ -1,4 +1,4 @@
-/** A client in another language: Python's standard library drives the server (check.py), and tells what it met. */
+/** A client in another language: Python's standard library uses the server (check.py) and prints its results. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +11,13 @@ const script = fileURLToPath(new URL('check.py', import.meta.url));
 const timeLimit = 60_000;
 const customerNames = Array.from({ length: 25 }, (_, index) => `Customer ${String(index + 1).padStart(2, '0')}`);
 
-/** What each step told, by its name. */
+/** The results of each step, by name. */
 let reports: Readonly<Record<string, Json>>;
 
-/** Runs the script to its end; answers the lines it printed. */
+/** Runs the script to its end; returns its output lines. */
 const run = (...parameters: readonly string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    // The server is on this machine: whatever proxy the environment names is none of its business.
+    // The server is on this machine: a proxy in the environment does not apply.
     const options = { timeout: timeLimit, killSignal: 'SIGKILL', env: { ...process.env, no_proxy: '*' } } as const;
     execFile('python3', [script, ...parameters], options, (error, stdout, stderr) => {
       if (!error) resolve(stdout.trim().split('\n'));
@@ -55,18 +55,18 @@ test.before(async () => {
   reports = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
 });
 
-/** A refusal with a sentence. */
+/** An error with a detail. */
 const rejection = (status: number, detail: string): Json => ({ status, detail, fields: {} });
-/** A refusal with messages by field. */
+/** An error with messages by field. */
 const faulty = (status: number, fields: Json): Json => ({ status, detail: null, fields });
 
 const notFound = rejection(404, 'Not found.');
 
-test('does every step', () => {
-  assert.equal(Object.keys(reports), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'refusals', 'logout']);
+test('runs every step', () => {
+  assert.equal(Object.keys(reports), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'errors', 'logout']);
 });
 
-test('logs in, and learns what is wrong with a login', () => {
+test('logs in, and reports failed logins', () => {
   const { token, ...rest } = reports.login;
   assert.match(token, /^[0-9a-f]{40}$/);
   assert.equal(rest, {
@@ -77,7 +77,7 @@ test('logs in, and learns what is wrong with a login', () => {
   });
 });
 
-test('finds the collections from the root', () => {
+test('finds the collections in the root', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   assert.equal(reports.root, {
     configuration: 200,
@@ -87,7 +87,7 @@ test('finds the collections from the root', () => {
   });
 });
 
-test('walks through three pages by the Link header, without gaps or doubles', () => {
+test('reads three pages by the Link header, without gaps or duplicates', () => {
   const { names, links, ...rest } = reports.paging;
   assert.equal(names, [customerNames.slice(0, 10), customerNames.slice(10, 20), customerNames.slice(20)]);
   const page = (number: number): string =>
@@ -126,7 +126,7 @@ test('creates, reads conditionally, changes and deletes an object, with any text
   });
 });
 
-test('uploads a file and gets it back', () => {
+test('uploads and downloads a file', () => {
   assert.equal(reports.image, {
     stored: true,
     type: 'image/png',
@@ -139,8 +139,8 @@ test('uploads a file and gets it back', () => {
   });
 });
 
-test('is told what is wrong with a request', () => {
-  assert.equal(reports.refusals, {
+test('reports the errors of a request', () => {
+  assert.equal(reports.errors, {
     fields: faulty(400, {
       name: ['This field may not be blank.'],
       agreement_number: ['Ensure this value is greater than or equal to 0.'],

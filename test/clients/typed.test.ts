@@ -1,4 +1,4 @@
-/** Types from the OpenAPI document, as a front-end developer makes them: sample programs of every collection compile and run. */
+/** Types from the OpenAPI document, as front-end developers generate them: sample programs for every collection compile and run. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +19,11 @@ const folder = join(project, 'dist/clients');
 const require = createRequire(import.meta.url);
 const bin = (name: string, path: string): string => join(dirname(require.resolve(`${name}/package.json`)), path);
 
-// Names lead nowhere: nothing is sent to the hooks of the samples.
+// Names do not resolve: nothing is sent to the hooks of the samples.
 const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
 const { test: typed, fixture } = suiteWithServer('a typed client', { resolve });
 
-/** Runs Node and answers what it printed; fails when it fails. */
+/** Runs Node and returns its output; fails when it fails. */
 async function node(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, words, {
     cwd: project,
@@ -57,18 +57,18 @@ typed.before(async () => {
   ]);
 });
 
-typed('tenantry openapi prints the document that /docs/ answers', async () => {
+typed('prints the same document with tenantry openapi as in /docs/', async () => {
   assert.equal(
     JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8')),
     (await fixture.anonymous.get('/docs/?format=openapi')).body,
   );
 });
 
-typed('the sample programs compile, and what the document does not know does not', async () => {
+typed('compiles the sample programs, and rejects names that are missing in the document', async () => {
   assert.is(await node([bin('typescript-7', 'bin/tsc'), '--project', programs]), '');
 });
 
-typed('the sample programs use every collection', async () => {
+typed('uses every collection in the sample programs', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
   const text = readdirSync(programs)
     .map((file) => readFileSync(join(programs, file), 'utf8'))
@@ -83,13 +83,13 @@ typed('the sample programs use every collection', async () => {
   );
 });
 
-typed('organisations', async () => {
+typed('runs the sample of organisations', async () => {
   const { version, ...rest } = await runs('organisations.ts');
   assert.equal(version, (await fixture.anonymous.get('/api/version/')).body.version);
   assert.equal(rest, {
     abbreviation: 'AAP',
     country: 'Estonia',
-    found: ['Alice and Partners'],
+    matches: ['Alice and Partners'],
     owners: 1,
     members: ['bob'],
     projects: 1,
@@ -98,7 +98,7 @@ typed('organisations', async () => {
   });
 });
 
-typed('providers', async () => {
+typed('runs the sample of providers', async () => {
   const { connections, types, ...rest } = await runs('providers.ts');
   assert.equal(types, ['Amazon', 'DigitalOcean', 'GitLab', 'JIRA', 'OpenStack', 'Oracle']);
   assert.equal(connections, [1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
@@ -112,7 +112,7 @@ typed('providers', async () => {
   });
 });
 
-typed('happenings', async () => {
+typed('runs the sample of events', async () => {
   assert.equal(await runs('happenings.ts'), {
     events: [
       'Customer Alice has been created.',
@@ -129,7 +129,7 @@ typed('happenings', async () => {
   });
 });
 
-typed('the service itself', async () => {
+typed('runs the sample of the service itself', async () => {
   assert.equal(await runs('service.ts'), {
     is_in_memory: true,
     failing: 0,
@@ -139,7 +139,7 @@ typed('the service itself', async () => {
   });
 });
 
-typed('the example of the manual is one of the sample programs, and prints what it found', async () => {
+typed('runs the example of the manual as a sample program', async () => {
   const page = readFileSync(join(project, 'src/manual/clients.md'), 'utf8');
   const [example] = blocksOf(page).filter(({ language }) => language === 'ts');
   assert.is(example?.code.replace("'./tenantry'", "'tenantry'"), readFileSync(join(programs, 'manual.ts'), 'utf8'));

@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 
 const channel = 'net.server.socket';
 
-/** The connections that servers of this process accept, seen from them: what has arrived, and which are gone. */
+/** The connections that servers of this process accept, on the server's side: received bytes and closed connections. */
 export class Accepted {
   readonly #sockets: Socket[] = [];
   readonly #note = (message: unknown): void => void this.#sockets.push((message as { readonly socket: Socket }).socket);
@@ -13,17 +13,17 @@ export class Accepted {
     subscribe(channel, this.#note);
   }
 
-  /** Waits until so many bytes have been read of all connections together. */
+  /** Waits until so many bytes have been received on all connections together. */
   bytes = (count: number): Promise<void> =>
     eventually(
-      `${count} bytes are read`,
+      `${count} bytes are received`,
       () => this.#sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) >= count,
     );
 
-  /** Waits until so many connections are gone. */
+  /** Waits until so many connections are closed. */
   gone = (count: number): Promise<void> =>
     eventually(
-      `${count} connections are gone`,
+      `${count} connections are closed`,
       () => this.#sockets.filter(({ destroyed }) => destroyed).length >= count,
     );
 

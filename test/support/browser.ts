@@ -1,6 +1,6 @@
 /**
- * Chromium for tests, out of the package @sparticuz/chromium: it brings the browser compressed, with the fonts and shared
- * libraries that a bare machine lacks. Unpacked once into dist/, it needs nothing but glibc on Linux and an x64 processor.
+ * Chromium for tests, from the package @sparticuz/chromium, which contains the browser compressed, with fonts and shared
+ * libraries that a minimal machine lacks. Unpacked once into dist/, it needs only glibc on Linux and an x64 processor.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { type Browser, chromium } from 'playwright-core';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Starts a browser. Where none can run, it says why in one line and answers undefined: the tests of it are to be skipped. */
+/** Starts a browser. Where none can run, prints the reason in one line and returns undefined: its tests are then skipped. */
 export async function startBrowser(): Promise<Browser | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    console.log(`No browser runs here: the package holds one for linux-x64, not ${process.platform}-${process.arch}`);
+    console.log(`No browser runs here: the package has one for linux-x64, not ${process.platform}-${process.arch}`);
     return undefined;
   }
   const folder = await unpacked();
@@ -24,14 +24,14 @@ export async function startBrowser(): Promise<Browser | undefined> {
       env: {
         ...process.env,
         LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
-        // Fonts are looked for in the folder `fonts` of this one, beside those of the machine.
+        // Fonts are searched in the folder `fonts` of this one, besides those of the machine.
         XDG_DATA_HOME: join(folder, 'fonts'),
       },
       args: [
-        // Chromium refuses to start its sandbox as root, and opens nothing but pages of ours.
+        // Chromium does not start its sandbox as root, and opens only pages of these tests.
         '--no-sandbox',
         '--disable-gpu',
-        // It asks nobody but the server under test.
+        // It sends requests only to the tested server.
         '--disable-quic',
         '--no-first-run',
         '--disable-background-networking',
@@ -40,7 +40,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
       ],
     });
   } catch (error) {
-    // What Chromium wrote itself says more than that it has ended.
+    // Chromium's own message is more specific than that it has ended.
     const { message } = error as Error;
     console.log(`No browser runs here: ${(/\[err\] (.+)/.exec(message) ?? /(.+)/.exec(message))?.[1]}`);
     return undefined;
@@ -55,13 +55,13 @@ async function unpacked(): Promise<string> {
   mkdirSync(join(project, 'dist'), { recursive: true });
   const temporary = mkdtempSync(`${folder}.`);
   try {
-    // The package unpacks into TMPDIR, its shared libraries only in a Lambda function.
+    // The package unpacks into TMPDIR, but its shared libraries only in a Lambda function.
     await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', "await (await import('@sparticuz/chromium')).default.executablePath()"],
       { cwd: project, env: { ...process.env, TMPDIR: temporary, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' } },
     );
-    // Only what is whole gets the name.
+    // Only a complete folder gets the name.
     renameSync(temporary, folder);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Runs before the program, and notes the digest of each part that is unpacked, by whichever of its threads and processes. */
+/** Runs before the program, and records the digest of each unpacked part, from all of its threads and processes. */
 const recorder = `
 const { createHash } = require('node:crypto');
 const { appendFileSync } = require('node:fs');
@@ -16,14 +16,14 @@ zlib.brotliDecompressSync = (bytes, ...options) => {
 syncBuiltinESMExports();
 `;
 
-/** The parts that a file of the program carries, and which of them it has unpacked. */
+/** The parts in a file of the program, and those that it has unpacked. */
 export class CarriedParts {
-  /** The environment with which the program notes what it unpacks. */
+  /** The environment that makes the program record unpacked parts. */
   readonly environment: Readonly<Record<string, string>>;
   readonly #record: string;
   readonly #names: ReadonlyMap<string, string>;
 
-  /** `folder` takes the notes. */
+  /** `folder` receives the records. */
   constructor(program: string, folder: string) {
     const preload = join(folder, 'recorder.cjs');
     writeFileSync(preload, recorder);
@@ -38,7 +38,7 @@ export class CarriedParts {
     return [...this.#names.values()].sort();
   }
 
-  /** The names of those that have been unpacked. */
+  /** The names of unpacked parts. */
   get unpacked(): string[] {
     const digests = existsSync(this.#record) ? readFileSync(this.#record, 'utf8').trim().split('\n') : [];
     return [...new Set(digests)].map((digest) => this.#names.get(digest) ?? digest).sort();

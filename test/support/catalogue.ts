@@ -1,11 +1,11 @@
 import { api } from '../../src/app/compose/api.ts';
 import { builtIn } from '../../src/app/compose/providers.ts';
 
-/** The types of provider that servers serve unless they are given others. */
+/** The default provider types of servers. */
 export const catalogue = builtIn;
 
 /** Every path of the API of such servers. */
 export const endpoints = api(catalogue);
 
-/** Those that the documentation describes. */
+/** Those in the documentation. */
 export const documented = endpoints.filter(({ isPage }) => !isPage);

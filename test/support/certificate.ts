@@ -1,4 +1,4 @@
-/** A key and a certificate for localhost and 127.0.0.1 that nobody trusts unless told to; valid for a century. */
+/** A key and a self-signed certificate for localhost and 127.0.0.1, valid for a century. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglLVBYxjl6FCZO43E

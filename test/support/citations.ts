@@ -1,19 +1,19 @@
-/** Reads which sections of the specification a text cites, and which sections a document of it has. */
+/** Parses which sections of the specification a text cites, and which sections a document has. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A mention of a Markdown document; a range such as 3.1 to 3.4 gives its two ends. */
 export interface Citation {
-  /** The document as it is written, with its folders if they are written. */
+  /** The document as written, with its folders if any. */
   readonly document: string;
-  /** Line of the text that the document's name stands in, counted from 1. */
+  /** Line of the document's name, counted from 1. */
   readonly line: number;
   readonly sections: readonly CitedSection[];
 }
 
 export interface CitedSection {
   readonly number: string;
-  /** Words quoted after the number: they stand in that section. */
+  /** Words quoted after the number, which must occur in that section. */
   readonly quoted: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Section {
   readonly text: string;
 }
 
-// A citation may go on in the next line of a comment in TypeScript, SQL or a shell script.
+// A citation may continue on the next line of a comment in TypeScript, SQL or a shell script.
 const gap = /\s+(?:(?:\*|\/\/|--|#)\s+)?/.source;
 const quotations = `(?:(?:,|${gap}and)?${gap}"[^"\\n]+")*`;
 const section = `\\d{1,2}(?:\\.\\d{1,2})?(?![\\d.]*\\d)${quotations}`;
@@ -33,7 +33,7 @@ const citation = new RegExp(
   'g',
 );
 
-/** Every citation of a Markdown document in a text, in order; documents on the web are left out. */
+/** Every citation of a Markdown document in a text, in order, except of documents on the web. */
 export function citationsOf(text: string): Citation[] {
   return [...text.matchAll(citation)]
     .map(({ groups, index }) => ({
@@ -61,7 +61,7 @@ export function sectionsOf(markdown: string): Section[] {
   }));
 }
 
-/** Sections of its own document that a text names: numbers in brackets, as in `(2.1)` or `(see 2.1, 3.4)`, or after the word. */
+/** Sections of the same document that a text names: numbers in brackets, as in `(2.1)` or `(see 2.1, 3.4)`, or after the word. */
 export function ownReferencesOf(markdown: string): { number: string; line: number }[] {
   const references =
     /(?<!\.md )(?:\((?:see )?(?=\d+\.\d+[,;)])|\bsections? )(\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)(?=[^\d.]|\.\s|\.$)/gm;
@@ -70,7 +70,7 @@ export function ownReferencesOf(markdown: string): { number: string; line: numbe
   );
 }
 
-/** Lines that name a section by its number without a document; those of RFCs are left alone. */
+/** Lines that name a section by its number without a document, except those of RFCs. */
 export const bareSectionsOf = (text: string): number[] =>
   [...text.matchAll(/(?<!RFC \d+,? )\bsections? \d/gi)].map(({ index }) => lineOf(text, index));
 

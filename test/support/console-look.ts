@@ -1,11 +1,11 @@
-/** What is wrong with a page of the console for some people: with screen readers, in the dark, on a telephone, with thick fingers. */
+/** Finds faults of a page of the console for some people: with screen readers, dark mode, small screens, or touch. */
 import type { Console } from './console.ts';
 
-/** Pixels: as wide as a small telephone, and as high as what a finger can meet. */
+/** Pixels: the width of a small phone, and the minimum height of a touch target. */
 const telephone = 360;
 const finger = 40;
 
-/** What is too wide for the screen, and too small for fingers; links in sentences are as high as these. */
+/** Finds elements that are too wide for the screen or too small for touch; links in sentences have the height of their line. */
 const unfit = `
   [...document.querySelectorAll('html, dialog[open] article, main')]
     .filter((e) => e.scrollWidth > e.clientWidth)
@@ -17,11 +17,11 @@ const unfit = `
       .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
-/** Looks at what is shown now, or at what a selector finds in it: all of it in the light, the colours in the dark. */
+/** Checks the visible page, or the elements of a selector: completely in light mode, the colours in dark mode. */
 export async function lookAt(visitor: Console, within?: string): Promise<readonly string[]> {
   const { page } = visitor;
   const wide = page.viewportSize() ?? { width: 1300, height: 900 };
-  // Colours are looked at when they have changed.
+  // Colours are checked after their transition.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const inTheLight = await visitor.findings(within);
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -1,8 +1,8 @@
-/** Opens whatever opens on places of the console, and looks at it. */
+/** Opens all dialogs on places of the console, and checks them. */
 import { lookAt } from './console-look.ts';
 import type { DemoConsole } from './demo-console.ts';
 
-/** What is wrong with the forms and questions on these places, and whether Escape leads back to what opened them. */
+/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. */
 export async function lookAtOpened(demo: DemoConsole, places: readonly string[]): Promise<readonly string[]> {
   const { staff } = demo;
   const { page } = staff;
@@ -14,7 +14,7 @@ export async function lookAtOpened(demo: DemoConsole, places: readonly string[])
     for (let at = 0; at < (await opening.count()); at += 1) {
       const button = opening.nth(at);
       const title = await button.innerText();
-      // What only asks whether it is meant, and what stands around every page.
+      // Confirmations, and the controls around every page.
       if (visited.has(title)) continue;
       const opener = await button.elementHandle();
       await button.click();
@@ -31,7 +31,7 @@ export async function lookAtOpened(demo: DemoConsole, places: readonly string[])
       await page.keyboard.press('Escape');
       await staff.dialog().waitFor({ state: 'detached' });
       await staff.settled();
-      // The page may have got more buttons meanwhile.
+      // The page may have more buttons meanwhile.
       if (!(await opener?.evaluate((element) => element.matches(':focus'))))
         wrong.push(`${place} ${title}: the keyboard is lost`);
     }

@@ -1,20 +1,20 @@
-/** Every kind of page that the console has: what is in its source by name, and what it makes of the OpenAPI document. */
+/** Every kind of page of the console: those named in its source, and those generated from the OpenAPI document. */
 import type { Json } from './fixture.ts';
 
-/** Asks the API for a path below it; answers the body. */
+/** Requests a path of the API; returns the body. */
 type Ask = (path: string) => Promise<Json>;
 
-/** Nothing there, nothing of the kind, and an order that there is not. */
+/** A missing page, a missing object, and an unknown order. */
 const rejectedPlaces = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
 
-/** Whether the server may refuse what such a page asks for: jobs are over at some time. */
+/** Whether the server may reject requests of such a page: jobs end at some time. */
 export const mayBeRejected = (place: string): boolean =>
   rejectedPlaces.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
-/** Whether a place is a list, or a page that stands alone. */
+/** Whether a place is a list or a single page. */
 export const isList = (place: string): boolean => /^\/[a-z-]*\/(\?.*)?$/.test(place);
 
-/** Pages that are there whatever the document says. */
+/** Pages that do not depend on the document. */
 const named = [
   ...['/', '/all/', '/events/', '/events/?feature=projects&from=1500000000&to=4000000000', '/alerts/', '/hooks/'],
   ...['/statistics/', '/statistics/?days=365', '/resources/', '/resources/?category=vms', '/resources/?state=Erred'],
@@ -22,10 +22,10 @@ const named = [
   ...['/customers/?name=nothing-is-called-so', ...rejectedPlaces],
 ];
 
-/** The part of an object's address behind /api. */
+/** The part of an object's URL after /api. */
 export const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 
-/** One place of every kind: lists, the first object in each, the lists below that, and what is made by hand. */
+/** One place of every kind: lists, the first object in each, the lists below that, and handwritten pages. */
 export async function everyPlace(ask: Ask): Promise<readonly string[]> {
   const { paths } = await ask('/docs/?format=openapi');
   const lists = (path: string): boolean =>

@@ -1,24 +1,24 @@
-/** The console in a real browser. Things are found by their roles and labels, as people find them. */
+/** The console in a real browser. Elements are found by their roles and labels, as users find them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page, Request } from 'playwright-core';
 import type { Fixture } from './fixture.ts';
 
-/** The password of everybody who signs in. */
+/** The password of all users. */
 export const password = 'correct-horse-7';
 
 /** The heading of the home page, by the time of day. */
 export const greeting = /^Good (morning|afternoon|evening)/;
 
-/** Time for what a page does, in milliseconds: the machine may be busy. */
+/** Timeout of an action of the page, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
-/** Colours are judged as they stay, not on their way from one to the next. */
+/** Disables transitions, so that only final colours are checked. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
   .map(({ finished }) => finished)).then(() => undefined)`;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A page of the console, with what the browser complained of and what was asked. */
+/** A page of the console, with the errors and the requests of the browser. */
 export class Console {
   readonly complaints: string[] = [];
   readonly requests: string[] = [];
@@ -40,7 +40,7 @@ export class Console {
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }
 
-  /** Opens the console at an address, without anybody signed in; each has a session of its own. */
+  /** Opens the console at a URL without a login; each has its own session. */
   static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB'): Promise<Console> {
     const context = await browser.newContext({ viewport: { width, height: 900 }, locale });
     const opened = new Console(await context.newPage(), url);
@@ -48,7 +48,7 @@ export class Console {
     return opened;
   }
 
-  /** The same as the user, who has the password of everybody. */
+  /** The same with a login of a user by the common password. */
   static async as(browser: Browser, fixture: Fixture, username: string, width?: number): Promise<Console> {
     const opened = await Console.open(browser, `${fixture.url}/`, width);
     await opened.signIn(username);
@@ -69,15 +69,15 @@ export class Console {
     await this.settled();
   }
 
-  /** Until everything that the page has asked for is answered and drawn. */
+  /** Waits until all requests of the page have responses, and these are rendered. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 3; quiet = this.#pending.size === 0 ? quiet + 1 : 0)
       await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
   }
 
   /**
-   * What keeps people with screen readers out of the page, or of what a selector finds in it, as axe finds it: rules with
-   * the elements that break them. `rule` is the one to ask for, of all.
+   * The accessibility faults of the page, or of the elements of a selector, as found by axe: rules with the elements that
+   * violate them. `rule` limits the check to one.
    */
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();

@@ -1,4 +1,4 @@
-/** Compares responses with the OpenAPI document: a test fails when a schema does not allow, or does not have, a part of one. */
+/** Compares responses with the OpenAPI document: a test fails when a response has other parts than its schema. */
 
 import { execFileSync } from 'node:child_process';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,8 +9,8 @@ import { builtProgram } from './program.ts';
 type Node = any;
 
 /**
- * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out
- * `required`, for responses of which the request chose the keys; the rest of an object may match several kinds then.
+ * The document with closed objects: a member without a schema is a mistake, too. `partial` omits
+ * `required`, for responses with requested keys only; the rest of an object may then match several kinds.
  */
 function closed(node: Node, partial: boolean): Node {
   if (Array.isArray(node)) return node.map((item) => closed(item, partial));
@@ -48,14 +48,14 @@ class Schemas {
 const pointer = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** What an OpenAPI document says of responses. */
+/** The responses in an OpenAPI document. */
 class Contract {
   readonly #document: Node;
   /** Paths by their number of segments, with patterns that match them. */
   readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
   readonly #whole: Schemas;
   #partial: Schemas | undefined;
-  /** Which path of the document a path is of, by the path without its uuids. */
+  /** The path in the document of a request path, by the path without its uuids. */
   readonly #described = new Map<string, string | undefined>();
 
   constructor(document: Node) {
@@ -67,27 +67,27 @@ class Contract {
     this.#whole = new Schemas(this.#document, false);
   }
 
-  /** Throws when a response is not one that the document describes. */
+  /** Throws when a response does not match the document. */
   check(method: string, { pathname: path, search }: URL, status: number, type: string, body: unknown): void {
     const document = this.#document;
     const described = this.#describedPath(path);
     const operation = described && document.paths[described][method.toLowerCase()];
-    // What is no operation is refused, and 304 has no body.
+    // Requests of other operations are rejected, and 304 has no body.
     if (!operation || status === 304) return;
     const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
     const what = `${method} ${described} ${status}`;
-    if (!known) throw new Error(`${what}: the document knows no such status; the answer was ${JSON.stringify(body)}`);
+    if (!known) throw new Error(`${what}: the document has no such status; the response was ${JSON.stringify(body)}`);
     const place = known.$ref
       ? known.$ref.slice(1)
       : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
     const { content } = known.$ref ? document.components.responses[known.$ref.split('/').at(-1)] : known;
     if (!content) {
       if (body !== undefined)
-        throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
+        throw new Error(`${what}: the document has no body, but the response had ${JSON.stringify(body)}`);
       return;
     }
     const media = type.split(';')[0] as string;
-    if (!content[media]) throw new Error(`${what}: the document knows of no ${media}`);
+    if (!content[media]) throw new Error(`${what}: the document has no ${media}`);
     if (!content[media].schema) return;
     const validate = this.#schemas(search).at(place + pointer('content', media, 'schema'));
     if (validate(body)) return;
@@ -100,13 +100,13 @@ class Contract {
   #describedPath(path: string): string | undefined {
     const kind = path.replace(/[0-9a-f]{32}/g, '*');
     if (this.#described.has(kind)) return this.#described.get(kind);
-    // As OpenAPI has it, a path as it stands goes before those with keys.
+    // By the rules of OpenAPI, literal paths precede those with keys.
     const template = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
     this.#described.set(kind, template);
     return template;
   }
 
-  /** Responses of which the request chose the keys are compared with schemas that ask for none. */
+  /** Responses with requested keys only are compared with schemas without required members. */
   #schemas(search: string): Schemas {
     if (!/[?&]fields?=/.test(search)) return this.#whole;
     this.#partial ??= new Schemas(this.#document, true);
@@ -126,8 +126,8 @@ const ofTheProgram = (): Contract => {
 const others = new Map<string, Contract>();
 
 /**
- * Compares the responses of a server with the document that this server shows. Returns what ends that: another server may get
- * its port.
+ * Compares the responses of a server with the document that this server shows. Returns a function that ends this, because
+ * another server may get its port.
  */
 export async function checkByOwnDocument(url: string): Promise<() => void> {
   const { origin } = new URL(url);

@@ -1,4 +1,4 @@
-/** The console of a server with the sample data, which has objects of nearly every kind, and its administrator there. */
+/** The console of a server with sample data, with objects of nearly every kind, and a login of its administrator. */
 
 import type { Browser } from 'playwright-core';
 import { createServer, type Server } from 'tenantry';
@@ -7,7 +7,7 @@ import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';
 
-/** The server of all such consoles of this process: making the sample data again takes seconds, a reset milliseconds. */
+/** The server of all such consoles in this process: creating the sample data takes seconds, a reset milliseconds. */
 let running: Server | undefined;
 
 async function demoServer(): Promise<Server> {
@@ -31,7 +31,7 @@ export class DemoConsole {
     return demo;
   }
 
-  /** What the administrator is answered by the API. */
+  /** The API's response to the administrator. */
   readonly ask = async (path: string, method = 'GET', body?: Json): Promise<Json> => {
     const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -39,7 +39,7 @@ export class DemoConsole {
     return await (await fetch(address, { method, headers, ...payload })).json();
   };
 
-  /** Goes to a place whatever its heading is. */
+  /** Opens a place without waiting for a heading. */
   async visit(place: string): Promise<void> {
     await this.staff.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
     await this.staff.settled();
@@ -56,7 +56,7 @@ interface SuiteWithDemo {
   readonly browser: (title: string, test: (demo: DemoConsole) => Promise<void>) => void;
 }
 
-/** A suite with one such console for all its tests, which are skipped where no browser runs. */
+/** A suite with one such console for all of its tests, which are skipped where no browser runs. */
 export async function suiteWithDemoConsole(name: string): Promise<SuiteWithDemo> {
   const chromium = await startBrowser();
   const tests = suite(name);

@@ -1,4 +1,4 @@
-/** Runs the examples of the README and of the manual as they are printed. */
+/** Runs the examples of the README and of the manual as printed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -25,11 +25,11 @@ export function isExpected(text: string, expected: string): boolean {
 }
 
 interface Place {
-  /** Where the examples run: `data` in it is the data folder. */
+  /** The working folder of the examples: `data` in it is the data folder. */
   readonly folder: string;
-  /** The server, which the text knows as http://127.0.0.1:8080. */
+  /** The server, written as http://127.0.0.1:8080 in the text. */
   readonly url: string;
-  /** Its `admin_listen`, which the text knows as http://127.0.0.1:9480. */
+  /** Its `admin_listen`, written as http://127.0.0.1:9480 in the text. */
   readonly adminUrl?: string | undefined;
 }
 

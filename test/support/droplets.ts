@@ -2,7 +2,7 @@ import type { Client, Fixture, Json } from './fixture.ts';
 import { createPersonas, type Personas } from './personas.ts';
 import { type SimulatedService, simulatedService, work } from './simulated.ts';
 
-/** What a droplet is made of on the simulator, as links, by short names. */
+/** The properties of a droplet on the simulator, as links, by short names. */
 export interface DropletCatalogue {
   readonly debian: string;
   readonly ubuntu: string;
@@ -28,7 +28,7 @@ export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalog
   };
 }
 
-/** A DigitalOcean service on the simulator, and ways to make droplets there. */
+/** A DigitalOcean service on the simulator, with functions that create droplets there. */
 export interface Droplets extends SimulatedService {
   readonly catalogue: DropletCatalogue;
   /** The body of a creation: the smallest Debian. */
@@ -68,7 +68,7 @@ export async function dropletService(
   return { ...cloud, catalogue, body, begin, make };
 }
 
-/** The cast, a DigitalOcean service of their project, and a droplet there. */
+/** The personas, a DigitalOcean service of their project, and a droplet there. */
 export async function createDroplet(fixture: Fixture): Promise<{ people: Personas; cloud: Droplets; droplet: Json }> {
   const people = await createPersonas(fixture);
   const cloud = await dropletService(fixture, people);

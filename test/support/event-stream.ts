@@ -10,7 +10,7 @@ export interface Frame {
   readonly comment?: true;
 }
 
-/** A client of a stream of events, which takes a frame when it is asked for one. */
+/** A client of an event stream, which reads frames on request. */
 export class EventReader {
   readonly #body: ReadableStreamDefaultReader<Uint8Array>;
   readonly #leaving: AbortController;
@@ -20,7 +20,7 @@ export class EventReader {
     readonly response: Response,
     leaving: AbortController,
   ) {
-    if (!response.body) throw new Error('an answer without a body');
+    if (!response.body) throw new Error('a response without a body');
     this.#body = response.body.getReader();
     this.#leaving = leaving;
   }
@@ -50,7 +50,7 @@ export class EventReader {
     }
   }
 
-  /** The next event; comments are passed over. */
+  /** The next event; skips comments. */
   async event(): Promise<Json> {
     for (let frame = await this.frame(); frame; frame = await this.frame()) if (frame.data) return frame;
     return undefined;
@@ -63,7 +63,7 @@ export class EventReader {
     return messages;
   }
 
-  /** Goes away without a word. */
+  /** Disconnects. */
   leave(): void {
     this.#leaving.abort();
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until something holds, and looks every so many milliseconds; throws when it does not within so many seconds. */
+/** Polls a condition until it holds; throws when it does not within so many seconds. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -9,7 +9,7 @@ export async function eventually(
 ): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`within ${seconds} seconds this did not come true: ${what}`);
+    if (performance.now() > end) throw new Error(`not within ${seconds} seconds: ${what}`);
     await sleep(everyMs);
   }
 }

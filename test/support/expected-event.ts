@@ -2,7 +2,7 @@ import type { Json, RecordedEvent } from './fixture.ts';
 
 type Context = Readonly<Record<string, string>>;
 
-/** What an event of a user's request knows by itself: the client's address and the actor. */
+/** The context that a user's request adds to its events: the client's address and the actor. */
 export const by = (user: Json): Context => ({
   ip_address: '127.0.0.1',
   user_uuid: user.uuid,
@@ -15,7 +15,7 @@ export const by = (user: Json): Context => ({
 export const without = (context: Context, key: string): Context =>
   Object.fromEntries(Object.entries(context).filter(([name]) => name !== key));
 
-/** What an event of a job knows of the user whose request caused it. */
+/** The context that an event of a job has of the user whose request caused it. */
 export const inJobOf = (user: Json): Context => without(by(user), 'ip_address');
 
 /** The user an operation changes. */

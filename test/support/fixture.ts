@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { isMoving, type TestClock, testClock, withoutDrift } from './test-clock.ts';
 
-/** Whatever a server of a test takes from a cache is compared with a fresh value; in a mode of the runner writes run twice. */
+/** Servers of tests compare every cached value with a fresh one; in one mode of the runner writes run twice. */
 export const selfChecks = () => ({ caches: true, repeatableWrites: process.env.TENANTRY_TEST_WRITES === 'twice' });
 
 /** The instant at which every fixture starts. */
@@ -15,7 +15,7 @@ export interface ApiResponse<T = unknown> {
   readonly body: T;
 }
 
-/** Anything a representation may hold; tests assert its shape. */
+/** Any part of a representation; tests assert its shape. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
 export type Json = any;
 
@@ -36,7 +36,7 @@ async function bodyOf(response: Response, method: string): Promise<Json> {
   return text === '' ? undefined : isJson ? JSON.parse(text) : text;
 }
 
-/** One caller of the API. */
+/** A caller of the API. */
 export class Client {
   constructor(
     private readonly server: { readonly url: string },
@@ -44,7 +44,7 @@ export class Client {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** Sends a request; `path` starts with a slash or is a link, whatever base it was written with; a plain object is sent as JSON, anything else as it is. */
+  /** Sends a request; `path` starts with a slash or is a link with any base; a plain object is sent as JSON, other bodies unchanged. */
   async send(
     method: string,
     path: string,
@@ -64,7 +64,7 @@ export class Client {
       },
       ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as string) }),
     });
-    // What does not end is left.
+    // Endless responses are cancelled.
     const isEndless = response.headers.get('content-type') === 'text/event-stream';
     if (isEndless) await response.body?.cancel();
     const { headers: received, status } = response;
@@ -80,7 +80,7 @@ export class Client {
   options = (path: string): Promise<ApiResponse<Json>> => this.send('OPTIONS', path);
 }
 
-/** A server on an in-memory database with a clock that tests set, and short ways to fill it. */
+/** A server on an in-memory database with a clock that tests set, and helpers that fill it. */
 export class Fixture {
   readonly anonymous = new Client(this, undefined);
   #open: { readonly server: Server; readonly clock: TestClock; readonly staff: Client } | undefined;
@@ -91,7 +91,7 @@ export class Fixture {
     return fixture;
   }
 
-  /** Starts a server in the place of the one before, if there was one, on a clock that this fixture moves. */
+  /** Starts a server instead of the previous one, if any, on a clock that this fixture controls. */
   async open(options: ServerOptions = {}, clock: TestClock = testClock(start)): Promise<void> {
     await this.close();
     const server = await createServer({
@@ -151,17 +151,17 @@ export class Fixture {
     return new Client(this, this.server.issueToken(username));
   }
 
-  /** Creates a user (never expiring tokens unless told otherwise) and answers their representation. */
+  /** Creates a user (with permanent tokens by default) and returns their representation. */
   async user(username: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
     return this.#created(await this.staff.post('/api/users/', { username, token_lifetime: null, ...fields }));
   }
 
-  /** Creates a customer and answers its representation. */
+  /** Creates a customer and returns its representation. */
   async customer(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
     return this.#created(await this.staff.post('/api/customers/', { name, ...fields }));
   }
 
-  /** Creates a project of a customer and answers its representation. */
+  /** Creates a project of a customer and returns its representation. */
   async project(
     name: string,
     customer: { url: string },
@@ -170,7 +170,7 @@ export class Fixture {
     return this.#created(await this.staff.post('/api/projects/', { name, customer: customer.url, ...fields }));
   }
 
-  /** Grants a role in a customer (owner, support) or project (admin, manager, support) and answers the permission. */
+  /** Grants a role in a customer (owner, support) or project (admin, manager, support) and returns the permission. */
   async grant(
     scope: { url: string },
     user: { url: string },
@@ -188,7 +188,7 @@ export class Fixture {
     );
   }
 
-  /** So many seconds on, when what has come due is done. */
+  /** Advances the clock by so many seconds, and waits until due work is done. */
   async later(seconds: number): Promise<void> {
     this.clock.advance(seconds);
     this.server.tick();

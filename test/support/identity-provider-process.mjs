@@ -1,11 +1,11 @@
 /**
- * An identity provider in a process of its own, made of samlp. Reads its settings as JSON from the first argument:
- * `{entityId, key, cert, service: {entityId, cert, assertionConsumer, logout}}`; prints its port. Everybody is logged in as
- * the user that was told last:
+ * An identity provider in a separate process, built with samlp. Reads its settings as JSON from the first argument:
+ * `{entityId, key, cert, service: {entityId, cert, assertionConsumer, logout}}`; prints its port. All browsers are logged in
+ * as the current user:
  *
- *   POST /next          JSON: the user, and options of samlp that stand over the usual ones; nobody is logged in any more
- *   GET /login          takes a request to log in, whose signature must be the service's; answers a form with the response
- *   GET, POST /logout   takes a request to log out, or an answer; without either, starts to log everybody out
+ *   POST /next          JSON: the current user, and options of samlp that override the defaults; ends all sessions
+ *   GET /login          accepts a login request, whose signature must be the service's; returns a form with the response
+ *   GET, POST /logout   accepts a logout request or response; without either, starts a logout of all services
  */
 import { createServer } from 'node:http';
 import samlp from 'samlp';
@@ -17,7 +17,7 @@ const states = new Map();
 let next = {};
 let logins = 0;
 
-/** What samlp remembers between two steps of a logout. */
+/** The state of samlp between two steps of a logout. */
 const store = {
   save: (_request, state, callback) => {
     const handle = `state-${states.size + 1}`;
@@ -83,7 +83,7 @@ function logOut(request, response, fail) {
   })(request, response, fail);
 }
 
-/** As much of Express as samlp needs. */
+/** The parts of Express that samlp needs. */
 function dressed(outgoing) {
   return Object.assign(outgoing, {
     set: (name, value) => outgoing.setHeader(name, value),

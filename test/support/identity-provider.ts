@@ -6,7 +6,7 @@ import { type KeyPair, providerKeys, serviceKeys } from './saml-keys.ts';
 
 const program = fileURLToPath(new URL('identity-provider-process.mjs', import.meta.url));
 
-/** What the next logins are like: whom they are about, and options of samlp. */
+/** The next logins: their user, and options of samlp. */
 export interface NextLogin {
   readonly user: {
     readonly nameId?: string;
@@ -15,14 +15,14 @@ export interface NextLogin {
   readonly [option: string]: unknown;
 }
 
-/** Addresses of the service, as its metadata tells them. */
+/** Addresses of the service, as in its metadata. */
 export const serviceAddresses = (base: string) => ({
   entityId: `${base}/api-auth/saml2/metadata/`,
   assertionConsumer: `${base}/api-auth/saml2/login/complete/`,
   logout: `${base}/api-auth/saml2/logout/complete/`,
 });
 
-/** An identity provider that runs in a process of its own on the loopback. */
+/** An identity provider in a separate process on the loopback. */
 export class IdentityProvider {
   private constructor(
     private readonly child: ChildProcess,
@@ -34,7 +34,7 @@ export class IdentityProvider {
   /** Starts one for the service at this base. */
   static async start(base: string, entityId: string, keys = providerKeys): Promise<IdentityProvider> {
     const settings = { entityId, ...keys, service: { ...serviceAddresses(base), cert: serviceKeys.cert } };
-    // It ends with its standard input, so with this process at the latest. It uses what newer versions of Node.js warn of.
+    // It ends with its standard input, so at the latest with this process. It uses features that newer versions of Node.js deprecate.
     const child = spawn(process.execPath, ['--no-deprecation', program, JSON.stringify(settings)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -42,7 +42,7 @@ export class IdentityProvider {
     return new IdentityProvider(child, entityId, `http://127.0.0.1:${port}`, keys);
   }
 
-  /** Says whom the next logins are about. */
+  /** Sets the user of the next logins. */
   async next(login: NextLogin): Promise<void> {
     await fetch(`${this.url}/next`, { method: 'POST', body: JSON.stringify(login) });
   }
@@ -53,7 +53,7 @@ export class IdentityProvider {
   }
 }
 
-/** What metadata says of an identity provider, where it is not the usual. */
+/** The metadata of an identity provider, where it differs from the default. */
 export interface Described {
   readonly entityId: string;
   readonly url: string;

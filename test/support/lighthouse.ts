@@ -16,7 +16,7 @@ const {
   text,
 } = providerKit;
 
-/** A seventh type of provider, as somebody might add one: it lets out lamps on coasts. */
+/** A seventh provider type, as an application might add one: it rents lamps on coasts. */
 export const lighthouse: ProviderType = {
   name: 'Lighthouse',
   prefix: 'lighthouse',
@@ -88,7 +88,7 @@ export const lighthouse: ProviderType = {
       },
     },
   },
-  // A vendor's driver that reaches nobody.
+  // A vendor's driver without network access.
   driver: () => {
     const silent = async (): Promise<never> => {
       throw new ProviderError('unavailable', 'no boat');

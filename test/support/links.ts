@@ -7,10 +7,10 @@ import type { Fixture, Json } from './fixture.ts';
 /** Quotas of a link, by name: limit and usage. */
 export type LinkQuotas = Readonly<Record<string, { readonly limit?: number; readonly usage?: number }>>;
 
-/** What the context of a change is, at the fixture's present. */
+/** The context of a change at the fixture's current time. */
 export const contextOf = ({ server }: Fixture): Context => systemContext(server.app);
 
-/** Id of the row that a representation stands for. */
+/** Id of the row of a representation. */
 export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid }: Json): number =>
   server.app.db.value<number>(
     table === 'customer'
@@ -25,7 +25,7 @@ export function change<T>({ server }: Fixture, work: () => T): T {
   return result;
 }
 
-/** Creates service settings; shared ones without a customer. Answers id and uuid. */
+/** Creates service settings; shared ones without a customer. Returns id and uuid. */
 export function settings(fixture: Fixture, name: string, customer?: Json): { id: number; uuid: string } {
   const context = contextOf(fixture);
   return change(fixture, () => {
@@ -42,7 +42,7 @@ export function settings(fixture: Fixture, name: string, customer?: Json): { id:
   });
 }
 
-/** Links a project to a service of its customer, which is made for it, with these quotas. Answers the link's id. */
+/** Links a project to a new service of its customer, with these quotas. Returns the id of the link. */
 export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): number {
   const context = contextOf(fixture);
   const { db } = context.app;
@@ -72,7 +72,7 @@ export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): 
   });
 }
 
-/** Changes a quota of a link, a customer or a project as the program itself does. */
+/** Changes a quota of a link, a customer or a project with the program's own function. */
 export function setQuota(
   fixture: Fixture,
   scope: 'link' | 'customer' | 'project' | 'settings',

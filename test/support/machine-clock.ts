@@ -1,6 +1,6 @@
 import { type TestClock, testClock } from './test-clock.ts';
 
-/** The clock of a machine, on which time passes when a test says so, and which an operator sets. */
+/** The clock of a machine, on which time passes when a test advances it, and which an operator sets. */
 export interface MachineClock extends TestClock {
   /** An operator sets it forward by so many seconds, or back when negative, while no time passes. */
   jump(seconds: number): void;

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail that came in, with how it came. */
+/** A received mail with its envelope. */
 export interface ReceivedMail extends Email {
   readonly recipient: string;
   readonly user: string | undefined;
@@ -11,10 +11,10 @@ export interface ReceivedMail extends Email {
   readonly source: string;
 }
 
-/** An SMTP server that keeps the mails it is sent, or refuses them as told. */
+/** An SMTP server that stores the mails it receives, or rejects them on request. */
 export class Mailbox {
   readonly mails: ReceivedMail[] = [];
-  /** Status and text every recipient is refused with. */
+  /** Status and text of the rejection of every recipient. */
   rejection: readonly [number, string] | undefined;
 
   private constructor(
@@ -62,7 +62,7 @@ export class Mailbox {
     return { smtp_url: `smtp://127.0.0.1:${this.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' };
   }
 
-  /** Forgets the mails and takes what comes again. */
+  /** Deletes the mails and accepts new ones again. */
   reset(): void {
     this.take();
     this.rejection = undefined;

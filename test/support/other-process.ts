@@ -9,8 +9,8 @@ const program = `const SQLite = require('better-sqlite3');
   process.stdout.write('begun');`;
 
 /**
- * Another process in the middle of a write to a database. It has to be one: SQLite's locks are those of a process, and the
- * built program has a copy of SQLite of its own.
+ * Another process in the middle of a write to a database. It must be a separate process: SQLite's locks belong to a process,
+ * and the built program has its own copy of SQLite.
  */
 export class OtherWriter {
   private constructor(private readonly child: ChildProcess) {}

@@ -6,7 +6,7 @@ import type { Setting } from '../../src/kernel/config/setting.ts';
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * A valid value besides the default of every setting. `given` has those that cannot be derived from the declaration, such as
+ * A valid value besides the default of every setting. `texts` has those that cannot be derived from the declaration, such as
  * files and addresses; throws for a setting that has neither.
  */
 export function otherSettings(texts: Texts): Texts {
@@ -23,5 +23,5 @@ function derived(name: SettingName): string {
   if (kind === 'duration') return typeof fallback === 'number' ? `${fallback / second + 1}s` : '400d';
   if (kind === 'networks') return '127.0.0.0/8';
   if (kind === 'ports') return '81';
-  throw new Error(`the setting ${name} needs a value of its own in the tests of the one-file build`);
+  throw new Error(`the setting ${name} needs a value in the tests of the one-file build`);
 }

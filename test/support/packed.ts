@@ -1,4 +1,4 @@
-/** The npm package: packed, and installed in a folder of its own. */
+/** The npm package: packed, and installed in a new folder. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { SamlProvider } from './saml-login.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const execute = promisify(execFile);
 
-/** What a program prints that is started by this Node.js. Rejects with what it says when it fails. */
+/** Returns the output of a program run by this Node.js. Rejects with its stderr when it fails. */
 export async function printed(
   folder: string,
   file: string,
@@ -22,11 +22,11 @@ export async function printed(
   return stdout;
 }
 
-/** Packs what is built, or, as `npm pack` does, builds it first; answers the file. */
+/** Packs the build, or, as `npm pack` does, builds it first; returns the file. */
 export async function pack(folder: string, isBuilt: boolean): Promise<string> {
   const words = ['pack', '--silent', '--json', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
   const text = await printed(project, 'npm', words);
-  // A script that runs before may print something of its own.
+  // A script that runs before may print other lines.
   const [{ filename }] = JSON.parse(text.slice(text.search(/^\[\n/m))) as [{ filename: string }];
   return join(folder, filename);
 }
@@ -38,7 +38,7 @@ export async function install(folder: string, file: string): Promise<void> {
   await printed(folder, 'npm', ['install', '--silent', '--offline', file]);
 }
 
-/** Uses it by `require`, by `import` and by its command; answers what these print. */
+/** Uses it by `require`, by `import` and by its command; returns their output. */
 export async function use(folder: string, node = process.execPath): Promise<string[]> {
   const ask = `
     const server = await createServer({ ephemeral: true, port: '0', log_level: 'silent', clock: settableClock() });
@@ -86,7 +86,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   ];
   try {
     const locations: string[] = [];
-    // One after another: they listen on the port that the identity provider knows.
+    // One after another, because they listen on the port that the identity provider knows.
     for (const [command, words] of ways) {
       const program = new Program(undefined, command);
       try {
@@ -104,7 +104,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   }
 }
 
-/** Runs the test of everything that the one-file build can do with another file of the program. Rejects with its report. */
+/** Runs the test of all functions of the one-file build with another file of the program. Rejects with its report. */
 export async function useEverything(file: string): Promise<void> {
   const run = join(project, 'dist/test/run.js');
   const env = { ...process.env, TENANTRY_TEST_PROGRAM: file };

@@ -1,11 +1,11 @@
 import type { Client, Fixture, Json } from './fixture.ts';
 
-/** Everybody who may stand in a relation to a customer and its project, by the name of that relation. */
+/** The personas, named by their relation to a customer and its project. */
 export const parts = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const;
 
 export type Part = (typeof parts)[number];
 
-/** A customer with one project, and one user for each relation to them; the user's name is that of the relation. */
+/** A customer with one project, and one user for each relation to them; the username is that of the relation. */
 export interface Personas {
   readonly customer: Json;
   readonly project: Json;
@@ -14,7 +14,7 @@ export interface Personas {
 }
 
 /**
- * Creates the cast: `support` is global support, `owner` and `helper` are owner and support of the customer, `manager`,
+ * Creates the personas: `support` is global support, `owner` and `helper` are owner and support of the customer, `manager`,
  * `admin` and `observer` are manager, administrator and support of the project, `stranger` has no role at all.
  */
 export async function createPersonas(fixture: Fixture): Promise<Personas> {
@@ -48,7 +48,7 @@ export async function createPersonas(fixture: Fixture): Promise<Personas> {
   return { customer, project, users, clients };
 }
 
-/** What `ask` answers to each part of the cast. */
+/** The result of `send` for each persona. */
 export async function asEachPersona<T>(
   { clients }: Personas,
   send: (client: Client, part: Part) => Promise<T>,
@@ -58,7 +58,7 @@ export async function asEachPersona<T>(
   return results;
 }
 
-/** The same answer for each part of the cast, but for those that have one of their own. */
+/** The same value for each persona, except those with a separate one. */
 export function sameExcept<T>(usual: T, exceptions: Readonly<Partial<Record<Part, T>>> = {}): Record<Part, T> {
   const results = {} as Record<Part, T>;
   for (const part of parts) results[part] = exceptions[part] ?? usual;

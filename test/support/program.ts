@@ -1,4 +1,4 @@
-/** The built program, as the operator runs it. `npm test` built it before. */
+/** The built program on the command line. `npm test` built it before. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
-/** Where the programs of all tests keep their unpacked addons and compiled code: made once, as on a machine that serves. */
+/** The unpacked addons and compiled code of the programs of all tests: created once, as on a server. */
 export const nativeCache = fileURLToPath(new URL('../../dist/native', import.meta.url));
 
 export interface Ended {
@@ -25,11 +25,11 @@ export interface Serving {
   /** What it has written to stderr. */
   readonly errors: () => string;
   readonly stop: () => Promise<number | null>;
-  /** Ends it without warning. */
+  /** Kills it. */
   readonly kill: () => Promise<void>;
 }
 
-/** How the program ends when it refuses. */
+/** The result of the program when it fails. */
 export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
 
 interface RunOptions {
@@ -39,9 +39,9 @@ interface RunOptions {
   readonly shell?: string;
 }
 
-/** Runs the program in a temporary folder; settings come from nowhere but the words and what is given. */
+/** Runs the program in a temporary folder; settings come only from the arguments and options. */
 export class Program {
-  /** Where it runs, so that `data` in it is its data folder. */
+  /** The working folder, so that `data` in it is the data folder. */
   readonly folder = mkdtempSync(join(tmpdir(), 'tenantry-program-'));
   readonly running = new Set<ChildProcess>();
 
@@ -92,7 +92,7 @@ export class Program {
     };
   }
 
-  /** Starts the program, behind a line of shell if one is given. */
+  /** Starts the program, after a line of shell if one is set. */
   start(words: readonly string[], { env, shell }: RunOptions = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
     const [command = '', ...rest] = [...behind, ...this.command, ...words];
@@ -105,7 +105,7 @@ export class Program {
     return child;
   }
 
-  /** Kills what is left and removes the folder. */
+  /** Kills running processes and removes the folder. */
   async end(): Promise<void> {
     for (const child of this.running) {
       child.kill('SIGKILL');

@@ -1,5 +1,5 @@
 /*
- * Public keys as ssh-keygen writes them, without their comments; made for these tests, the private halves were thrown away.
+ * Public keys as ssh-keygen writes them, without their comments; created for these tests, without their private keys.
  * The two security-key types are assembled from their fields (OpenSSH PROTOCOL.u2f).
  */
 export const publicKeys = {
@@ -19,7 +19,7 @@ export const publicKeys = {
 
 export type KeyName = keyof typeof publicKeys;
 
-/** What `ssh-keygen -l` prints for them, with `-E md5` and without. */
+/** The output of `ssh-keygen -l` for them, with `-E md5` and without. */
 export const fingerprints: Readonly<Record<KeyName, { readonly md5: string; readonly sha256: string }>> = {
   rsa: {
     md5: '12:36:29:8d:58:e4:6d:5b:8c:2a:a3:72:7e:44:11:7f',

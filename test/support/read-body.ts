@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The body of an answer; of a stream of events, which does not end, what comes first. Rejects when it breaks off. */
+/** The body of a response; of an endless event stream, the first chunk. Rejects when it breaks off. */
 export function readBody(response: IncomingMessage): Promise<Buffer> {
   const isStream = response.headers['content-type'] === 'text/event-stream';
   return new Promise((resolve, reject) => {
@@ -11,7 +11,7 @@ export function readBody(response: IncomingMessage): Promise<Buffer> {
       resolve(chunk);
       response.destroy();
     });
-    // After a stream was left this changes nothing any more.
+    // Has no effect after a stream was cancelled.
     response.on('error', reject);
     response.on('end', () => resolve(Buffer.concat(chunks)));
   });

@@ -9,21 +9,21 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import type { Json } from './fixture.ts';
 
-/** A request that came in. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** What a receiver does with a request: a status, a whole answer, or nothing at all. */
+/** The reaction of a receiver to a request: a status, a whole response, or none. */
 export type Behaviour =
   | number
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
   | 'no-response'
   | 'reset';
 
-/** An HTTP server that keeps what it is sent and answers as told. */
+/** An HTTP server that stores requests and responds as set. */
 export class Receiver {
   readonly requests: Received[] = [];
   behaviour: Behaviour | ((received: Received) => Behaviour | Promise<Behaviour>) = 200;

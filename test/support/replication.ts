@@ -1,6 +1,6 @@
 /**
- * Litestream and a server that speaks S3, from the registry's packages: installed into dist/replication when they are first
- * needed, since they are as large as all other packages together and only drills and one test need them.
+ * Litestream and an S3 server, from packages of the registry: installed into dist/replication on first use, because they are
+ * as large as all other packages together and only drills and one test need them.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +19,11 @@ export const litestreamProgram = join(
 );
 const run = promisify(execFile);
 
-/** The keys that the S3 server knows. */
+/** The keys of the S3 server. */
 const keys = { LITESTREAM_ACCESS_KEY_ID: 'S3RVER', LITESTREAM_SECRET_ACCESS_KEY: 'S3RVER' };
 export const bucket = 'tenantry';
 
-/** Installs what is missing. Rejects where a package cannot be had. */
+/** Installs missing packages. Rejects where one is not available. */
 export async function installReplication(): Promise<void> {
   if (existsSync(litestreamProgram) && existsSync(join(folder, 'node_modules/s3rver'))) return;
   mkdirSync(folder, { recursive: true });
@@ -32,20 +32,20 @@ export async function installReplication(): Promise<void> {
   chmodSync(litestreamProgram, 0o755);
 }
 
-/** Runs Litestream to its end; answers what it prints. Rejects when it fails. */
+/** Runs Litestream to its end; returns its output. Rejects when it fails. */
 export async function litestream(...words: readonly string[]): Promise<string> {
   const { stdout } = await run(litestreamProgram, words, { env: { ...process.env, ...keys } });
   return stdout;
 }
 
-/** Litestream at work. */
+/** A running Litestream. */
 export interface Replicating {
   readonly process: ChildProcess;
-  /** What it has said so far. */
+  /** Its output. */
   readonly said: () => string;
 }
 
-/** Starts it with a configuration; resolves when it has written its first copy and what came after that. */
+/** Starts it with a configuration; resolves when it has written its first copy and the changes after it. */
 export async function replicate(config: string): Promise<Replicating> {
   const child = spawn(litestreamProgram, ['replicate', '-no-expand-env', '-config', config], {
     env: { ...process.env, ...keys },
@@ -75,7 +75,7 @@ export async function endBy(child: ChildProcess, signal: NodeJS.Signals): Promis
   await ended;
 }
 
-/** What is used of s3rver. */
+/** The used parts of s3rver. */
 interface S3Options {
   readonly delimiter?: string;
   readonly prefix?: string;
@@ -94,14 +94,14 @@ interface S3Server {
   close(): Promise<void>;
 }
 
-/** Starts an S3 server with an empty bucket that keeps its objects in a folder; answers where it listens. */
+/** Starts an S3 server with an empty bucket that stores its objects in a folder; returns its URL. */
 export async function serveS3(objects: string): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const require = createRequire(join(folder, 'package.json'));
   const store = (require('s3rver/lib/stores/filesystem') as { prototype: S3Store }).prototype;
   const own = { ...Object.getOwnPropertyDescriptors(store) };
   const put = own.putObject?.value as S3Store['putObject'];
   const unfinished = new Set<string>();
-  // What a client that is killed has sent of an object is none, as it is none to S3.
+  // An upload interrupted by a kill creates no object, as in S3.
   store.putObject = async function (object) {
     unfinished.add(object.key);
     const stored = await put.call(this, object);
@@ -110,7 +110,7 @@ export async function serveS3(objects: string): Promise<{ readonly url: string; 
     return stored;
   };
   const list = own.listObjects?.value as S3Store['listObjects'];
-  // Of folders that hold nothing but folders it tells none, as S3 does not: it is asked for everything in them.
+  // Folders that contain only folders are not listed, as in S3: it is asked for all objects in them.
   store.listObjects = async function (bucket, { delimiter, prefix = '', ...options }) {
     const listed = await list.call(this, bucket, { prefix, ...options });
     const all = { ...listed, objects: listed.objects.filter(({ key }) => !unfinished.has(key)) };

@@ -1,6 +1,6 @@
 import type { ApiResponse, Fixture, Json } from './fixture.ts';
 
-/** A form that an identity provider answers, to be posted to the service. */
+/** A form of an identity provider, to be posted to the service. */
 export interface Form {
   readonly action: string;
   readonly SAMLResponse: string;
@@ -10,13 +10,13 @@ export interface Form {
 const hidden = (page: string, name: string): string =>
   new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
 
-/** A browser that walks through logins: it keeps the cookie and follows what it is told, a step at a time. */
+/** A browser that runs logins step by step: it stores the cookie and follows redirects and forms. */
 export class SamlBrowser {
   cookie: string | undefined;
 
   constructor(private readonly service: Pick<Fixture, 'anonymous' | 'url'>) {}
 
-  /** Sends a request with the cookie, and keeps the one that is set. */
+  /** Sends a request with the cookie, and stores a new one. */
   async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<ApiResponse<Json>> {
     const response = await this.service.anonymous.send(
       method,
@@ -32,7 +32,7 @@ export class SamlBrowser {
     return response;
   }
 
-  /** Starts a login; answers where the browser is sent. */
+  /** Starts a login; returns the redirect. */
   async start(idp: string): Promise<string> {
     const response = await this.send('POST', '/api-auth/saml2/login/', { idp });
     if (response.status !== 302)
@@ -40,16 +40,16 @@ export class SamlBrowser {
     return response.headers.get('location') as string;
   }
 
-  /** Starts a login and goes to the identity provider; answers the form that it gives. */
+  /** Starts a login and opens the identity provider; returns its form. */
   async form(idp: string): Promise<Form> {
     return this.formAt(await this.start(idp));
   }
 
-  /** The form that an identity provider gives at an address of its own. */
+  /** The form of an identity provider at one of its URLs. */
   async formAt(address: string): Promise<Form> {
     const response = await fetch(address);
     const page = await response.text();
-    if (response.status !== 200) throw new Error(`the identity provider answered ${response.status}: ${page}`);
+    if (response.status !== 200) throw new Error(`the identity provider returned ${response.status}: ${page}`);
     return {
       action: /action="([^"]*)"/.exec(page)?.[1] as string,
       SAMLResponse: hidden(page, 'SAMLResponse'),
@@ -57,7 +57,7 @@ export class SamlBrowser {
     };
   }
 
-  /** Posts a response to the service; answers where the browser is sent. */
+  /** Posts a response to the service; returns the redirect. */
   async post(response: string): Promise<string> {
     const redirect = await this.send('POST', '/api-auth/saml2/login/complete/', {
       SAMLResponse: response,
@@ -68,12 +68,12 @@ export class SamlBrowser {
     return redirect.headers.get('location') as string;
   }
 
-  /** A whole login; answers where it ends. */
+  /** Runs a whole login; returns its last redirect. */
   async logIn(idp: string): Promise<string> {
     return this.post((await this.form(idp)).SAMLResponse);
   }
 }
 
-/** The message in a response, and a response with a changed one. */
+/** The message in a response, and a response with a changed message. */
 export const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
 export const encoded = (xml: string): string => Buffer.from(xml).toString('base64');

@@ -11,11 +11,11 @@ import { serviceKeys } from './saml-keys.ts';
 
 export const completed = 'https://app.example.com/#/login/';
 
-/** Files that settings name, in a folder of their own. */
+/** Files named in settings, in a temporary folder. */
 export class Files {
   readonly folder = mkdtempSync(join(tmpdir(), 'saml-'));
 
-  /** Writes a file and answers its path. */
+  /** Writes a file and returns its path. */
   write(name: string, content: string): string {
     const path = join(this.folder, name);
     writeFileSync(path, content);
@@ -27,7 +27,7 @@ export class Files {
   }
 }
 
-/** The settings of single sign-on, but for the identity providers. */
+/** The settings of single sign-on, without identity providers. */
 export const samlSettings = (files: Files): ServerOptions => ({
   authentication_methods: ['LOCAL_SIGNIN', 'SAML2'],
   saml_cert_file: files.write('service.crt', serviceKeys.cert),
@@ -46,7 +46,7 @@ export const samlSettings = (files: Files): ServerOptions => ({
   logout_failed_url: 'https://app.example.com/logout-failed?from=saml',
 });
 
-/** A port that nobody uses now. */
+/** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,9 +55,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A service that people log in to at an identity provider of the name `idp`, at the machine's present. */
+/** A service with logins at an identity provider named `idp`, at the current time of the machine. */
 export class SamlFixture {
-  /** What the log said of messages that were not taken, since it was last emptied. */
+  /** The logged reasons of rejected messages, since the array was last emptied. */
   readonly reasons: string[] = [];
 
   private constructor(
@@ -68,7 +68,7 @@ export class SamlFixture {
     Object.assign(fixture.server.app.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
   }
 
-  /** Further metadata is read from files beside that of the identity provider. */
+  /** More metadata is read from files beside that of the identity provider. */
   static async start(options: ServerOptions = {}, furtherMetadata: readonly string[] = []): Promise<SamlFixture> {
     const files = new Files();
     const port = options.port ?? (await freePort());
@@ -90,7 +90,7 @@ export class SamlFixture {
     return new SamlBrowser(this.fixture);
   }
 
-  /** Logs a user in in a browser of their own; answers where that ends. */
+  /** Logs a user in with a new browser; returns the last redirect. */
   async logIn(
     attributes: Readonly<Record<string, string | readonly string[]>>,
     browser = this.browser,
@@ -106,14 +106,14 @@ export class SamlFixture {
   }
 }
 
-/** The token in the address that a login ends at. */
+/** The token in the last redirect of a login. */
 export function tokenIn(location: string): string {
   const token = /^https:\/\/app\.example\.com\/#\/login\/([0-9a-f]{40})\/saml2\/$/.exec(location)?.[1];
   if (token === undefined) throw new Error(`no login: ${location}`);
   return token;
 }
 
-/** Where a failed login ends. */
+/** The last redirect of a failed login. */
 export const failedLogin = (message: string): string =>
   `https://app.example.com/login-failed?message=${encodeURIComponent(message)}`;
 export const failedLogout = (message: string): string =>

@@ -1,4 +1,4 @@
-/** Key pairs of single sign-on, RSA of 2048 bits, valid for a century: the service's, an identity provider's, and one that nobody knows. */
+/** Key pairs of single sign-on, RSA of 2048 bits, valid for a century: the service's, an identity provider's, and an unknown one. */
 export interface KeyPair {
   readonly key: string;
   readonly cert: string;

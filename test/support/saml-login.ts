@@ -3,7 +3,7 @@ import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';
 import { Files, freePort, samlSettings, tokenIn } from './saml-fixture.ts';
 
-/** An identity provider, and the settings with which the program serves users that log in there. */
+/** An identity provider, and the settings of a program whose users log in there. */
 export class SamlProvider {
   private constructor(
     readonly idp: IdentityProvider,
@@ -23,7 +23,7 @@ export class SamlProvider {
     return new SamlProvider(idp, files, Object.fromEntries(texts));
   }
 
-  /** The settings as words of the command line. */
+  /** The settings as command line arguments. */
   get words(): readonly string[] {
     return wordsOf(this.settings);
   }
@@ -35,7 +35,7 @@ export class SamlProvider {
     return tokenIn(await new SamlBrowser(service).logIn(this.idp.entityId));
   }
 
-  /** Logs this user in to the program at this URL and returns what the service then says of them. */
+  /** Logs this user in to the program at this URL and returns the user's representation. */
   async logIn(url: string, uid: string): Promise<{ readonly username: string; readonly registration_method: string }> {
     const { body } = await new Client({ url }, await this.token(url, uid)).get('/api/users/?current');
     return body[0];
@@ -47,10 +47,10 @@ export class SamlProvider {
   }
 }
 
-/** Settings as words of the command line. */
+/** Settings as command line arguments. */
 export const wordsOf = (settings: Readonly<Record<string, string>>): string[] =>
   Object.entries(settings).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]);
 
-/** A value of a setting as the command line has it. */
+/** A value of a setting as a command line argument. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);

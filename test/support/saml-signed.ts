@@ -1,7 +1,7 @@
 import { SignedXml } from 'xml-crypto';
 import { type KeyPair, otherKeys } from './saml-keys.ts';
 
-/** Metadata with the signature of a federation. */
+/** Metadata signed by a federation. */
 export function signed(
   xml: string,
   { cert, key }: KeyPair = otherKeys,

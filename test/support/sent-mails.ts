@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { Fixture } from './fixture.ts';
 
-/** The mails that a server in memory has not sent for want of a mail server, oldest first, once all that is due is done. */
+/** The mails that a server in memory has stored without a mail server, oldest first, after all due work. */
 export async function sentMails(fixture: Fixture): Promise<Email[]> {
   await fixture.server.settled();
   return Promise.all(fixture.server.app.mailStore.inMemory.map(({ message }) => PostalMime.parse(message)));

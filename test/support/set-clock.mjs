@@ -1,4 +1,4 @@
-/** Loaded before a program: its clock is so many milliseconds ahead of the machine's as the file CLOCK_FILE says. */
+/** Loaded before a program: its clock is so many milliseconds ahead of the machine's as the file CLOCK_FILE states. */
 import { readFileSync } from 'node:fs';
 
 /** Milliseconds after which the file is read again. */

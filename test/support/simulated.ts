@@ -9,7 +9,7 @@ export interface SimulatedService {
 
 /**
  * Connects a provider of this type without latencies to a project, through a service of its customer called `name`, and
- * lets it synchronise. `fields` are further credentials and options.
+ * waits for its synchronisation. `fields` are more credentials and options.
  */
 export async function simulatedService(
   fixture: Fixture,
@@ -38,15 +38,15 @@ export async function simulatedService(
   return { service, settings, link };
 }
 
-/** One second passes, and every job that is due makes one step. */
+/** Advances time by one second, so that every due job makes one step. */
 export const step = (fixture: Fixture): Promise<void> => fixture.later(1);
 
-/** Time passes until operations without latency are done. */
+/** Advances time until operations without latency are done. */
 export async function work(fixture: Fixture): Promise<void> {
   for (let i = 0; i < 6; i++) await step(fixture);
 }
 
-/** The states a resource passes through from now on, as `<state> <runtime state>`, until it rests, is gone, or so many seconds are over. */
+/** The states of a resource from now on, as `<state> <runtime state>`, until it stays, is gone, or so many seconds are over. */
 export async function passage(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {
   const states: string[] = [];
   for (let second = 0; second < seconds; second++) {

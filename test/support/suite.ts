@@ -1,4 +1,4 @@
-/** Suites whose tests talk to a server: it is there before the first hook that they add, and goes after the last. */
+/** Suites with a server: it starts before the first hook that they add, and stops after the last. */
 import type { ServerOptions } from 'tenantry';
 import { suite, type Test } from 'uvu';
 import { Fixture } from './fixture.ts';
@@ -8,7 +8,7 @@ export interface SuiteWithServer {
   readonly fixture: Fixture;
 }
 
-/** A suite with one server for all its tests. */
+/** A suite with one server for all of its tests. */
 export function suiteWithServer(name: string, options: ServerOptions = {}): SuiteWithServer {
   const test = suite(name);
   const fixture = new Fixture();
@@ -16,7 +16,7 @@ export function suiteWithServer(name: string, options: ServerOptions = {}): Suit
   return { test: withLastHook(test, () => test.after(() => fixture.close())), fixture };
 }
 
-/** A suite with a server for each of its tests. */
+/** A suite with a new server for each test. */
 export function suiteWithServerPerTest(name: string, options: ServerOptions = {}): SuiteWithServer {
   const test = suite(name);
   const fixture = new Fixture();
@@ -24,7 +24,7 @@ export function suiteWithServerPerTest(name: string, options: ServerOptions = {}
   return { test: withLastHook(test, () => test.after.each(() => fixture.close())), fixture };
 }
 
-/** The suite, whose last hook is added when all others have been. */
+/** The suite, whose last hook is added after all others. */
 function withLastHook(test: Test, addLast: () => void): Test {
   const { run } = test;
   return Object.assign(test, {

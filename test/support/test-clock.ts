@@ -15,11 +15,11 @@ const maxLargeDrift = 900_000;
 
 /** A clock that a test sets. */
 export interface TestClock extends SettableClock {
-  /** Stands still at where it was set, in either mode: for tests of what happens at one very instant. */
+  /** Stops at the current time, in either mode: for tests of what happens at one instant. */
   hold(): void;
 }
 
-/** Where the clocks of this process were set, as fractions of a second, and how far they have gone ahead of that. */
+/** The times to which the clocks of this process were set, as fractions of a second, and how far they have moved ahead. */
 const drifts = { fractions: new Set<number>(), drift: 0 };
 
 /** A clock for a fixture that starts at an instant. */
@@ -32,7 +32,7 @@ export function testClock(start: string): TestClock {
   const setBase = (instant: number): void => {
     const fraction = ((instant % second) + second) % second;
     const known = isHeld ? undefined : knownFraction(fraction);
-    // An instant that was reckoned from a reading is ahead already.
+    // An instant computed from a reading is ahead already.
     base = instant - (known === undefined ? 0 : fraction - known);
     if (known === undefined) drifts.fractions.add(fraction);
   };
@@ -44,7 +44,7 @@ export function testClock(start: string): TestClock {
       drifts.drift = Math.max(drifts.drift, drift);
       return present;
     },
-    // It stays ahead by as much, so that at least the time passes that a test wants to pass.
+    // It stays ahead by as much, so that at least the requested time passes.
     set: (instant) => setBase(instantOf(instant)),
     advance: (seconds) => setBase(base + Math.round(seconds * second)),
     hold: () => {
@@ -55,13 +55,13 @@ export function testClock(start: string): TestClock {
   };
 }
 
-/** The fraction at which a clock was set that has gone on to this one by itself. */
+/** The fraction to which a clock was set that has moved to this one. */
 function knownFraction(time: number): number | undefined {
   const set = [...drifts.fractions].filter((fraction) => fraction <= time && time <= fraction + drifts.drift);
   return set.length === 0 ? undefined : Math.max(...set);
 }
 
-/** A text of the server with its instants as a clock that stands still would have shown them. */
+/** A text of the server with the instants that a clock without drift would have shown. */
 export function withoutDrift(text: string): string {
   if (!isMoving()) return text;
   return text.replace(

@@ -7,14 +7,14 @@ import { type Callback, suite, type Test } from 'uvu';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(project, 'node_modules/.cache/tenantry-tests');
 
-/** What a suite depends on: files and folders of the project by their paths, and other texts. */
+/** The inputs of a suite: files and folders of the project by their paths, and other texts. */
 export interface Inputs {
   readonly files: readonly string[];
   readonly texts?: readonly string[];
 }
 
 /**
- * A suite of tests that build, pack or generate for long: it is skipped when all of it has passed with the same inputs here, but
+ * A suite of tests that build, pack or generate for long: skipped when all of it has passed with the same inputs here, but
  * never where `CI` is set.
  */
 export function suiteOfBuild(name: string, inputs: Inputs): Test {
@@ -23,7 +23,7 @@ export function suiteOfBuild(name: string, inputs: Inputs): Test {
   const isUnchanged = !process.env.CI && existsSync(record) && readFileSync(record, 'utf8') === digest;
   const test = suite(name);
   if (isUnchanged) {
-    console.log(`Nothing has changed since it passed; CI=true runs it all the same.`);
+    console.log(`Nothing has changed since it passed; CI=true runs it anyway.`);
     return Object.assign((title: string) => test.skip(title), { ...test, before: ignored, after: ignored });
   }
   let failures = 0;
@@ -57,7 +57,7 @@ function digestOf({ files, texts = [] }: Inputs): string {
   return hash.digest('hex');
 }
 
-/** A file, or the files of a folder without those that are installed there. */
+/** A file, or the files of a folder except installed packages. */
 function filesBelow(path: string): string[] {
   if (!statSync(join(project, path)).isDirectory()) return [path];
   return readdirSync(join(project, path))

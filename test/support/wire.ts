@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface WireResponse {
   readonly status: number;
   /** By lower-case name; repeated ones joined with a comma. */
@@ -9,7 +9,7 @@ export interface WireResponse {
   readonly body: string;
 }
 
-/** A bare TCP connection, for what `fetch` would never send or show. */
+/** A bare TCP connection, for requests and responses that `fetch` does not support. */
 export class Wire {
   readonly #socket: Socket;
   readonly #closed: Promise<unknown>;
@@ -50,7 +50,7 @@ export class Wire {
     return this;
   }
 
-  /** The next answer; `head` when it answers HEAD. Rejects when the server closes before it is complete. */
+  /** The next response; `head` for a response to HEAD. Rejects when the server closes before it is complete. */
   async response({ head = false } = {}): Promise<WireResponse> {
     const end = await this.#until((received) => received.indexOf('\r\n\r\n'));
     const [start = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
@@ -69,7 +69,7 @@ export class Wire {
     return { status, headers, body };
   }
 
-  /** Resolves when the server has closed the connection; answers what came that was no part of an answer read. */
+  /** Resolves when the server has closed the connection; returns received bytes after the last response. */
   async closed(): Promise<string> {
     await this.#closed;
     return this.#received.toString();
@@ -89,7 +89,7 @@ export class Wire {
   }
 }
 
-/** Sends one request over a connection of its own and answers what came back. */
+/** Sends one request over a new connection and returns the response. */
 export async function sendOverWire(url: string, ...lines: readonly string[]): Promise<WireResponse> {
   const wire = await Wire.to(url);
   try {

@@ -1,11 +1,11 @@
 import { canSendLocally, sendLocally } from './local-request.ts';
 
-/** That of Node.js. */
+/** The `fetch` of Node.js. */
 const plainFetch = fetch;
 
 /**
- * The same `fetch`, which rejects where an answer of a server of ours is not one that the OpenAPI document describes. A body is
- * read and parsed once: the test gets the text, or the JSON, that was compared.
+ * The same `fetch`, which rejects where a response of a tested server does not match the OpenAPI document. A body is
+ * read and parsed once: the test gets the text or the JSON that was compared.
  */
 export const checkedFetch: typeof fetch = async (input, init = {}) => {
   if (typeof input !== 'string' && !(input instanceof URL)) return checked(await plainFetch(input, init), init);
@@ -29,7 +29,7 @@ async function checked(response: Response, init: RequestInit, requestUrl?: URL):
   return response;
 }
 
-/** Lets the response give what was parsed already; later callers get a copy of their own. */
+/** Lets the response return the parsed body; later callers get a separate copy. */
 function handOver(response: Response, body: unknown): void {
   const { json } = response;
   let isFirst = true;
@@ -40,7 +40,7 @@ function handOver(response: Response, body: unknown): void {
   };
 }
 
-/** Reads the body, and lets the response give it again without a copy of its stream. */
+/** Reads the body, and lets the response return it again without a copy of its stream. */
 async function textOf(response: Response): Promise<string> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const again: Partial<Response> = {

@@ -1,9 +1,9 @@
-/** A client of HTTP that takes a third of the processor time of `fetch`, for requests of tests to servers on this machine. */
+/** An HTTP client that takes a third of the CPU time of `fetch`, for requests of tests to servers on this machine. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
 
-/** What `fetch` sends by itself, but for the encodings: compression costs time on both sides. */
+/** The default headers of `fetch`, except for the encodings: compression costs time on both sides. */
 const usualHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' };
 
 /** Whether `sendLocally` does the same as `fetch`: no stream, no abort signal, no redirect to follow, no body to decompress. */
@@ -29,7 +29,7 @@ export async function sendLocally(url: URL, init: RequestInit): Promise<Response
       );
     });
     sent.on('error', fail);
-    // A text would be sent together with the headers, and they as UTF-8 then.
+    // Otherwise a text would be sent together with the headers, which would then be UTF-8.
     sent.end(typeof init.body === 'string' ? Buffer.from(init.body) : (init.body ?? undefined));
   });
   return new LocalResponse(url, message, bytes) as unknown as Response;
@@ -41,12 +41,12 @@ function headersOf({ body, headers }: RequestInit): Record<string, string> {
   const entries =
     headers instanceof Headers || Array.isArray(headers) ? [...new Headers(headers)] : Object.entries(headers ?? {});
   for (const [name, value] of entries) all[name.toLowerCase()] = String(value);
-  // Node.js sends it by itself for some methods only.
+  // Node.js sends it by default for some methods only.
   if (body) all['content-length'] = String(Buffer.byteLength(body as string));
   return all;
 }
 
-/** As much of a `Response` as tests use; its body has been read. */
+/** The parts of a `Response` that tests use; its body has been read. */
 class LocalResponse {
   readonly headers = new Headers();
   readonly status: number;

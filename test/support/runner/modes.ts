@@ -6,20 +6,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Mode {
-  /** What the runner shows behind the path of a file. */
+  /** The text that the runner shows after the path of a file. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
   /** Whether a file runs in this mode, too. Its path is relative to test/, with slashes. */
   readonly includes: (path: string, text: string) => boolean;
 }
 
-/** Everything that has to do with time: files that set a clock, move it on, or follow the events as they happen. */
+/** Files about time: they set a clock, advance it, or follow events as they occur. */
 const isTestOfTime = (text: string): boolean => /\bclock\.(set|advance)\(|\.later\(|\bEventReader\b/.test(text);
 
-/** Where time decides what happens. The drivers of vendors and attacks use the same code, and take as long as all of these. */
+/** Where time decides the outcome. The drivers of vendors and attacks use the same code, and take as long as all of these. */
 const dependsOnTime = /^(accounts|activity|cloud\/(resources|services|operations)|kernel\/(cache|security|threads))\//;
 
-/** Where each kind of write is made, and where something outside of the database counts or changes with a write. */
+/** Where each kind of write is made, and where a write has effects outside of the database. */
 const writes =
   /^(app\/(written-fields|operation\/operation)|accounts\/(invitations|session|users)\/[^/]*$|activity\/(alerts|hooks\/hooks)|cloud\/providers\/jira\/(webhook|issues))/;
 
@@ -32,7 +32,7 @@ const modes: readonly Mode[] = [
   { name: 'writing twice', env: { TENANTRY_TEST_WRITES: 'twice' }, includes: (path) => writes.test(path) },
 ];
 
-/** The runs of a test file below a root: itself, and one for each further mode, which stands behind the path in parentheses. */
+/** The runs of a test file below a root: itself, and one for each other mode, in parentheses after the path. */
 export function runsOf(root: string, path: string): readonly string[] {
   const text = readFileSync(join(root, path), 'utf8');
   const further = modes.filter(({ includes }) => includes(path.replaceAll('\\', '/'), text));

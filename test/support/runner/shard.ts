@@ -1,4 +1,4 @@
-/** One process of the runner: it gets compiled test files one after the other, runs each and reports what it found. */
+/** A process of the runner: it receives compiled test files one after the other, runs each and reports the results. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { checkedFetch } from './fetch.ts';
@@ -10,11 +10,11 @@ export interface FileResult {
   readonly failed: number;
   readonly skipped: number;
   readonly milliseconds: number;
-  /** Of the process and of the children that it has waited for. */
+  /** CPU time of the process and of the children that it has waited for. */
   readonly cpuSeconds: number;
-  /** Seconds of it by test and hook, for those that took some. */
+  /** Seconds of it by test and hook, if significant. */
   readonly cpuByTest: readonly (readonly [what: string, seconds: number])[];
-  /** Messages, differences and stacks of what failed; empty when nothing did. */
+  /** Messages, differences and stacks of failures; empty when there are none. */
   readonly report: string;
 }
 
@@ -23,21 +23,21 @@ export interface Assignment {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Whether the titles of the tests are wanted, and none is run. */
+  /** Whether to return the titles of the tests without running them. */
   readonly isTitlesOnly: boolean;
 }
 
-/** What a shard sends: what a file prints, the titles of its tests, which test begins, how many have passed, and the result at the end. */
+/** A message of a shard: the output of a file, the titles of its tests, the test that starts, the number of passed tests, and the final result. */
 export type Message =
   | { readonly output: string }
   | { readonly titles: readonly Title[] }
   | { readonly began: string; readonly passed: number }
   | { readonly result: FileResult };
 
-/** Counts of one suite as uvu answers them; `errors` is a text, or true when there is none. */
+/** Counts of one suite as uvu returns them; `errors` is a text, or true when there is none. */
 type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 
-// uvu collects the suites of a file here instead of running them by itself.
+// uvu collects the suites of a file here instead of running them.
 const uvu = globalThis as unknown as { UVU_DEFER: 1; UVU_INDEX: 0; UVU_QUEUE: SuiteRun[][] };
 uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
@@ -57,7 +57,7 @@ for (const stream of [process.stdout, process.stderr]) {
   }) as typeof stream.write;
 }
 
-/** Seconds of processor time of this process and of its children that have ended. */
+/** Seconds of CPU time of this process and of its children that have ended. */
 function cpuSeconds(): number {
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
   const fields = readFileSync('/proc/self/stat', 'utf8')
@@ -74,7 +74,7 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Prom
   const cpuBefore = cpuSeconds();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
-  // Again for each file: one that failed may have left another.
+  // Again for each file: a failed one may have replaced it.
   globalThis.fetch = checkedFetch;
   process.env = { ...usualEnv, ...env };
   // In another mode a file registers its tests again.
@@ -114,7 +114,7 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Prom
       counts.skipped += skipped;
       if (typeof errors === 'string') texts.push(errors);
     } catch {
-      // Only an `after` hook ends a suite so, and it has been noted.
+      // Only an `after` hook ends a suite in this way, and it has been noted.
     }
   }
   // Node.js reports a rejection without a handler after the microtasks.
@@ -125,7 +125,7 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Prom
   const nothing = !isTitlesOnly && counts.passed + counts.failed + counts.skipped === 0;
   if (nothing && problems.length === 0) problems.push('the file registers no test');
   texts.push(...problems);
-  // Whatever is wrong with a file counts, also when each of its tests passed.
+  // Any problem of a file counts, also when each of its tests passed.
   if (problems.length > 0) counts.failed = Math.max(counts.failed, 1);
   return {
     ...counts,

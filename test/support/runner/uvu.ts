@@ -1,7 +1,7 @@
 /**
- * uvu with its blind spots noted: it passes over a `before` or `after.each` hook that throws and over a suite whose `.run()`
- * was forgotten, stumbles over a thrown value that is no Error, and waits for ever for a test that hangs. Test files import
- * `uvu` and get this.
+ * uvu with missing reports added: it ignores a `before` or `after.each` hook that throws and a suite whose `.run()`
+ * is missing, fails on a thrown value that is no Error, and waits forever for a test that hangs. Test files import
+ * `uvu` and get this module.
  */
 import { inspect } from 'node:util';
 import { type Callback, type Context, type Test, suite as uvuSuite } from 'uvu';
@@ -13,22 +13,22 @@ const problems: string[] = [];
 /** Suites with tests since their last `.run()`. */
 const waiting = new Set<{ readonly name: string; tests: number }>();
 
-/** The name of a suite, and the title of a test of it. */
+/** The name of a suite, and the title of one of its tests. */
 export type Title = readonly [suite: string, test: string];
 
 const titles: Title[] = [];
 
-/** Returns, and forgets, the tests that were registered since the last call. */
+/** Returns and clears the tests registered since the last call. */
 export const takeTitles = (): readonly Title[] => titles.splice(0);
 
-/** Called with each hook and test that begins, and with each test that has passed. */
+/** Called with each hook and test that starts, and with each test that has passed. */
 export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
   began: () => undefined,
   passed: () => undefined,
   timeoutMs: 120_000,
 };
 
-/** Returns, and forgets, what went wrong outside the tests themselves since the last call; one text per problem. */
+/** Returns and clears problems outside the tests themselves since the last call; one text per problem. */
 export function takeProblems(): readonly string[] {
   for (const { name, tests } of waiting)
     problems.push(`suite "${name}" registers ${tests} test(s) but never calls .run()`);
@@ -36,12 +36,12 @@ export function takeProblems(): readonly string[] {
   return problems.splice(0);
 }
 
-/** A thrown value as an Error; uvu reads `name` and `stack` of whatever is thrown. */
+/** Converts a thrown value to an Error; uvu reads `name` and `stack` of any value. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(`threw ${inspect(thrown)}, which is no Error`);
 }
 
-/** Rejects when the work takes longer than a test may. */
+/** Rejects when the work exceeds the timeout of a test. */
 async function inTime(what: string, work: () => unknown): Promise<void> {
   progress.began(what);
   let timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ async function inTime(what: string, work: () => unknown): Promise<void> {
   }
 }
 
-/** uvu's `suite`. What a hook throws is noted as a problem when uvu would not report it. */
+/** uvu's `suite`. Records errors of hooks that uvu would not report. */
 export function suite<T = Context>(name = '', state?: T): Test<T> {
   const original = uvuSuite<T>(name, state);
   const registered = { name, tests: 0 };
