@@ -83,7 +83,7 @@ config(
     const sources = {
       env: { TENANTRY_PORT: '1', TENANTRY_HOST: 'a', TENANTRY_DATA: 'd' },
       options: { port: '2', host: 'b' },
-      given: { port: 3 },
+      input: { port: 3 },
     };
     const { port, host, data, log_level } = loadConfig(sources);
     assert.equal([port, host, data, log_level], [3, 'b', 'd', 'info']);
