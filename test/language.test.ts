@@ -14,7 +14,6 @@ import * as assert from 'uvu/assert';
 
 /** The most lines that use a discouraged word, for each folder that is above the target. */
 const limits: Readonly<Record<string, number>> = {
-  '.': 71,
   'src/app': 31,
   'src/cloud': 112,
   'src/console': 162,
