@@ -13,7 +13,7 @@ import { tokenShape, type UserRow, userOf } from '../users/users.ts';
 import { response } from './actions.ts';
 import { currentInviter, grantInvited } from './grant.ts';
 import { type InvitationRow, invitations, targetOf } from './invitations.ts';
-import { invitationOfSecret, knowing, presentedInvitation } from './presented.ts';
+import { invitationOfSecret, presentedInvitation, secretHolders } from './presented.ts';
 import { documentedFields, hashNewPassword, signsUp, signUp } from './sign-up.ts';
 
 const denial = (detail: string): Error => invalid({ detail });
@@ -40,7 +40,7 @@ const accept = action({
   name: 'accept',
   summary: 'Accepts a pending invitation and grants its role to the caller.',
   description: 'Accepts an invitation for the caller.',
-  right: authenticated.as(`any user ${knowing}`),
+  right: authenticated.as(`any user ${secretHolders}`),
   fields: acceptFields,
   output: response,
   denialReason: (_, { state }) => (state === 'pending' ? undefined : 'Only pending invitation can be accepted.'),

@@ -4,7 +4,7 @@ import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
 import { RateLimit } from '../../kernel/security/rate-limit.ts';
-import { knowing, presentedInvitation } from './presented.ts';
+import { presentedInvitation, secretHolders } from './presented.ts';
 
 declare module '../../kernel/security/rate-limit.ts' {
   interface RateLimits {
@@ -27,7 +27,7 @@ export const check: Endpoint = {
   operations: {
     POST: {
       summary: 'Returns the email of a pending invitation, and whether it requires a civil number.',
-      allowedFor: `Any caller ${knowing}.`,
+      allowedFor: `Any caller ${secretHolders}.`,
       output: {
         status: 200,
         shape: {

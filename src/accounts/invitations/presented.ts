@@ -5,7 +5,7 @@ import { digestOfSecret } from '../../kernel/security/mailed-secrets.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
 /** The callers who may accept and check an invitation, for the documentation. */
-export const knowing =
+export const secretHolders =
   'who knows the secret of the mail or of the link, or the uuid with the setting invitation_accept_by_uuid';
 
 /** An invitation whose secret a caller knows. */

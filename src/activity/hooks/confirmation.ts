@@ -47,7 +47,7 @@ function confirmationUrl(config: Config, secret: string): string | undefined {
 }
 
 /** Queues the confirmation mail, unless the address got one within a day. Throws 429 if the author has caused too many. */
-export function askReceiver(request: Request, hook: Receiver): void {
+export function requestConfirmation(request: Request, hook: Receiver): void {
   const { app, config, db, now } = request;
   if (confirmationUrl(config, '') === undefined) return;
   const folded = foldedEmail(hook.email);

@@ -4,7 +4,7 @@ import { readOnly } from '../../kernel/collection/field.ts';
 import { booleanValue } from '../../kernel/collection/representation.ts';
 import { email } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { askReceiver, isTrusted } from './confirmation.ts';
+import { isTrusted, requestConfirmation } from './confirmation.ts';
 import { type HookRow, hookCollection } from './hook.ts';
 import { cancelDeliveries } from './queue.ts';
 
@@ -40,6 +40,6 @@ export const emailHooks = hookCollection({
     if (unconfirmed === undefined || isTrusted(request, user_id, unconfirmed)) return;
     // Mails that are queued for the previous address must not go to this one.
     if (row && row.email !== unconfirmed) cancelDeliveries(request, sql`id = ${id}`, 'The address was changed.');
-    askReceiver(request, { id, uuid, user_id, email: unconfirmed });
+    requestConfirmation(request, { id, uuid, user_id, email: unconfirmed });
   },
 });

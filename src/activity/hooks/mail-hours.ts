@@ -14,21 +14,21 @@ interface Receiver {
 const none: ReadonlyMap<number, number> = new Map();
 
 /** Counts the mails that an event causes. Returns the hooks above the limit of their author, with the end of the hour. */
-export function beyondMailLimit(context: Context, receivers: readonly Receiver[]): ReadonlyMap<number, number> {
+export function hooksAboveMailLimit(context: Context, receivers: readonly Receiver[]): ReadonlyMap<number, number> {
   const mails = receivers.filter(({ kind }) => kind === 'email');
   if (mails.length === 0) return none;
   const { db, config } = context.app;
-  const beyond = new Map<number, number>();
+  const digestTimes = new Map<number, number>();
   for (const author of new Set(mails.map(({ user_id }) => user_id))) {
     const { mails: sent, since } = hourOf(context, author);
     const own = mails.filter(({ user_id }) => user_id === author);
     const sendable = own.slice(0, Math.max(0, config.hook_mail_limit - sent));
-    for (const { id } of own.slice(sendable.length)) beyond.set(id, since + hour);
+    for (const { id } of own.slice(sendable.length)) digestTimes.set(id, since + hour);
     db.run(sql`
       INSERT INTO hook_mail_hour (user_id, since, mails) VALUES (${author}, ${since}, ${sent + sendable.length})
       ON CONFLICT (user_id) DO UPDATE SET since = excluded.since, mails = excluded.mails`);
   }
-  return beyond;
+  return digestTimes;
 }
 
 /** Returns the current hour of an author; starts a new one if the last is over. */
@@ -43,8 +43,8 @@ function hourOf({ app: { db }, now }: Context, author: number): { readonly since
 const maxListedEvents = 100;
 
 /** The events of a digest. */
-export interface Gathered {
-  readonly named: readonly {
+export interface Digest {
+  readonly listed: readonly {
     readonly at: number;
     readonly type: string;
     readonly message: string;
@@ -56,25 +56,25 @@ export interface Gathered {
 }
 
 /** Condition on `delivery d`: it belongs to the same digest as this delivery. */
-const together = ({ hook_id: hook, next_attempt: until }: Pick<DueDelivery, 'hook_id' | 'next_attempt'>) =>
+const inSameDigest = ({ hook_id: hook, next_attempt: until }: Pick<DueDelivery, 'hook_id' | 'next_attempt'>) =>
   sql`d.hook_id = ${hook} AND d.status = 'pending' AND d.gathered = 1 AND d.next_attempt = ${until}`;
 
 /** Loads the events of the digest that a delivery belongs to. */
-export function gatheredWith(db: Database, delivery: Pick<DueDelivery, 'hook_id' | 'next_attempt'>): Gathered {
-  const named = db.all<Gathered['named'][number]>(sql`
+export function loadDigest(db: Database, delivery: Pick<DueDelivery, 'hook_id' | 'next_attempt'>): Digest {
+  const listed = db.all<Digest['listed'][number]>(sql`
     SELECT e.at, e.type, e.message, e.context FROM delivery d JOIN event e ON e.id = d.event_id
-    WHERE ${together(delivery)}
+    WHERE ${inSameDigest(delivery)}
     ORDER BY d.id
     LIMIT ${maxListedEvents}`);
-  const total = db.scalar<number>(sql`SELECT count(*) FROM delivery d WHERE ${together(delivery)}`);
-  return { named, others: total - named.length };
+  const total = db.scalar<number>(sql`SELECT count(*) FROM delivery d WHERE ${inSameDigest(delivery)}`);
+  return { listed, others: total - listed.length };
 }
 
 /** Copies the state of a delivery to all deliveries of its digest. */
-export const settleGathered = (db: Database, delivery: Pick<DueDelivery, 'id' | 'hook_id' | 'next_attempt'>): void =>
+export const settleDigest = (db: Database, delivery: Pick<DueDelivery, 'id' | 'hook_id' | 'next_attempt'>): void =>
   void db.run(sql`
     UPDATE delivery AS d
     SET (ready, status, attempts, error_message, response_code, last_attempt, next_attempt, finished) = (
       SELECT ready, status, attempts, error_message, response_code, last_attempt, next_attempt, finished
       FROM delivery WHERE id = ${delivery.id})
-    WHERE ${together(delivery)}`);
+    WHERE ${inSameDigest(delivery)}`);

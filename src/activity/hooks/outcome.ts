@@ -5,7 +5,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { deleteSecret } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
-import { settleGathered } from './mail-hours.ts';
+import { settleDigest } from './mail-hours.ts';
 import { cancelDeliveries } from './queue.ts';
 
 const deadAfter = 5 * day;
@@ -40,7 +40,7 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const isRetargeted = failure !== undefined && hasNewReceiver(db, delivery);
   const attempted = afterAttempt(context, before, isRetargeted ? { ...failure, final: false, gone: false } : outcome);
   db.update('delivery', delivery.id, { ready: 0, ...attempted, attempt: outcome.attempt ?? null });
-  if (delivery.gathered) settleGathered(db, delivery);
+  if (delivery.gathered) settleDigest(db, delivery);
   if (delivery.confirmation !== null && attempted.status !== 'pending')
     deleteSecret(context.app, delivery.confirmation);
   if (failure && !isRetargeted) evaluateHook(context, delivery, failure.gone ?? false);

@@ -4,7 +4,7 @@ import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
 import type { HookKind } from './due.ts';
-import { beyondMailLimit } from './mail-hours.ts';
+import { hooksAboveMailLimit } from './mail-hours.ts';
 
 /** A hook with the number of its pending deliveries. */
 interface Receiver {
@@ -41,7 +41,12 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
       OR ${eventAudience.isMember(customer, project)})
     ORDER BY h.id`);
   if (receivers.length === 0) return;
-  enqueue(context, receivers, { id: event.id, type: event.type, payload: null }, beyondMailLimit(context, receivers));
+  enqueue(
+    context,
+    receivers,
+    { id: event.id, type: event.type, payload: null },
+    hooksAboveMailLimit(context, receivers),
+  );
 }
 
 /** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Returns the delivery's id. */

@@ -9,7 +9,7 @@ import { present } from '../../kernel/present.ts';
 import { contextOf } from '../events/damaged.ts';
 import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
-import { type Gathered, gatheredWith } from './mail-hours.ts';
+import { type Digest, loadDigest } from './mail-hours.ts';
 import type { Sender } from './sender.ts';
 
 /** Delivers to email hooks: one mail for each event. */
@@ -38,11 +38,11 @@ export class EmailSender implements Sender {
     const title = `Notifications from ${this.app.config.product_name}`;
     if (delivery.confirmation !== null) {
       const confirmation = confirmationOf(this.app, delivery.confirmation);
-      return confirmation && { to: confirmation.email, ...question(title, confirmation.link) };
+      return confirmation && { to: confirmation.email, ...confirmationMail(title, confirmation.link) };
     }
     if (delivery.gathered) {
-      const gathered = gatheredWith(this.app.db, delivery);
-      return { to: present(delivery.email), ...digest(title, gathered) };
+      const events = loadDigest(this.app.db, delivery);
+      return { to: present(delivery.email), ...digestMail(title, events) };
     }
     return {
       to: present(delivery.email),
@@ -57,7 +57,7 @@ export class EmailSender implements Sender {
  * Returns the message of an event for a mail, with names made safe as in all mails and without links. A custom notification
  * stays unchanged: staff may include links (events.md 5.7).
  */
-function wordsOf({ context, message, type }: Gathered['named'][number]): string {
+function wordsOf({ context, message, type }: Digest['listed'][number]): string {
   if (type === 'custom_notification') return message;
   const names = Object.values(contextOf(context) ?? {}).filter((text) => nameInMail(text) !== text);
   // The longest first: it may contain another name.
@@ -65,27 +65,29 @@ function wordsOf({ context, message, type }: Gathered['named'][number]): string 
   return withoutLinks(names.reduce((words, name) => words.replaceAll(name, () => nameInMail(name)), message));
 }
 
-const itemsOf = (events: Gathered['named']): string =>
+const itemsOf = (events: Digest['listed']): string =>
   `<ul>\n${events.map((event) => `<li>${escaped(wordsOf(event))} <time>${shortTime(event.at)}</time></li>\n`).join('')}</ul>\n`;
 
 /** Renders the mail that lists the events above the hourly limit. */
-function digest(title: string, { named, others }: Gathered): Pick<Mail, 'subject' | 'text' | 'html'> {
+function digestMail(title: string, { listed, others }: Digest): Pick<Mail, 'subject' | 'text' | 'html'> {
   const rest = others === 0 ? '' : `and ${others} more`;
   return {
     subject: title,
-    text: [...named.map((event) => `${shortTime(event.at)} ${wordsOf(event)}`), ...(rest ? ['', rest] : [])].join('\n'),
-    html: `<h1>${escaped(title)}</h1>\n${itemsOf(named)}${rest && `<p>${rest}</p>\n`}`,
+    text: [...listed.map((event) => `${shortTime(event.at)} ${wordsOf(event)}`), ...(rest ? ['', rest] : [])].join(
+      '\n',
+    ),
+    html: `<h1>${escaped(title)}</h1>\n${itemsOf(listed)}${rest && `<p>${rest}</p>\n`}`,
   };
 }
 
 /** Renders the mail that asks the receiver. It contains no text from users, who may try to abuse it. */
-function question(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
-  const asks = 'Somebody has asked that notifications be sent to this address. Confirm it here, within 7 days:';
-  const otherwise = 'If you do not know why, ignore this mail: then nothing is sent.';
+function confirmationMail(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
+  const request = 'Somebody has asked that notifications be sent to this address. Confirm it here, within 7 days:';
+  const alternative = 'If you do not know why, ignore this mail: then nothing is sent.';
   return {
     subject: `${title}: please confirm`,
-    text: `${asks}\n\n${link}\n\n${otherwise}\n`,
-    html: `<h1>${escaped(title)}</h1>\n<p>${asks}</p>\n<p><a href="${escaped(link)}">${escaped(link)}</a></p>\n<p>${otherwise}</p>\n`,
+    text: `${request}\n\n${link}\n\n${alternative}\n`,
+    html: `<h1>${escaped(title)}</h1>\n<p>${request}</p>\n<p><a href="${escaped(link)}">${escaped(link)}</a></p>\n<p>${alternative}</p>\n`,
   };
 }
 

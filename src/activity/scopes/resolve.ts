@@ -59,7 +59,7 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
 }
 
 /** Resolves `scope` like `scopeParameter`, but returns `unknown` if the caller cannot see the object. Throws 400 for an invalid link. */
-export function soughtScope(request: Request): ResolvedScope | 'unknown' | undefined {
+export function findScope(request: Request): ResolvedScope | 'unknown' | undefined {
   const link = request.query.one('scope');
   if (link === undefined) return undefined;
   try {

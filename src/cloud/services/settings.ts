@@ -1,5 +1,5 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
-import { soughtScope } from '../../activity/scopes/resolve.ts';
+import { findScope } from '../../activity/scopes/resolve.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
@@ -71,7 +71,7 @@ export const settings = memoised((catalogue: Catalogue) =>
         type: 'link',
         help: 'Link of the resource that hosts the backend.',
         condition: (request) => {
-          const scope = soughtScope(request);
+          const scope = findScope(request);
           if (scope === undefined) return undefined;
           return scope !== 'unknown' && scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE');
         },
