@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -56,8 +56,8 @@ browser('every page opens, whatever stands in the address, and the next one work
     }
     await visitor.go('/customers/', 'Customers');
   }
-  await visitor.go('/valueOf/', 'No such page');
-  await visitor.go('/', /^Welcome/);
+  await visitor.go('/valueOf/', 'Page not found');
+  await visitor.go('/', greeting);
   await visitor.close();
 });
 

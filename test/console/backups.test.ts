@@ -30,8 +30,8 @@ browser('staff take a backup, download it, and delete it', async () => {
   await boss.signIn('boss');
   await boss.go('/operation/', 'Operation');
   const part = boss.page.getByRole('region', { name: 'Backups', exact: true });
-  await part.getByText('There is no backup yet.').waitFor();
-  await part.getByRole('button', { name: 'Back up: Backups' }).click();
+  await part.getByText('No backups yet.').waitFor();
+  await part.getByRole('button', { name: 'Back up now: Backups' }).click();
   await part.locator('time').waitFor();
   await part.getByRole('link', { name: 'Show all' }).click();
   await boss.heading('Backups').waitFor();
@@ -40,10 +40,10 @@ browser('staff take a backup, download it, and delete it', async () => {
   const [download] = await Promise.all([boss.page.waitForEvent('download'), boss.button('Download').click()]);
   assert.match(download.suggestedFilename(), /^backup-.*\.gz$/);
   assert.equal([...readFileSync(await download.path()).subarray(0, 2)], [0x1f, 0x8b]);
-  await boss.button('Delete').click();
+  await boss.act('Delete');
   await boss.dialog().getByRole('button', { name: 'Delete' }).click();
   await boss.heading('Backups').waitFor();
-  await boss.page.getByText('There is nothing here yet.').waitFor();
+  await boss.page.getByText('Nothing here yet.').waitFor();
   assert.equal(boss.complaints, []);
 });
 

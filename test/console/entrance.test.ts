@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import { lookAt } from '../support/console-look.ts';
 import type { Client } from '../support/fixture.ts';
 import { Mailbox } from '../support/mailbox.ts';
@@ -58,18 +58,18 @@ browser('the link of the first start sets name and password, once', async () => 
   assert.equal(await lookAt(visitor), []);
   await page.getByLabel('Full name').fill('Alice Adams');
   await page.getByLabel('Password *').fill('short');
-  await visitor.button('Begin').click();
+  await visitor.button('Get started').click();
   await page.getByText('Ensure this field has at least one digit.').waitFor();
   await page.getByLabel('Password *').fill(password);
-  await visitor.button('Begin').click();
-  await visitor.heading('Welcome, Alice Adams').waitFor();
+  await visitor.button('Get started').click();
+  await visitor.heading(greeting).waitFor();
   assert.is(new URL(page.url()).hash, '#/');
   assert.not(visitor.requests.some((asked) => /\/first\//.test(asked)));
   await visitor.close();
 
   const late = await Console.open(started(), place);
   await late.page.getByLabel('Password *').fill(password);
-  await late.button('Begin').click();
+  await late.button('Get started').click();
   await late.page.getByText('This link does not work any more. Sign in, or start the server again').waitFor();
   assert.equal(await lookAt(late), []);
   await late.link('Sign in').click();
@@ -83,12 +83,12 @@ browser('single sign-on leads to the identity provider and back, into the consol
   const policy = (await fetch(url, { headers: { Accept: 'text/html' } })).headers.get('content-security-policy');
   const origins = [url, new URL(saml.idp.url).origin].sort();
   assert.match(String(policy), `form-action 'self' ${origins.join(' ')};`);
-  await visitor.button('Sign in with Example University').click();
+  await visitor.button('Continue with Example University').click();
   // The page of the identity provider sends its form by itself.
-  await visitor.heading('Welcome, Carol Jones').waitFor();
+  await visitor.heading(greeting).waitFor();
   assert.is(new URL(visitor.page.url()).hash, '#/');
-  await visitor.button('Sign out').click();
-  await visitor.button('Sign in with Example University').waitFor();
+  await visitor.signOut();
+  await visitor.button('Continue with Example University').waitFor();
   assert.equal(await lookAt(visitor), []);
   assert.equal(visitor.complaints, []);
   await visitor.close();
@@ -123,7 +123,7 @@ browser('a forgotten password is set anew by the mailed link', async () => {
   await page.getByLabel('New password').fill(password);
   assert.equal(await lookAt(visitor), []);
   await visitor.button('Set the password').click();
-  await visitor.heading('Welcome, Dora Dean').waitFor();
+  await visitor.heading(greeting).waitFor();
   assert.equal(visitor.complaints, []);
   await visitor.close();
 });

@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import type { Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 import { newestSecret } from '../support/sent-mails.ts';
@@ -45,7 +45,10 @@ class Keyboard {
       if ((await target.and(this.page.locator(':focus')).count()) > 0) return;
       await this.page.keyboard.press('Tab');
       const seen = await this.page.evaluate<string>(
-        `(({ activeElement: e }) => e === document.body || getComputedStyle(e).outlineStyle !== 'none' ? '' : e.outerHTML)(document)`,
+        `(({ activeElement: e }) => {
+          const rings = [e, e.parentElement].map((one) => getComputedStyle(one));
+          return e === document.body || rings.some((ring) => ring.outlineStyle !== 'none' || ring.boxShadow !== 'none') ? '' : e.outerHTML;
+        })(document)`,
       );
       assert.is(seen, '', 'the focus is not seen');
     }
@@ -89,7 +92,7 @@ class Keyboard {
   }
 
   /** What the forms refuse. */
-  problems = (): Promise<readonly string[]> => this.page.locator('main .problem').allInnerTexts();
+  problems = (): Promise<readonly string[]> => this.page.locator('main :is(.error, .callout.bad)').allInnerTexts();
 }
 
 const open = async (place: string): Promise<Keyboard> =>
@@ -112,19 +115,19 @@ browser('the first person begins, skips to the content, makes a customer and a p
   await person.fill('Full name', 'Alice Adams');
   await person.fill('Password *', password);
   await person.press('Enter');
-  await person.arrived('Welcome, Alice Adams');
+  await person.arrived(greeting);
   await person.page.reload();
   // What is shown while the rest is loaded goes away, and gives the keyboard back to the heading.
-  await person.arrived(/^Welcome/);
+  await person.arrived(greeting);
   await person.press('Tab');
-  await person.activate('Skip to the content');
+  await person.activate('Skip to content');
   assert.is(await person.page.evaluate('document.activeElement.id'), 'content');
   await person.goTo('Customers');
   await person.activate('Create');
   await person.fill('Name *', 'Acme');
   await person.press('Enter');
   await person.arrived('Acme');
-  await person.activate('Create a project');
+  await person.activate('New project');
   await person.fill('Name *', 'Rocket');
   await person.press('Enter');
   await person.arrived('Rocket');
@@ -132,7 +135,7 @@ browser('the first person begins, skips to the content, makes a customer and a p
 });
 
 browser('a colleague is invited, and signs up', async () => {
-  await person.activate('Invite somebody');
+  await person.activate('Invite');
   await person.fill('Email *', 'bob@example.com');
   await person.choose('Project role');
   await person.activate('Create');
@@ -141,8 +144,8 @@ browser('a colleague is invited, and signs up', async () => {
   const guest = await open(`#/invitation/${await newestSecret(fixture)}/`);
   await guest.fill('Username *', 'bob');
   await guest.fill('Password *', password);
-  await guest.activate('Make an account');
-  await guest.arrived(/^Welcome/);
+  await guest.activate('Create account');
+  await guest.arrived(greeting);
   person.actions += guest.actions;
   await guest.console.close();
 });
@@ -151,47 +154,44 @@ browser(
   'an account is added on the simulator; a machine and a volume are made there, and the machine is stopped',
   async () => {
     await person.goTo('Provider accounts');
-    await person.activate('Add a provider account');
+    await person.activate('Add provider account', 'link');
     await person.activate('Amazon', 'link');
     await person.arrived('Add an account at Amazon');
-    await person.reach(person.page.getByRole('radio', { name: 'Amazon', exact: true }));
+    await person.reach(person.page.getByRole('radio', { name: /^Amazon/ }));
     await person.press('ArrowDown');
     await person.fill('Name *', 'Cloud');
     await person.choose('Customer *');
-    await person.activate('Add');
+    await person.activate('Add account');
     await person.arrived(/^Cloud/);
     await work(fixture);
     for (const [kind, fields] of [
-      ['AWS instances', ['Service project link *', 'Region *', 'Image *', 'Size *']],
-      ['AWS volumes', ['Service project link *', 'Region *']],
+      ['EC2 instances', ['Project connection *', 'Region *', 'Image *', 'Size *']],
+      ['EBS volumes', ['Project connection *', 'Region *']],
     ] as const) {
       await person.goTo('Resources');
-      await person.activate('Create');
+      await person.activate('Create', 'link');
       await person.activate(kind, 'link');
       await person.arrived(`Create: ${kind}`);
       await person.fill('Name *', 'web');
       for (const field of fields) await person.choose(field);
-      if (kind === 'AWS volumes') {
-        await person.fill('Size *', '1024');
-        await person.choose('Volume type *');
+      if (kind === 'EBS volumes') {
+        await person.fill('Size *', '1');
+        await person.choose('Type *');
       }
       await person.activate('Create');
       await person.console.settled();
       assert.equal(await person.problems(), []);
       await person.arrived(/^web/);
       await work(fixture);
-      await person.console.heading(/^web OK/).waitFor();
+      await person.page.locator('main .head .badge').first().waitFor();
     }
-    await person.goTo('AWS instances');
+    await person.goTo('EC2 instances');
     await person.activate('web', 'link');
     await person.arrived(/^web/);
     await person.activate('Stop');
-    await person.page
-      .getByRole('status')
-      .getByText(/^Stop: /)
-      .waitFor();
+    await person.page.getByRole('status').getByText('web is stopping').waitFor();
     await work(fixture);
-    await person.console.button('Start').and(person.page.locator(':not([aria-disabled=true])')).waitFor();
+    await person.console.button('Start').waitFor();
     const [machine] = (await fixture.as('admin').get('/api/aws-instances/')).body;
     assert.is(machine.runtime_state, 'stopped');
   },
@@ -211,8 +211,8 @@ browser('an alert is acknowledged, a notification is delivered, and what there w
   await person.page.getByRole('button', { name: 'Cancel acknowledgment: The disk is full.' }).waitFor();
   await person.page.locator('main :focus').waitFor();
   await person.goTo('Notifications');
-  await person.activate('Tell a web address');
-  await person.fill('Destination url *', `${receiver.url}/in`);
+  await person.activate('New webhook');
+  await person.fill('Endpoint URL *', `${receiver.url}/in`);
   await person.reach(person.page.getByLabel('projects', { exact: true }));
   await person.press('Space');
   await person.activate('Create');
@@ -222,7 +222,7 @@ browser('an alert is acknowledged, a notification is delivered, and what there w
   await deliver();
   await person.page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered').waitFor();
   await person.goTo('Statistics');
-  await person.reach(person.page.getByText('As a table').first());
+  await person.reach(person.page.getByText('View as table').first());
   await person.press('Enter');
   await person.page.getByRole('region', { name: 'New customers' }).getByRole('row').first().waitFor();
   assert.equal(person.console.complaints, []);
@@ -239,12 +239,15 @@ browser('what has the keyboard and is deleted gives it to what is left', async (
   await person.arrived('Acme');
   await person.page.evaluate(`location.hash += 'team/'`);
   await person.arrived('Team of Acme');
-  const roles = person.page.getByRole('region', { name: 'Roles in the customer' });
-  await person.reach(roles.getByRole('button', { name: 'End the role' }));
+  const roles = person.page.getByRole('region', { name: 'Customer roles' });
+  await person.reach(roles.getByRole('button', { name: /^Actions for/ }));
   await person.press('Enter');
-  await person.reach(person.console.dialog().getByRole('button', { name: 'End the role' }));
+  await person.page.getByRole('menuitem', { name: 'Revoke role' }).waitFor();
+  await person.press('End');
   await person.press('Enter');
-  await roles.getByText('Nobody has a role here yet.').waitFor();
+  await person.reach(person.console.dialog().getByRole('button', { name: 'Revoke role' }));
+  await person.press('Enter');
+  await roles.getByText('No roles yet.').waitFor();
   await person.page.locator('main :focus').waitFor();
   assert.equal((await admin.get('/api/customer-permissions/')).body as Json, []);
 });

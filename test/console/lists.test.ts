@@ -13,12 +13,12 @@ browser('rules of a security group are changed a row each, and refused in the ro
   const groups = await ask('/api/openstack-security-groups/?state=OK');
   const group = groups.find(({ rules }: Json) => rules.length === 1);
   await demo.visit(placeOf(group.url));
-  await staff.button('Set Rules').click();
+  await staff.act('Set rules');
   const dialog = staff.dialog();
   const row = (number: number) => dialog.getByRole('region', { name: `Rules ${number}`, exact: true });
   // What is sent replaces what is there, which is where it begins.
   await row(1).waitFor();
-  assert.is(await row(1).getByLabel('Cidr').inputValue(), group.rules[0].cidr);
+  assert.is(await row(1).getByLabel('IP range').inputValue(), group.rules[0].cidr);
   await dialog.getByRole('button', { name: 'Add: Rules' }).press('Enter');
   await row(2).getByLabel('Protocol').and(staff.page.locator(':focus')).waitFor();
   await row(2).getByLabel('Protocol').selectOption('tcp');
@@ -27,19 +27,19 @@ browser('rules of a security group are changed a row each, and refused in the ro
   await row(2).getByLabel('From port').fill('8080');
   await row(2).getByText('A valid integer is required.').waitFor({ state: 'detached' });
   await row(2).getByLabel('To port').fill('8000');
-  await row(2).getByLabel('Cidr').fill('10.0.0.0/8');
-  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await row(2).getByLabel('IP range').fill('10.0.0.0/8');
+  await dialog.getByRole('button', { name: 'Set rules' }).click();
   await row(2).getByText('Invalid port range.').waitFor();
   assert.equal(await lookAt(staff, 'dialog[open]'), []);
   await row(2).getByLabel('To port').fill('8090');
-  await row(2).getByLabel('Cidr').fill('10.0.0.0');
-  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await row(2).getByLabel('IP range').fill('10.0.0.0');
+  await dialog.getByRole('button', { name: 'Set rules' }).click();
   await row(2).getByText('Enter a valid IPv4 CIDR.').waitFor();
-  assert.is(await row(2).getByLabel('Cidr').getAttribute('aria-invalid'), 'true');
-  await row(2).getByLabel('Cidr').fill('10.0.0.0/8');
+  assert.is(await row(2).getByLabel('IP range').getAttribute('aria-invalid'), 'true');
+  await row(2).getByLabel('IP range').fill('10.0.0.0/8');
   await dialog.getByRole('button', { name: 'Remove Rules 1', exact: true }).click();
   await row(2).waitFor({ state: 'detached' });
-  await dialog.getByRole('button', { name: 'Set Rules' }).click();
+  await dialog.getByRole('button', { name: 'Set rules' }).click();
   await dialog.waitFor({ state: 'detached' });
   await eventually('the provider has the rules', async () => (await ask(group.url)).state === 'OK');
   assert.equal((await ask(group.url)).rules, [

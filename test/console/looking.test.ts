@@ -56,16 +56,19 @@ browser('a quota shows how it was used, with the numbers behind the chart', asyn
   const { page } = owner;
   await owner.go(`/projects/${world.people.project.uuid}/`, 'Rocket');
   await page
-    .getByRole('region', { name: 'Cores, memory and storage' })
-    .getByRole('img', { name: /^Vcpu, up to 1/ })
+    .getByRole('region', { name: 'Usage over time' })
+    .getByRole('img', { name: /^vCPUs, up to 1/ })
     .waitFor();
-  await page.getByRole('region', { name: 'Quotas', exact: true }).getByRole('link', { name: 'Vm count' }).click();
-  await owner.heading('Vm count').waitFor();
-  await page.getByRole('img', { name: 'Vm count, up to 1' }).waitFor();
+  await page
+    .getByRole('region', { name: 'Quotas', exact: true })
+    .getByRole('link', { name: /^Virtual machines/ })
+    .click();
+  await owner.heading('Virtual machines').waitFor();
+  await page.getByRole('img', { name: 'Virtual machines, up to 1' }).waitFor();
   await owner.link('7 days').click();
   await page.getByRole('link', { name: '7 days', exact: true }).and(page.locator('[aria-current=true]')).waitFor();
   assert.match(new URL(page.url()).hash, /\?days=7$/);
-  await page.getByText('As a table').press('Enter');
+  await page.getByText('View as table').press('Enter');
   const values = await page.getByRole('row').last().getByRole('cell').allInnerTexts();
   assert.equal(values, ['1']);
   assert.equal(await owner.findings(), []);
@@ -78,7 +81,7 @@ browser(
     const { page } = visitor;
     await page.emulateMedia({ colorScheme: 'light' });
     await visitor.go('/statistics/?days=7', 'Statistics');
-    const chart = page.getByRole('img', { name: /^Vcpu, up to 1/ });
+    const chart = page.getByRole('img', { name: /^vCPUs, up to 1/ });
     await chart.locator('canvas').waitFor();
     /** Where the colour of a token is on the canvas, from its left to its right, and how wide that is beside the page. */
     const drawn = (token: string) =>
@@ -98,17 +101,17 @@ browser(
           isFilled: canvas.clientWidth === element.clientWidth,
         };
       }, token);
-    const light = await drawn('--line0');
+    const light = await drawn('--series-1');
     // Nothing was used before the machine was made, two days ago.
     assert.ok(light.isFilled && light.from > 0.6 && light.from < 1, JSON.stringify(light));
     await page.emulateMedia({ colorScheme: 'dark' });
     await visitor.settled();
-    const dark = await drawn('--line0');
+    const dark = await drawn('--series-1');
     assert.is.not(dark.text, light.text);
     assert.ok(dark.from > 0.6 && dark.from < 1, JSON.stringify(dark));
     await page.setViewportSize({ width: 400, height: 900 });
     await visitor.settled();
-    const narrow = await drawn('--line0');
+    const narrow = await drawn('--series-1');
     assert.ok(narrow.isFilled && narrow.from < 1, JSON.stringify(narrow));
     const box = await chart.boundingBox();
     await chart.hover({ position: { x: (box?.width ?? 0) - 40, y: 50 } });
@@ -122,7 +125,7 @@ browser('a resource shows its availability and what was measured last', async ()
   const { page } = owner;
   await owner.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
   const months = page.getByRole('region', { name: 'Availability by month' });
-  await months.getByText('As a table').click();
+  await months.getByText('View as table').click();
   const rows = await months.getByRole('row').allInnerTexts();
   assert.equal(
     rows.slice(1).map((row) => row.split('\t').slice(1)),
@@ -131,9 +134,9 @@ browser('a resource shows its availability and what was measured last', async ()
       ['99.7', '99.5'],
     ],
   );
-  await page.getByRole('region', { name: 'Monitoring' }).getByText('64.8').waitFor();
+  await page.getByRole('region', { name: 'Monitoring', exact: true }).getByText('64.8').waitFor();
   const watched = page.getByRole('region', { name: 'cpu_usage, the last week' });
-  await watched.getByText('As a table').click();
+  await watched.getByText('View as table').click();
   assert.match(await watched.getByRole('row').last().innerText(), /64\.8/);
   assert.equal(await owner.findings(), []);
 });
@@ -142,9 +145,9 @@ browser('the statistics count what was made, used and wrong in the time that the
   const { page } = owner;
   await owner.go('/statistics/?days=7', 'Statistics');
   await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
-  await page.getByRole('region', { name: 'Quotas' }).getByText('25,600').waitFor();
+  await page.getByRole('region', { name: 'Quotas' }).getByText('25 GiB').waitFor();
   const alerts = page.getByRole('region', { name: 'Alerts over time' });
-  await alerts.getByText('As a table').first().click();
+  await alerts.getByText('View as table').first().click();
   await alerts.getByRole('row', { name: /It is disk_full\. Error/ }).waitFor();
   await page.getByRole('img', { name: /^Events over time/ }).waitFor();
   assert.equal(await owner.findings(), []);
@@ -155,7 +158,7 @@ browser('events are narrowed to what they are about, and to days', async () => {
   const { page } = owner;
   await owner.go('/events/', 'Events');
   await page.getByLabel('First day').fill('2018-01-06');
-  const groups = page.getByRole('navigation', { name: 'What they are about' });
+  const groups = page.getByRole('navigation', { name: 'Kinds of events' });
   await groups.getByRole('link', { name: 'Resources' }).click();
   await groups.locator('[aria-current]', { hasText: 'Resources' }).waitFor();
   await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
@@ -177,15 +180,16 @@ browser('events are narrowed to what they are about, and to days', async () => {
 browser('alerts are counted by how bad they are, and acknowledged where they stand', async () => {
   const { page } = owner;
   await owner.go('/alerts/', 'Alerts');
-  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Open ones' }).click();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Open', exact: true }).click();
   await owner.settled();
   await page.getByRole('searchbox').fill('slow');
-  await owner.button('Search').click();
+  // Enter searches at once.
+  await page.getByRole('searchbox').press('Enter');
   await page.getByText('It is disk_full.').waitFor({ state: 'detached' });
   // What was chosen beside the search stays.
-  assert.is(new URL(page.url()).hash, '#/alerts/?message=slow&opened=true');
+  assert.is(new URL(page.url()).hash, '#/alerts/?opened=true&message=slow');
   await page.goBack();
-  await page.getByRole('link', { name: 'Error (1)' }).click();
+  await page.getByRole('link', { name: 'Error 1' }).click();
   await page.getByText('It is slow.').waitFor({ state: 'detached' });
   await owner.page.getByRole('button', { name: 'Acknowledge: It is disk_full.' }).press('Enter');
   await page.getByRole('button', { name: 'Cancel acknowledgment: It is disk_full.' }).waitFor();
@@ -228,9 +232,11 @@ browser('of an alert only that is offered which has a use now', async () => {
   const { page } = owner;
   const [alert] = (await fixture.as('owner').get('/api/alerts/?opened')).body;
   await owner.go(new URL(alert.url).pathname.slice('/api'.length), 'It is slow.');
-  const actions = page.getByRole('region', { name: 'Actions' }).getByRole('button');
-  assert.equal(await actions.allInnerTexts(), ['Acknowledge']);
-  await owner.button('Acknowledge').press('Enter');
+  assert.equal(
+    (await owner.offered()).map(({ title }) => title),
+    ['Acknowledge'],
+  );
+  await owner.act('Acknowledge');
   await owner.button('Cancel acknowledgment').waitFor();
   await owner.button('Acknowledge').waitFor({ state: 'detached' });
   await page.locator('main :focus').waitFor();
@@ -240,13 +246,10 @@ browser('of an alert only that is offered which has a use now', async () => {
 
 browser('a user is seen with roles and keys, and adds a key', async () => {
   const { page } = owner;
-  await owner.link('owner').click();
+  await owner.chooseInUserMenu(/^Profile/);
   await owner.heading('owner').waitFor();
-  await page
-    .getByRole('region', { name: 'Roles in customers' })
-    .getByRole('link', { name: 'owner of Alice' })
-    .waitFor();
-  await owner.button('Add an SSH key').click();
+  await page.getByRole('region', { name: 'Customer roles' }).getByRole('link', { name: 'owner of Alice' }).waitFor();
+  await owner.button('Add SSH key').click();
   await owner.dialog().getByLabel('Public key').fill('ssh-ed25519 nothing');
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
   await owner.dialog().locator('[aria-invalid=true]').first().waitFor();

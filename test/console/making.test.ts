@@ -39,13 +39,13 @@ tests.after(() => chromium?.close());
 browser('a kind is chosen, and the form says what it takes of which quota as it is filled in', async () => {
   const { page } = manager;
   await manager.go('/resources/', 'Resources');
-  await manager.button('Create').click();
+  await manager.link('Create').click();
   await manager.heading('Create a resource').waitFor();
   await manager.link('OpenStack instances').waitFor();
   assert.equal(await manager.findings(), []);
-  await manager.link('DigitalOcean droplets').click();
-  await manager.heading('Create: DigitalOcean droplets').waitFor();
-  const takes = page.getByRole('region', { name: 'What it takes' });
+  await manager.link('Droplets').click();
+  await manager.heading('Create: Droplets').waitFor();
+  const takes = page.getByRole('region', { name: 'Quota impact' });
   const choose = async (label: string, index = 1): Promise<void> => {
     const select = page.getByLabel(label);
     await select.locator('option').nth(index).waitFor({ state: 'attached' });
@@ -53,34 +53,35 @@ browser('a kind is chosen, and the form says what it takes of which quota as it 
   };
   await page.getByLabel('Name *', { exact: true }).fill('cache');
   assert.is(await takes.count(), 0);
-  await choose('Service project link *');
-  await takes.getByText('Rocket: Vm count').waitFor();
-  await takes.getByText('1 + 1 of 2').waitFor();
-  assert.is(await takes.getByText('too much').count(), 0);
+  await choose('Project connection *');
+  await takes.getByText('Virtual machines').first().waitFor();
+  await takes.getByText('2 of 2').waitFor();
+  assert.is(await takes.getByText('over the limit').count(), 0);
   await choose('Region *');
   await choose('Image *');
   await page.getByLabel('Size *').selectOption({ label: 's-2vcpu-4gb' });
-  // Of the link, whose quotas have no limits: memory in MiB.
-  await takes.getByText('1,024 + 4,096').waitFor();
+  // Quotas without a limit are behind a click: 1 GiB is used, and the machine needs 4 GiB.
+  await takes.getByText(/All \d+ quotas$/).click();
+  await takes.getByText('5 GiB', { exact: true }).waitFor();
   assert.equal(await manager.findings(), []);
   await manager.button('Create').click();
   await manager.heading(/^cache/).waitFor();
   await work(fixture);
-  await manager.heading(/^cache OK/).waitFor();
-  await page.getByRole('region', { name: 'History' }).getByText('Resource cache has been created.').waitFor();
+  await manager.status('Running');
+  await page.getByRole('region', { name: 'Activity' }).getByText('Resource cache has been created.').waitFor();
   assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].project_name, 'Rocket');
 });
 
 browser('what there is no room for is told before, and refused with the words of the server', async () => {
   const { page } = manager;
-  await manager.go('/digitalocean-droplets/', /droplets/);
-  await manager.button('Create').click();
+  await manager.go('/digitalocean-droplets/', 'Droplets');
+  await manager.act('Create');
   const dialog = manager.dialog();
-  const link = dialog.getByLabel('Service project link *');
+  const link = dialog.getByLabel('Project connection *');
   await link.locator('option').nth(1).waitFor({ state: 'attached' });
   await link.selectOption({ index: 1 });
-  await dialog.getByText('2 + 1 of 2').waitFor();
-  await dialog.getByText('That is 1 too much.').waitFor();
+  await dialog.getByText('3 of 2').waitFor();
+  await dialog.getByText('Rocket: 1 over the limit').waitFor();
   await page.keyboard.press('Escape');
 });
 
@@ -88,27 +89,25 @@ browser('the views stand in the address', async () => {
   const { page } = manager;
   await manager.go('/resources/', 'Resources');
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Applications' }).click();
-  await page.getByText('Nothing matches.').waitFor();
+  await page.getByText('Nothing here yet.').waitFor();
   assert.is(new URL(page.url()).hash, '#/resources/?category=apps');
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Virtual machines' }).press('Enter');
   await page.getByRole('row', { name: /cache/ }).waitFor();
-  // All of one kind: the columns are those of machines.
-  await page.getByRole('columnheader', { name: 'External IPs' }).waitFor();
+  await page.getByRole('cell', { name: '2 vCPU · 4 GiB' }).waitFor();
 });
 
 browser('several are stopped at once, and each refusal is told', async () => {
   const { page } = manager;
   await fixture.staff.post(`${world.droplet.url}stop/`);
   await work(fixture);
-  for (const name of ['web', 'cache']) await page.getByLabel(`Choose ${name}`).check();
-  await page.getByText('2 are chosen').waitFor();
-  await manager.button('Stop').click();
-  const refusals = page.getByRole('dialog', { name: 'Not all could be done' });
-  const row = refusals.getByRole('listitem');
-  await row.getByText('Valid runtime states for operation: online.').waitFor();
-  assert.match(await row.innerText(), /^web\s/);
-  await refusals.getByRole('button', { name: 'Close' }).click();
-  await page.getByRole('status').getByText('Stop: 1 has begun.').waitFor();
+  for (const name of ['web', 'cache']) await page.getByLabel(`Select ${name}`).check();
+  const bar = page.getByRole('region', { name: 'Selected resources' });
+  await bar.getByText('2 selected').waitFor();
+  await bar.getByRole('button', { name: 'Stop' }).click();
+  const toast = page.getByRole('alert').filter({ hasText: 'Stop: 1 started.' });
+  await toast.getByText('web: Valid runtime states for operation: online.').waitFor();
+  await toast.getByRole('button', { name: 'Dismiss' }).click();
+  await bar.waitFor({ state: 'detached' });
   await work(fixture);
   const [cache] = (await fixture.staff.get('/api/resources/?name=cache')).body;
   assert.is(cache.runtime_state, 'offline');

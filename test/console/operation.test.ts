@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import { dropletService } from '../support/droplets.ts';
 import { eventually } from '../support/eventually.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
@@ -35,19 +35,19 @@ tests.after(() => chromium?.close());
 const part = (visitor: Console, name: string) => visitor.page.getByRole('region', { name, exact: true });
 
 browser('an event is shown where it happens, without anything being asked for', async () => {
-  await owner.go('/', /^Welcome/);
+  await owner.go('/', greeting);
   await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
   await owner.page.getByText('Project Saturn has been updated.').waitFor();
   await owner.go('/events/', 'Events');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
-  await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").waitFor();
+  await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").first().waitFor();
 });
 
 browser('an object changes while it is looked at, but not below a form', async () => {
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await fixture.staff.patch(cast.project.url, { name: 'Apollo' });
   await owner.heading('Apollo').waitFor();
-  await owner.button('Edit').click();
+  await owner.act('Edit');
   const name = owner.dialog().getByLabel('Name *', { exact: true });
   await name.fill('Typed');
   // The form reads the choices of its links when it opens.
@@ -61,7 +61,7 @@ browser('an object changes while it is looked at, but not below a form', async (
   await owner.page.waitForTimeout(1500);
   assert.equal(owner.requests.slice(asked), []);
   assert.is(await name.inputValue(), 'Typed');
-  await owner.dialog().getByRole('button', { name: 'Edit' }).click();
+  await owner.dialog().getByRole('button', { name: 'Save' }).click();
   await owner.dialog().getByText('The object has been changed since you read it.').waitFor();
   await owner.dialog().getByRole('button', { name: 'Cancel' }).click();
   await owner.heading('Gemini').waitFor();
@@ -87,12 +87,12 @@ browser('nothing is read in a tab that is hidden', async () => {
 });
 
 browser('others than staff and support see nothing of the service itself', async () => {
-  assert.is(await owner.page.getByRole('link', { name: 'Operation', exact: true }).count(), 0);
-  await owner.go('/all/', 'Everything');
+  assert.is(await owner.page.getByRole('link', { name: 'Operations', exact: true }).count(), 0);
+  await owner.go('/all/', 'API explorer');
   await owner.link('Customers').first().waitFor();
-  for (const name of ['Backups', 'Jobs', 'Outbox', 'Deployment settings'])
+  for (const name of ['Backups', 'Jobs', 'Message queue', 'Settings in force'])
     assert.is(await owner.link(name).count(), 0, name);
-  await owner.go('/operation/', 'Operation');
+  await owner.go('/operation/', 'Operations');
   assert.is(await owner.page.getByRole('alert').innerText(), 'You do not have permission to perform this action.');
   owner.complaints.splice(0);
 });
@@ -102,61 +102,65 @@ browser('staff see what waits, and have it sent', async () => {
   const { url } = (await fixture.staff.post('/api/hooks-web/', hook)).body;
   const { uuid } = (await fixture.staff.post(`${url}test/`)).body;
   await fixture.server.settled();
-  await staff.link('Operation').click();
-  await staff.heading('Operation').waitFor();
-  await staff.page.getByText('Nothing fails outside of the data.').waitFor();
+  await staff.link('Operations').click();
+  await staff.heading('Operations').waitFor();
+  await staff.page.getByText('No problems found.').waitFor();
   assert.equal(await staff.findings(), []);
-  await part(staff, 'Outbox').getByRole('listitem').filter({ hasText: 'Notifications 1' }).waitFor();
-  await part(staff, 'Outbox').getByRole('link', { name: 'Notifications' }).click();
-  await staff.heading('Outbox').waitFor();
+  await part(staff, 'Message queue')
+    .getByRole('listitem')
+    .filter({ hasText: /Notifications.*1$/s })
+    .waitFor();
+  await part(staff, 'Message queue').getByRole('link', { name: 'Notifications' }).click();
+  await staff.heading('Message queue').waitFor();
   await staff.page.getByRole('row', { name: /hooks\.test.* 1 Destination is not allowed\./ }).waitFor();
-  await staff.page.screenshot({ path: '/tmp/outbox.png' });
   assert.equal(await staff.findings(), []);
   await staff.go(`/outbox/${uuid}/`, /./);
-  await staff.button('Retry').click();
+  await staff.act('Retry');
   await staff.page.getByText('Retry: started.').waitFor();
   await fixture.server.settled();
   assert.is((await fixture.staff.get(`/api/outbox/${uuid}/`)).body.attempts, 2);
 });
 
 browser('global quotas lead to the pages where staff limit them', async () => {
-  await staff.go('/operation/', 'Operation');
-  await part(staff, 'Global quotas').getByRole('link', { name: 'Global customer count' }).click();
-  await staff.button('Edit').click();
+  await staff.go('/operation/', 'Operations');
+  await part(staff, 'Global quotas')
+    .getByRole('link', { name: /^Customers/ })
+    .click();
+  await staff.act('Edit');
   await staff.dialog().getByLabel('Limit').fill('50');
-  await staff.dialog().getByRole('button', { name: 'Edit' }).click();
-  await staff.go('/operation/', 'Operation');
+  await staff.dialog().getByRole('button', { name: 'Save' }).click();
+  await staff.go('/operation/', 'Operations');
   await part(staff, 'Global quotas').getByText('1 of 50').waitFor();
 });
 
 browser('the doctor tells what it finds', async () => {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE quota SET usage = 7 WHERE name = 'nc_global_project_count'`));
-  await staff.go('/operation/', 'Operation');
-  await part(staff, 'Doctor').getByRole('button', { name: 'Examine: Doctor' }).click();
-  await part(staff, 'Doctor')
+  await staff.go('/operation/', 'Operations');
+  await part(staff, 'Health check').getByRole('button', { name: 'Run health check: Health check' }).click();
+  await part(staff, 'Health check')
     .getByText(/nc_global_project_count .* usage 7, counted 1/)
     .waitFor();
-  await part(staff, 'Doctor').getByText('1 finding').waitFor();
+  await part(staff, 'Health check').getByText('1 finding').waitFor();
 });
 
 browser('the simulator fails on demand, and the clock of a server in memory goes on', async () => {
-  await part(staff, 'Simulator').getByRole('button', { name: 'Fail next' }).click();
-  await staff.dialog().getByLabel('Kind *').fill('Moon');
-  await staff.dialog().getByLabel('Operation *').fill('create');
-  await staff.dialog().getByRole('button', { name: 'Fail next' }).click();
+  await part(staff, 'Simulator').getByRole('button', { name: 'Fail the next operation' }).click();
+  await staff.dialog().getByLabel('Type *').fill('Moon');
+  await staff.dialog().getByLabel(/^(Job|Operation)/).fill('create');
+  await staff.dialog().getByRole('button', { name: 'Fail the next operation' }).click();
   await staff
     .dialog()
     .getByText(/there is no "Moon"/)
     .waitFor();
-  await staff.dialog().getByLabel('Kind *').fill('DigitalOcean.Droplet');
-  await staff.dialog().getByRole('button', { name: 'Fail next' }).click();
-  await staff.page.getByText('Fail next: done.').waitFor();
+  await staff.dialog().getByLabel('Type *').fill('DigitalOcean.Droplet');
+  await staff.dialog().getByRole('button', { name: 'Fail the next operation' }).click();
+  await staff.page.getByText('Fail the next operation: done.').waitFor();
   const before = fixture.clock.now();
-  await part(staff, 'Simulator').getByRole('button', { name: 'Let time pass' }).click();
+  await part(staff, 'Simulator').getByRole('button', { name: 'Advance the clock' }).click();
   await staff.dialog().getByLabel('Seconds *').fill('60');
-  await staff.dialog().getByRole('button', { name: 'Let time pass' }).click();
-  await staff.page.getByText('Let time pass: done.').waitFor();
+  await staff.dialog().getByRole('button', { name: 'Advance the clock' }).click();
+  await staff.page.getByText('Advance the clock: done.').waitFor();
   assert.is(fixture.clock.now(), before + 60_000_000);
   staff.complaints.splice(0);
 });
@@ -176,14 +180,14 @@ browser('a simulated resource changes at its provider by a button on its page', 
   await staff.page.getByText('Change at the provider: done.').waitFor();
   await fixture.staff.post(`${droplet.service_settings}pull/`);
   await work(fixture);
-  await staff.heading(/^web Erred/).waitFor();
+  await staff.status('Missing at provider');
   assert.equal(await staff.findings(), []);
-  await staff.go('/operation/', 'Operation');
+  await staff.go('/operation/', 'Operations');
 });
 
 browser('settings in force are told with what gave them', async () => {
   await staff.link('Settings in force').click();
-  await staff.heading('Deployment settings').waitFor();
+  await staff.heading('Settings in force').waitFor();
   await staff.page.getByRole('row', { name: /product_name.*Cloud.*createServer/ }).waitFor();
   assert.equal(staff.complaints, []);
 });

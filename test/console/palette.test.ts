@@ -32,25 +32,30 @@ async function seek({ page }: Console, text: string): Promise<void> {
 
 browser('objects are found by their names, whatever list they are in', async () => {
   await seek(owner, 'rock');
-  await option(owner, 'Rocket Projects, Alice').waitFor();
+  await option(owner, 'Rocket Alice').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.heading('Rocket').waitFor();
   assert.is(new URL(owner.page.url()).hash, `#/projects/${cast.project.uuid}/`);
+  await owner.settled();
+  // The object is among the recent ones now, before anything is typed.
+  await owner.page.keyboard.press('Control+k');
+  await option(owner, 'Rocket Alice').and(owner.page.locator('[aria-selected=true]')).waitFor();
+  await owner.page.keyboard.press('Escape');
   await seek(owner, 'helper');
-  await option(owner, 'helper People, helper').waitFor();
+  await option(owner, 'helper helper').waitFor();
   assert.is(await owner.page.getByRole('option').count(), 1);
   await owner.page.keyboard.press('Escape');
 });
 
 browser('places are found by parts of their titles, and chosen by the arrows', async () => {
   await seek(owner, 'ale');
-  await option(owner, 'Alerts Place').waitFor();
+  await option(owner, 'Alerts').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.heading('Alerts').waitFor();
   await seek(owner, 'pro');
-  await option(owner, 'Projects Place').waitFor();
+  await option(owner, 'Projects').waitFor();
   // What the server finds comes last, and after the rest.
-  await option(owner, 'admin.of.project People, admin.of.project').waitFor();
+  await option(owner, 'admin.of.project admin.of.project').waitFor();
   const selected = owner.page.getByRole('option', { selected: true });
   const first = await selected.innerText();
   await owner.page.keyboard.press('ArrowDown');
@@ -66,19 +71,19 @@ browser('places are found by parts of their titles, and chosen by the arrows', a
 browser('what the buttons of the page do is done, and what cannot be done is not offered', async () => {
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await seek(owner, 'edi');
-  await option(owner, 'Edit Action').waitFor();
+  await option(owner, 'Edit').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
   // Over a form the palette would hide what is typed there.
   await owner.page.keyboard.press('Control+k');
-  assert.is(await owner.page.getByRole('combobox', { name: 'Place, action or name' }).count(), 0);
+  assert.is(await owner.page.getByRole('combobox', { name: 'Page, action or name' }).count(), 0);
   await owner.page.keyboard.press('Escape');
   const stranger = await Console.as(chromium as Browser, fixture, 'stranger');
   await seek(stranger, 'alice');
   await stranger.page.getByRole('status').getByText('Nothing matches.').waitFor();
   await stranger.page.keyboard.press('Escape');
   await seek(stranger, 'create');
-  assert.is(await option(stranger, /Action/).count(), 0);
+  assert.is(await stranger.page.getByText('On this page').count(), 0);
   await stranger.close();
 });
 
@@ -93,7 +98,7 @@ browser('Escape gives the keyboard back to where it was', async () => {
 browser('without a keyboard a button opens it; it keeps nobody out, light and dark, and is quiet', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await owner.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await owner.page.getByRole('button', { name: 'Go to…' }).click();
+    await owner.page.getByRole('button', { name: 'Search or jump to…' }).click();
     await owner.page.getByRole('combobox').fill('a');
     await option(owner, /^Alice/).waitFor();
     assert.equal(await owner.findings(), [], colorScheme);

@@ -33,8 +33,8 @@ tests.after(async () => {
 
 browser('the guide asks for what the provider needs, and keeps nothing that does not work', async () => {
   await owner.go('/service-settings/', 'Provider accounts');
-  await owner.button('Add a provider account').click();
-  await owner.heading('Add a provider account').waitFor();
+  await owner.link('Add provider account').click();
+  await owner.heading('Add provider account').waitFor();
   assert.equal(await owner.findings(), []);
   await owner.link('DigitalOcean').click();
   await owner.heading('Add an account at DigitalOcean').waitFor();
@@ -43,14 +43,14 @@ browser('the guide asks for what the provider needs, and keeps nothing that does
   assert.is(await page.getByLabel('Password').count(), 0);
   assert.is(await page.getByLabel('Simulator seed').isVisible(), false);
   assert.equal(await owner.findings(), []);
-  await owner.button('Try and add').click();
+  await owner.button('Test and add').click();
   await page.getByText('Name cannot be empty').waitFor();
   await page.getByLabel('Name *', { exact: true }).fill('Droplets');
   await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
-  await page.getByLabel('Backend url').fill(`${vendor.url}/v2`);
+  await page.getByLabel('Provider URL').fill(`${vendor.url}/v2`);
   await page.getByLabel('Token').fill('no-such-token');
   vendor.behaviour = { status: 401, body: '{"id":"Unauthorized","message":"Unable to authenticate you."}' };
-  await owner.button('Try and add').click();
+  await owner.button('Test and add').click();
   await page
     .getByRole('alert')
     .getByText(/^Wrong settings: /)
@@ -63,18 +63,18 @@ browser('the guide asks for what the provider needs, and keeps nothing that does
 
 browser('what works is added, and followed until it is synchronised', async () => {
   const { page } = owner;
-  await page.getByLabel('Backend url').fill('simulator://droplets');
-  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('Provider URL').fill('simulator://droplets');
+  await page.getByText('More options', { exact: true }).click();
   await page.getByLabel('Simulator latency').fill('0');
-  await owner.button('Try and add').click();
+  await owner.button('Test and add').click();
   await owner.heading(/^Droplets/).waitFor();
   await page.getByText('was created. It is simulated: nothing is created at a provider.').waitFor();
   await work(fixture);
-  await owner.heading(/^Droplets In Sync/).waitFor();
-  await page.getByText('Simulated', { exact: true }).waitFor();
-  await page.getByText(/^Synchronised last: .*2018/).waitFor();
+  await owner.status('In sync');
+  await owner.status('Simulated');
+  await page.getByText(/^Last synced /).waitFor();
   // It is for all projects of the customer.
-  const services = page.getByRole('region', { name: 'Customers and their projects' });
+  const services = page.getByRole('region', { name: 'Customers and projects' });
   await services.getByRole('link', { name: 'Rocket' }).waitFor();
   const project = await fixture.project('Second', cast.customer);
   await fixture.staff.delete(
@@ -85,28 +85,28 @@ browser('what works is added, and followed until it is synchronised', async () =
 
 browser('an account is connected with another project, and pulled', async () => {
   const { page } = owner;
-  await owner.button('Connect a project').click();
+  await owner.button('Connect project').click();
   await owner.dialog().getByLabel('Project *').selectOption({ label: 'Second (Alice)' });
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
-  const services = page.getByRole('region', { name: 'Customers and their projects' });
+  const services = page.getByRole('region', { name: 'Customers and projects' });
   await services.getByRole('link', { name: 'Second' }).waitFor();
-  await owner.button('Pull').click();
-  await owner.heading(/^Droplets Sync Scheduled/).waitFor();
+  await owner.act('Refresh from provider');
+  await owner.status('Syncing');
   await work(fixture);
-  await owner.heading(/^Droplets In Sync/).waitFor();
+  await owner.status('In sync');
   assert.equal(owner.complaints, []);
 });
 
 browser('an account that fails says why in words', async () => {
   const [settings] = (await fixture.staff.get('/api/service-settings/')).body;
   await fixture.staff.patch(settings.url, { simulator_failures: 'ping' });
-  await owner.button('Pull').click();
-  await owner.heading(/^Droplets Sync Scheduled/).waitFor();
+  await owner.act('Refresh from provider');
+  await owner.status('Syncing');
   await work(fixture);
-  await owner.heading(/^Droplets Erred/).waitFor();
+  await owner.status('Account failed');
   await owner.page.getByText('Simulated failure of ping').first().waitFor();
   await owner.go('/service-settings/', 'Provider accounts');
-  await owner.page.getByRole('row', { name: /Droplets.*Erred.*Simulated failure of ping/ }).waitFor();
+  await owner.page.getByRole('row', { name: /Droplets.*Account failed.*Simulated failure of ping/ }).waitFor();
 });
 
 browser('support see how much each customer uses of an account, others are not offered to look', async () => {
@@ -117,20 +117,20 @@ browser('support see how much each customer uses of an account, others are not o
   const support = await Console.as(started(), fixture, 'support');
   await support.go(`/service-settings/${shared.uuid}/`, /^Common sea/);
   const usage = support.page.getByRole('region', { name: 'Usage by customer' });
-  await usage.getByRole('row', { name: 'Bob & <b>sons</b> 0 0 0 0 0' }).waitFor();
-  await usage.getByRole('columnheader', { name: 'Ram, MiB' }).waitFor();
+  await usage.getByRole('row', { name: 'Bob & <b>sons</b> 0 0 0 0 MiB 0 MiB' }).waitFor();
+  await usage.getByRole('columnheader', { name: 'Memory' }).waitFor();
   assert.equal(await support.findings(), []);
   await usage
     .getByRole('row', { name: /^Alice \d+ 0/ })
     .getByRole('link', { name: 'Alice' })
     .click();
   await support.heading('Alice').waitFor();
-  await support.go(`/service-settings/${shared.uuid}/usage/`, 'Usage');
-  await support.page.getByRole('cell', { name: 'Alice', exact: true }).waitFor();
+  await support.go(`/service-settings/${shared.uuid}/usage/`, 'Used');
+  await support.page.getByRole('cell', { name: 'Alice', exact: true }).first().waitFor();
   assert.equal(support.complaints, []);
   await support.close();
   await owner.go(`/service-settings/${shared.uuid}/`, /^Common sea/);
-  assert.is(await owner.page.getByText('Usage').count(), 0);
+  assert.is(await owner.page.getByText('Usage by customer').count(), 0);
   assert.equal(owner.complaints, []);
 });
 
@@ -139,27 +139,27 @@ browser(
   async () => {
     await owner.go('/add-provider/DigitalOcean/', 'Add an account at DigitalOcean');
     const { page } = owner;
-    const address = page.getByLabel('Backend url *');
+    const address = page.getByLabel('Provider URL *');
     assert.is(await address.inputValue(), 'https://api.digitalocean.com/v2');
     await page.getByLabel('Name *', { exact: true }).fill('Playground');
     await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
     await page.getByLabel('Token').fill('any-token');
     await address.fill('');
     const before = owner.requests.length;
-    await owner.button('Try and add').click();
+    await owner.button('Test and add').click();
     await page.getByText('This field is required.').waitFor();
     assert.equal(
       owner.requests.slice(before).filter((request) => request.startsWith('POST')),
       [],
     );
-    await page.getByRole('radio', { name: 'Simulator', exact: true }).check();
-    await page.getByText('The simulator runs on this server and needs no credentials.').waitFor();
+    await page.getByRole('radio', { name: /^Simulator/ }).check();
+    await page.getByText('Runs on this server and needs no credentials.').waitFor();
     assert.equal([await address.count(), await page.getByLabel('Token').count()], [0, 0]);
     assert.equal(await owner.findings(), []);
-    await owner.button('Add').click();
+    await owner.button('Add account').click();
     await owner.heading(/^Playground/).waitFor();
     await fixture.later(30);
-    await owner.heading(/^Playground In Sync/).waitFor();
+    await owner.status('In sync');
     const [settings] = (await fixture.staff.get('/api/service-settings/?name=Playground')).body;
     const { backend_url, is_simulated, token } = (await fixture.staff.get(settings.url)).body;
     assert.equal([backend_url, is_simulated, token], [null, true, null]);
@@ -177,8 +177,8 @@ browser('the guide reports a simulator that is switched off', async () => {
       : route.continue(),
   );
   await owner.go('/add-provider/DigitalOcean/', 'Add an account at DigitalOcean');
-  await owner.page.getByRole('radio', { name: 'Simulator', exact: true }).check();
-  await owner.button('Add').click();
+  await owner.page.getByRole('radio', { name: /^Simulator/ }).check();
+  await owner.button('Add account').click();
   await owner.page.getByRole('alert').getByText('Simulation is switched off.').waitFor();
   await owner.page.unroute('**/api/digitalocean/');
   owner.complaints.splice(0);
@@ -188,7 +188,7 @@ browser('who may not add an account is not offered to', async () => {
   for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
     const visitor = await Console.as(started(), fixture, name);
     await visitor.go('/service-settings/', 'Provider accounts');
-    assert.is(await visitor.button('Add a provider account').count(), 0, name);
+    assert.is(await visitor.link('Add provider account').count(), 0, name);
     assert.is(await visitor.button('Create').count(), 0, name);
     assert.equal(visitor.complaints, [], name);
     await visitor.close();

@@ -27,34 +27,26 @@ tests.after(() => chromium?.close());
 browser('one list shows resources of every type', async () => {
   await manager.go('/resources/', 'Resources');
   const row = manager.page.getByRole('row', { name: /web/ });
-  for (const words of ['DigitalOcean.Droplet', 'OK', 'online', 'Alice', 'Rocket'])
-    await row.getByText(words, { exact: true }).waitFor();
+  for (const words of ['Droplet', 'Running', 'Alice', 'Rocket']) await row.getByText(words, { exact: true }).waitFor();
 });
 
 browser('an action that is possible is done at once, one that is not says why', async () => {
   const { page } = manager;
   await manager.page.getByRole('row', { name: /web/ }).getByRole('link').first().click();
   await manager.heading(/^web/).waitFor();
-  const start = manager.button('Start');
-  assert.is(await start.getAttribute('aria-disabled'), 'true');
-  const reason = await start.getAttribute('aria-description');
-  await start.press('Enter');
-  await page
-    .getByRole('status')
-    .getByText(reason ?? '')
-    .waitFor();
-  await manager.button('Stop').click();
-  await manager.heading(/Update Scheduled/).waitFor();
+  const start = (await manager.offered()).find(({ title }) => title === 'Start');
+  assert.equal(start, { title: 'Start', reason: 'Valid runtime states for operation: offline.' });
+  await manager.act('Stop');
+  await page.getByRole('status').getByText('web is stopping').waitFor();
   await work(fixture);
   // The page looks at what is under way by itself.
-  await manager.heading(/^web OK/).waitFor();
-  await page.getByText('offline', { exact: true }).waitFor();
+  await manager.status('Stopped');
   assert.is((await fixture.staff.get(world.droplet.url)).body.runtime_state, 'offline');
 });
 
 browser('a resource is created by a form whose links are chosen by name', async () => {
-  await manager.go('/digitalocean-droplets/', /droplets/);
-  await manager.button('Create').click();
+  await manager.go('/digitalocean-droplets/', 'Droplets');
+  await manager.act('Create');
   const dialog = manager.dialog();
   await dialog.getByLabel('Name *', { exact: true }).fill('cache');
   const choose = async (label: string): Promise<void> => {
@@ -62,34 +54,41 @@ browser('a resource is created by a form whose links are chosen by name', async 
     await select.locator('option').nth(1).waitFor({ state: 'attached' });
     await select.selectOption({ index: 1 });
   };
-  for (const label of ['Service project link *', 'Region *', 'Image *', 'Size *']) await choose(label);
+  for (const label of ['Project connection *', 'Region *', 'Image *', 'Size *']) await choose(label);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await manager.heading(/^cache/).waitFor();
   await work(fixture);
-  await manager.heading(/^cache OK/).waitFor();
+  await manager.status('Running');
   assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].project_name, 'Rocket');
 });
 
 browser('a removal is asked for, and done', async () => {
-  await manager.button('Stop').click();
-  await manager.heading(/Update Scheduled/).waitFor();
+  await manager.act('Stop');
   await work(fixture);
-  await manager.heading(/^cache OK/).waitFor();
-  await manager.button('Destroy').click();
-  await manager.dialog().getByText('This cannot be undone.').waitFor();
-  await manager.dialog().getByRole('button', { name: 'Destroy' }).click();
-  await manager.heading(/Deletion Scheduled/).waitFor();
+  await manager.status('Stopped');
+  await manager.act('Destroy');
+  const dialog = manager.dialog();
+  await dialog.getByText(/This cannot be undone\.$/).waitFor();
+  // The name has to be typed first.
+  const destroy = dialog.getByRole('button', { name: 'Destroy' });
+  assert.is(await destroy.getAttribute('aria-disabled'), 'true');
+  await destroy.press('Enter');
+  assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].state, 'OK');
+  await dialog.getByLabel('Type cache to confirm').fill('cache');
+  await destroy.click();
+  await manager.status('Deleting');
   await work(fixture);
-  await manager.heading('Not here').waitFor();
+  await manager.heading('Not found').waitFor();
   assert.equal((await fixture.staff.get('/api/resources/?name=cache')).body, []);
 });
 
 browser('who only looks on is told so by every action', async () => {
   const observer = await Console.as(chromium as Browser, fixture, 'observer');
   await observer.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
-  for (const name of ['Start', 'Stop', 'Destroy', 'Update'])
-    assert.is(await observer.button(name).getAttribute('aria-disabled'), 'true', name);
-  await observer.go('/digitalocean-droplets/', /droplets/);
+  const actions = await observer.offered();
+  for (const name of ['Start', 'Stop', 'Destroy', 'Edit'])
+    assert.ok(actions.find(({ title }) => title === name)?.reason, `${name} has a reason`);
+  await observer.go('/digitalocean-droplets/', 'Droplets');
   assert.is(await observer.button('Create').count(), 0);
   assert.equal(observer.complaints, []);
   await observer.close();

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import type { Json } from '../support/fixture.ts';
 
 const chromium = await startBrowser();
@@ -48,7 +48,7 @@ async function first(list: string): Promise<readonly [place: string, heading: Re
 async function pages(): Promise<Record<string, readonly [place: string, heading: string | RegExp]>> {
   const customer = await first('customers/?name=Nordlicht');
   return {
-    home: ['/', /^Welcome/],
+    home: ['/', greeting],
     customer,
     team: [`${customer[0]}team/`, /^Team of/],
     project: await first('projects/?name=Job'),

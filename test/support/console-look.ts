@@ -7,13 +7,13 @@ const finger = 40;
 
 /** Finds elements that are too wide for the screen or too small for touch; links in sentences have the height of their line. */
 const unfit = `
-  [...document.querySelectorAll('html, dialog[open] article, main')]
+  [...document.querySelectorAll('html, dialog[open], main')]
     .filter((e) => e.scrollWidth > e.clientWidth)
     .map((e) => e.tagName + ' is ' + e.scrollWidth + ' wide')
     .concat([...document.querySelectorAll('a, button, input, select, textarea, summary')]
-      .filter((e) => e.checkVisibility() && e.closest('p') === null)
+      .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.closest('p') === null)
       .filter((e) => document.querySelector('dialog[open]') === null || e.closest('dialog[open]'))
-      .map((e) => [e, (e.closest('label') ?? e).getBoundingClientRect()])
+      .map((e) => [e, (e.closest('label, tr.leads, [role=option]') ?? e).getBoundingClientRect()])
       .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
@@ -27,7 +27,16 @@ export async function lookAt(visitor: Console, within?: string): Promise<readonl
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: telephone, height: 800 });
   const inTheDark = await visitor.findings(within, 'color-contrast');
+  // A finger is a coarse pointer, for which the style sheet makes targets larger.
+  const devtools = await page.context().newCDPSession(page);
+  const metrics = { width: telephone, height: 800, deviceScaleFactor: 1, mobile: true };
+  await devtools.send('Emulation.setDeviceMetricsOverride', metrics);
+  await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  await visitor.settled();
   const onTelephone = await page.evaluate<readonly string[]>(unfit);
+  await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: false });
+  await devtools.send('Emulation.clearDeviceMetricsOverride');
+  await devtools.detach();
   await page.setViewportSize(wide);
   await page.emulateMedia({ colorScheme: 'light' });
   return [

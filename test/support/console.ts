@@ -1,7 +1,7 @@
 /** The console in a real browser. Elements are found by their roles and labels, as users find them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Browser, Locator, Page, Request } from 'playwright-core';
 import type { Fixture } from './fixture.ts';
 
 /** The password of all users. */
@@ -93,6 +93,57 @@ export class Console {
   button = (name: string) => this.page.getByRole('button', { name, exact: true });
   link = (name: string) => this.page.getByRole('link', { name, exact: true });
   dialog = () => this.page.getByRole('dialog');
+
+  /** Presses a button of the page's header, or the item of its menu "…". */
+  async act(name: string): Promise<void> {
+    const acts = this.page.locator('main .head .acts');
+    const button = acts.getByRole('button', { name, exact: true });
+    const more = acts.getByRole('button', { name: /^(More actions|Veel tegevusi)$/ });
+    await button.or(more).first().waitFor();
+    if ((await button.count()) > 0) return await button.click();
+    await more.click();
+    await this.page.getByRole('menuitem', { name, exact: true }).click();
+  }
+
+  /** Presses an item of the menu "…" of a row. */
+  async actOn(row: Locator, name: string): Promise<void> {
+    await row.getByRole('button', { name: /^Actions for/ }).click();
+    await this.page.getByRole('menuitem', { name, exact: true }).click();
+  }
+
+  /** Waits for the status in the header of an object's page. */
+  status = (word: string): Promise<void> =>
+    this.page.locator('main .head .badge').getByText(word, { exact: true }).waitFor();
+
+  /** The titles of what the header of the page offers, in its buttons and its menu; those that cannot be used have reasons. */
+  async offered(): Promise<readonly { readonly title: string; readonly reason: string }[]> {
+    await this.settled();
+    const acts = this.page.locator('main .head .acts');
+    const more = acts.getByRole('button', { name: /^(More actions|Veel tegevusi)$/ });
+    const found: { title: string; reason: string }[] = [];
+    for (const button of await acts.locator('button:not([aria-haspopup=menu])').all())
+      found.push({ title: await button.innerText(), reason: '' });
+    if ((await more.count()) === 0) return found;
+    await more.click();
+    for (const item of await this.page.getByRole('menuitem').all()) {
+      const [title = '', reason = ''] = (await item.innerText()).split('\n');
+      found.push({ title, reason });
+    }
+    await this.page.keyboard.press('Escape');
+    return found;
+  }
+
+  /** Chooses an item of the user's own menu. */
+  async chooseInUserMenu(name: RegExp): Promise<void> {
+    await this.page.locator('header .user').click();
+    await this.page.getByRole('menuitem', { name }).click();
+  }
+
+  /** Signs out, in either language. */
+  signOut = (): Promise<void> => this.chooseInUserMenu(/^(Sign out|Logi välja)/);
+
+  /** Switches to the other language. */
+  switchLanguage = (): Promise<void> => this.chooseInUserMenu(/^(Language|Keel)/);
 
   close = (): Promise<void> => this.page.context().close();
 }

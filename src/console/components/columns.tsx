@@ -25,7 +25,7 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
         icon={iconOf(item)}
         href={isObjectLink(url) ? hrefOfLink(url) : undefined}
         name={isInstant(text) ? <Time value={text} exact /> : (name === 'message' ? '' : text) || nameOf(item)}
-        sub={subOf(item, isOfKind)}
+        sub={subOf(item, isOfKind) === text ? '' : subOf(item, isOfKind)}
       />
     );
   },

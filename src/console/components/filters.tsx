@@ -10,7 +10,7 @@ import { collections } from '../api/session.ts';
 import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
 import { statusOfWord } from '../format/status.ts';
-import { shortId } from '../format/text.ts';
+import { dayText, shortId } from '../format/text.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { type Item, pathOf, textOf } from '../item.ts';
 import { ownValue } from '../own.ts';
@@ -72,7 +72,7 @@ const knownChoices: Readonly<Record<string, readonly string[]>> = {
 /** Filters that programs use: the console shows them only where an address sets them. */
 const isTechnical = ({ isLink, name }: Filter): boolean =>
   (isLink && ownValue(objectLists, name) === undefined) ||
-  (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$/.test(name) &&
+  (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$|^(from|to)$/.test(name) &&
     ownValue(objectLists, name) === undefined);
 
 /** Filters that say the same as another one. */
@@ -143,6 +143,8 @@ export function Filters({
       {rest.length > 0 && (
         <Menu
           class="chip"
+          label={t('More filters')}
+          hasText
           align="start"
           items={rest.map(({ name }) => ({ title: titleOf(name), onSelect: () => setAdded(name) }))}
         >
@@ -265,6 +267,7 @@ function valueText({ name, type }: Filter, value: string): string {
   if (type === 'boolean' || value === 'true' || value === '') return value === 'false' ? t('No') : t('Yes');
   if (name === 'state' || name === 'severity' || name === 'status' || name === 'level')
     return t(value === 'OK' ? 'OK' : statusOfWord(value).word);
+  if (/^(from|to)$/.test(name) && /^\d+$/.test(value)) return dayText(Number(value) * 1000);
   if (name === 'resource_type') return t(kindOfType(value).word);
   if (name === 'category') return titleOf(value);
   return /^[0-9a-f]{32}$/.test(value) ? shortId(value) : choiceText(value);

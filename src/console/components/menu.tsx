@@ -28,12 +28,15 @@ export function Menu({
   items,
   class: style = 'btn icon-only',
   align = 'end',
+  hasText = false,
   children = <Icon name="more" />,
 }: {
   readonly label?: string;
   readonly items: readonly MenuItem[];
   readonly class?: string;
   readonly align?: 'start' | 'end';
+  /** Whether the text of the button names it; `label` names the menu then. */
+  readonly hasText?: boolean;
   readonly children?: ComponentChildren;
 }): JSX.Element | null {
   const [isOpen, setOpen] = useState(false);
@@ -45,7 +48,8 @@ export function Menu({
         ref={button}
         type="button"
         class={style}
-        aria-label={label}
+        aria-label={hasText ? undefined : label}
+        title={hasText ? undefined : label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}

@@ -1,8 +1,10 @@
 /** The header of a page, and its tabs. */
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { numberText, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
+import { pageMenu } from './page-menu.ts';
 
 /** An address with its words. */
 export type Crumb = readonly [href: string, title: string];
@@ -48,6 +50,15 @@ export function PageHeader({
   readonly actions?: ComponentChildren;
   readonly menu?: readonly MenuItem[];
 }): JSX.Element {
+  useEffect(() => {
+    pageMenu.value = menu;
+  });
+  useEffect(
+    () => () => {
+      pageMenu.value = [];
+    },
+    [],
+  );
   return (
     <>
       <Crumbs crumbs={crumbs} />

@@ -84,12 +84,14 @@ export function Table({
             >
               {selection && (
                 <td class="pick">
-                  <input
-                    type="checkbox"
-                    aria-label={t('Select {name}', { name: nameOf(item) })}
-                    checked={selection.selected.has(key)}
-                    onInput={(event) => selection.select([item], event.currentTarget.checked)}
-                  />
+                  <label class="hit">
+                    <input
+                      type="checkbox"
+                      aria-label={t('Select {name}', { name: nameOf(item) })}
+                      checked={selection.selected.has(key)}
+                      onInput={(event) => selection.select([item], event.currentTarget.checked)}
+                    />
+                  </label>
                 </td>
               )}
               {columns.map((column) => (
@@ -124,13 +126,15 @@ function SelectAll({
     if (box.current) box.current.indeterminate = isSome;
   }, [isSome]);
   return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label={t('Select all on this page')}
-      checked={count > 0 && count === items.length}
-      onInput={(event) => selection.select(items, event.currentTarget.checked)}
-    />
+    <label class="hit">
+      <input
+        ref={box}
+        type="checkbox"
+        aria-label={t('Select all on this page')}
+        checked={count > 0 && count === items.length}
+        onInput={(event) => selection.select(items, event.currentTarget.checked)}
+      />
+    </label>
   );
 }
 

@@ -56,7 +56,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
       <List
         path={path}
         collection={collection}
-        hiddenFilters={['feature', 'from', 'to', 'event']}
+        hiddenFilters={['feature', 'event']}
         columns={columns}
         openKey={query.get('event') ?? undefined}
         hrefOfItem={(event) => withEvent(textOf(event, 'uuid'))}

@@ -12,6 +12,7 @@ import { go, hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { hasIcon, Icon } from '../components/icons.tsx';
+import { pageMenu } from '../components/page-menu.ts';
 import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
@@ -89,7 +90,8 @@ function PaletteDialog(): JSX.Element {
   const [at, setAt] = useState(0);
   const { objects, problem } = useObjects(text);
   const id = useId();
-  const choices = [...recentsFor(text), ...objects, ...pagesFor(text), ...actionsFor(text)];
+  // What the server finds comes last: nothing moves below the user's fingers.
+  const choices = [...recentsFor(text), ...pagesFor(text), ...actionsFor(text), ...objects];
   const current = choices[Math.min(at, choices.length - 1)];
   const optionId = ({ key }: Choice): string => `${id}-${key}`;
   useEffect(() => {
@@ -284,21 +286,29 @@ function pagesFor(text: string): readonly Choice[] {
 /** What the buttons of the page do, but for those of forms and those that cannot be used now. */
 function actionsFor(text: string): readonly Choice[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main .acts > button, main .card > header button')];
-  return buttons
+  const fromMenu = pageMenu.value
+    .filter(({ onSelect, reason }) => onSelect !== undefined && reason === undefined)
+    .map(({ onSelect, title }) => ({ title, act: () => onSelect?.() }));
+  const fromButtons = buttons
     .filter((button) => button.closest('form, dialog') === null && button.ariaDisabled !== 'true' && !button.disabled)
-    .map((button) => ({ button, title: button.ariaLabel ?? button.textContent?.trim() ?? '' }))
+    .filter((button) => button.ariaHasPopup !== 'menu')
+    .map((button) => ({
+      title: button.ariaLabel ?? button.textContent?.trim() ?? '',
+      act: () => {
+        // A dialog returns the focus to it.
+        button.focus();
+        button.click();
+      },
+    }));
+  return [...fromButtons, ...fromMenu]
     .filter(({ title }) => title !== '' && matches(title, text))
     .slice(0, maxActions)
-    .map(({ button, title }, index) => ({
+    .map(({ act, title }, index) => ({
       key: `action-${index}`,
       group: t('On this page'),
       title,
       icon: 'next',
       kind: '',
-      choose: () => {
-        // A dialog returns the focus to it.
-        button.focus();
-        button.click();
-      },
+      choose: act,
     }));
 }

@@ -5,7 +5,7 @@ import { isLive } from '../api/live.ts';
 import { useGet, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope, scopeParameters } from '../api/scope.ts';
-import { collections } from '../api/session.ts';
+import { collections, isStaff } from '../api/session.ts';
 import { product } from '../components/focus.ts';
 import { Icon, Mark } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
@@ -112,9 +112,9 @@ function OpenAlerts(): JSX.Element | null {
   );
 }
 
-/** The link of the customer of a user who has only one; undefined for everyone else. */
+/** The link of the customer of a user who has only one; undefined for staff, who may create more, and for everyone else. */
 function useOnlyCustomer(): string | undefined {
-  const { value: page } = usePage(scope.value.customer ? '' : '/api/customers/?page_size=1&field=url');
+  const { value: page } = usePage(isStaff.value || scope.value.customer ? '' : '/api/customers/?page_size=1&field=url');
   return page?.count === 1 ? textOf(page.items[0] ?? {}, 'url') || undefined : undefined;
 }
 

@@ -42,7 +42,8 @@ export function UserMenu(): JSX.Element {
     { title: t('Sign out'), icon: 'leave', isSeparated: true, onSelect: () => void signOut() },
   ];
   return (
-    <Menu class="user" label={t('User menu: {name}', { name: nameOf(user) })} items={items}>
+    <Menu class="user" label={t('User menu')} hasText items={items}>
+      <span class="unseen">{t('User menu')}</span>
       <Face name={nameOf(user)} />
       <span class="unseen-narrow">{nameOf(user)}</span>
       {isStaff.value && <span class="badge line not-narrow">{titleOf('is_staff')}</span>}
