@@ -147,7 +147,10 @@ browser('the doctor tells what it finds', async () => {
 browser('the simulator fails on demand, and the clock of a server in memory goes on', async () => {
   await part(staff, 'Simulator').getByRole('button', { name: 'Fail the next operation' }).click();
   await staff.dialog().getByLabel('Type *').fill('Moon');
-  await staff.dialog().getByLabel(/^(Job|Operation)/).fill('create');
+  await staff
+    .dialog()
+    .getByLabel(/^(Job|Operation)/)
+    .fill('create');
   await staff.dialog().getByRole('button', { name: 'Fail the next operation' }).click();
   await staff
     .dialog()
