@@ -120,17 +120,17 @@ export class Console {
     await this.settled();
     const acts = this.page.locator('main .head .acts');
     const more = acts.getByRole('button', { name: /^(More actions|Veel tegevusi)$/ });
-    const found: { title: string; reason: string }[] = [];
+    const actions: { title: string; reason: string }[] = [];
     for (const button of await acts.locator('button:not([aria-haspopup=menu])').all())
-      found.push({ title: await button.innerText(), reason: '' });
-    if ((await more.count()) === 0) return found;
+      actions.push({ title: await button.innerText(), reason: '' });
+    if ((await more.count()) === 0) return actions;
     await more.click();
     for (const item of await this.page.getByRole('menuitem').all()) {
       const [title = '', reason = ''] = (await item.innerText()).split('\n');
-      found.push({ title, reason });
+      actions.push({ title, reason });
     }
     await this.page.keyboard.press('Escape');
-    return found;
+    return actions;
   }
 
   /** Chooses an item of the user's own menu. */
