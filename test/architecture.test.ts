@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 
 const test = suite('architecture');
 
-/** What runs in browsers: it knows the program by its API only, and the program knows nothing of it. */
+/** Code for browsers: it uses the program only by its API, and the program does not use it. */
 const pages = 'console';
 
 /** The layers from the lowest up, each with its modules: a layer imports only from the layers below. */
@@ -63,7 +63,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 
 const maxLines = 450;
 
-/** Files that the declaration of a small collection, that of SSH keys, may import, with what these import. */
+/** Files that the declaration of a small collection, that of SSH keys, may import, with their imports. */
 const maxFilesOfCollection = 64;
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
@@ -100,7 +100,7 @@ const moduleOf = (file: string): string => {
   return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 4 : 2).join('/');
 };
 
-/** Those of the edges that lie on a circle. */
+/** The edges that are part of a cycle. */
 function circular(edges: readonly Edge[]): Edge[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));
@@ -118,11 +118,11 @@ function circular(edges: readonly Edge[]): Edge[] {
 
 const lines = (edges: readonly Edge[]): string => edges.map(({ from, to }) => `${from} > ${to}`).join('\n');
 
-test('every import of the program names a file of it', () => {
+test('imports only existing files of the program', () => {
   assert.is(lines(imports.filter(({ to }) => !existsSync(join(source, to)))), '');
 });
 
-test('every file belongs to a known module of a layer', () => {
+test('assigns every file to a known module of a layer', () => {
   const known = new Set(
     Object.entries({ ...layers, [pages]: ['api', 'components', 'format', 'i18n', 'pages', 'shell'] }).flatMap(
       ([layer, modules]) => modules.map((module) => `${layer}/${module}`),
@@ -140,17 +140,17 @@ test('every file belongs to a known module of a layer', () => {
   );
 });
 
-test('no layer imports from a layer above it', () => {
+test('imports nothing in a layer from a layer above it', () => {
   const order = Object.keys(layers);
   const level = (file: string): number => order.indexOf(layerOf(file));
   assert.is(lines(imports.filter(({ from, to }) => level(to) > level(from))), '');
 });
 
-test('what runs in browsers and the program import nothing of each other', () => {
+test('separates the imports of browser code and program', () => {
   assert.is(lines(imports.filter(({ from, to }) => (layerOf(from) === pages) !== (layerOf(to) === pages))), '');
 });
 
-test('what runs in browsers takes of the program no more than types that its OpenAPI document was made into', () => {
+test('imports in browser code only the types generated from the OpenAPI document', () => {
   const packages = new Set(['openapi-fetch', 'preact', 'preact/hooks', '@preact/signals', 'uplot']);
   const taken = [...texts]
     .filter(([file]) => layerOf(file) === pages)
@@ -164,18 +164,18 @@ test('what runs in browsers takes of the program no more than types that its Ope
   );
 });
 
-test('files form no cycle', () => {
+test('has no cycle of files', () => {
   assert.is(lines(circular(imports)), '');
 });
 
-test('modules form no cycle', () => {
+test('has no cycle of modules', () => {
   const between = imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to));
   const modules = circular(between.map(({ from, to }) => ({ from: moduleOf(from), to: moduleOf(to) })));
   const pairs = new Set(modules.map(({ from, to }) => `${from} > ${to}`));
   assert.is(lines(between.filter(({ from, to }) => pairs.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
 });
 
-/** Words of higher layers, which the code of a layer must not contain: its table of subjects in src/README.md. */
+/** Words of higher layers that the code of a layer must not contain: its table of subjects in src/README.md. */
 const vendors = /openstack|digital_?ocean|droplets?|amazon|aws|gitlab|jira|oracle/;
 const unknownWords: Readonly<Record<string, { readonly words: RegExp; readonly exceptions: readonly string[] }>> = {
   kernel: {
@@ -188,7 +188,7 @@ const unknownWords: Readonly<Record<string, { readonly words: RegExp; readonly e
   accounts: { words: new RegExp(`^(?:${vendors.source})$`), exceptions: [] },
 };
 
-test('no layer names what only higher layers know', () => {
+test('names nothing in a layer that only higher layers know', () => {
   const named = Object.entries(unknownWords).flatMap(([layer, { exceptions, words }]) =>
     [...texts]
       .filter(([file]) => layerOf(file) === layer && !exceptions.includes(file.slice(layer.length + 1)))
@@ -221,7 +221,7 @@ const tables = [
   ),
 ].sort();
 
-/** Statements that name a table, by how strongly they claim it. */
+/** Statements that name a table, by the strength of their claim. */
 const inserting = /\bINSERT(?: OR [A-Z]+)? INTO "?(\w+)|\.insert\(\s*'(\w+)'/g;
 const changing = /\b(?:UPDATE|DELETE FROM) "?(\w+)|\.update\(\s*'(\w+)'/g;
 const naming =
@@ -260,7 +260,7 @@ function tableOwners(): Map<string, string> {
   return owners;
 }
 
-test('no SQL of a layer names a table that a higher layer owns', () => {
+test('names no table of a higher layer in the SQL of a layer', () => {
   const order = Object.keys(layers);
   const owners = tableOwners();
   const expected = {
@@ -279,13 +279,13 @@ test('no SQL of a layer names a table that a higher layer owns', () => {
   assert.equal(violations, filesNamingHigherTables);
 });
 
-test(`a small collection draws in at most ${maxFilesOfCollection} files`, () => {
+test(`imports at most ${maxFilesOfCollection} files for a small collection`, () => {
   const drawn = new Set([join('accounts', 'keys', 'keys.ts')]);
   for (const file of drawn) for (const { from, to } of imports) if (from === file) drawn.add(to);
   assert.ok(drawn.size <= maxFilesOfCollection, `${drawn.size} files`);
 });
 
-test(`no file is longer than ${maxLines} lines`, () => {
+test(`has no file longer than ${maxLines} lines`, () => {
   const counts = [...texts].map(([file, text]) => [file, text.split('\n').length - 1] as const);
   assert.equal(
     counts.filter(([, count]) => count > maxLines).map(([file, count]) => `${file}: ${count}`),
@@ -293,7 +293,7 @@ test(`no file is longer than ${maxLines} lines`, () => {
   );
 });
 
-test('tests start servers from the built file', () => {
+test('starts servers in tests from the built file', () => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const importing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))

@@ -13,7 +13,7 @@ const textOf = (page: string): string => readFileSync(join(project, folder, page
 
 const decisions = suite('decisions');
 
-decisions('every page has the same sections in the same order', () => {
+decisions('has the same sections in the same order on every page', () => {
   const headings = ['# ', '## Problem', '## Decision', '## Figures', '## Alternatives', '## When to delete'];
   for (const page of pages) {
     const matches = textOf(page).match(/^#+ .*$/gm) ?? [];
@@ -21,7 +21,7 @@ decisions('every page has the same sections in the same order', () => {
   }
 });
 
-decisions('every page is in the table and a source cites it', () => {
+decisions('lists every page in the table and cites it in a source', () => {
   const table = textOf('README.md');
   const sources = citingFiles(project).filter((path) => !path.startsWith(folder) && /\.(ts|mjs)$/.test(path));
   const texts = sources.map((path) => readText(project, path)).join('\n');
@@ -31,7 +31,7 @@ decisions('every page is in the table and a source cites it', () => {
   }
 });
 
-decisions('every file and benchmark that a page names exists', () => {
+decisions('names only existing files and benchmarks in pages', () => {
   for (const page of [...pages, 'README.md']) {
     const text = textOf(page);
     const files = [...text.matchAll(/`((?:src|test|migrations)\/[^\s`]+|build\.mjs)`/g)].map(
@@ -46,7 +46,7 @@ decisions('every file and benchmark that a page names exists', () => {
 /** The comments of a source. */
 const commentsOf = (text: string): string => (text.match(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g) ?? []).join('\n');
 
-decisions('every identifier in a page or in src/README.md exists, in the file that the page names', () => {
+decisions('names only existing identifiers in pages and in src/README.md, in the file that the page names', () => {
   const sources = citingFiles(project).filter((path) => /\.(tsx?|mjs|sql)$/.test(path));
   const words = new Set(sources.flatMap((path) => readText(project, path).match(/[A-Za-z_]\w*/g) ?? []));
   for (const page of ['src/README.md', ...pages.map((name) => `${folder}/${name}`)]) {
@@ -58,13 +58,13 @@ decisions('every identifier in a page or in src/README.md exists, in the file th
   }
 });
 
-decisions('every source that a comment names exists', () => {
+decisions('names only existing sources in comments', () => {
   const files = citingFiles(project);
   for (const path of files.filter((path) => /^src\/.*\.(tsx?|mjs)$/.test(path)))
     for (const [named] of commentsOf(readText(project, path)).matchAll(/(?<![\w./-])[\w./-]*\w\.(?:tsx?|mjs)\b/g)) {
       const end = named.replace(/^(?:\.\.?\/)+/, '');
-      const isThere = end.startsWith('dist/') || files.some((file) => file === end || file.endsWith(`/${end}`));
-      assert.ok(isThere, `${path} names ${named}`);
+      const exists = end.startsWith('dist/') || files.some((file) => file === end || file.endsWith(`/${end}`));
+      assert.ok(exists, `${path} names ${named}`);
     }
 });
 

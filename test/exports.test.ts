@@ -1,4 +1,4 @@
-/** Every export of the program has a user in another file: what only its own file uses is not exported. */
+/** Every export of the program is used in another file: anything used only in its own file is not exported. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 const exports = suite('exports');
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What programs that embed the server import, and types that its declarations name. */
+/** Imports of programs that embed the server, and types that its declarations name. */
 const published = 'src/app/main.ts';
 const named: ReadonlySet<string> = new Set(['src/accounts/session/saml/config.ts MetadataUrl']);
 
@@ -23,7 +23,7 @@ const build = [join(root, 'build.mjs'), ...filesIn('src/build', /\.mjs$/).map((f
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 
-/** Adds what a file uses of others, as `<file> <name>`; `<file> *` stands for everything. */
+/** Adds the exports of other files that a file uses, as `<file> <name>`; `<file> *` stands for all. */
 function addUses(file: string, source: ts.SourceFile, used: Set<string>): void {
   const add = (specifier: string, ...names: readonly string[]): void => {
     if (specifier.startsWith('.'))
@@ -61,7 +61,7 @@ function exportedBy(source: ts.SourceFile): string[] {
   });
 }
 
-exports('every export is used by another file', () => {
+exports('uses every export in another file', () => {
   const used = new Set<string>();
   const exported: string[] = [];
   for (const file of [...filesIn('src', /\.tsx?$/), ...filesIn('test', /\.tsx?$/)]) {

@@ -1,4 +1,4 @@
-/** The examples of the manual run as they are printed, against one server with sample data. */
+/** The examples of the manual run as printed, against one server with sample data. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,22 +31,22 @@ test.after(async () => {
 });
 
 for (const page of pages.filter(isRun))
-  test(`the examples of the page ${page} print what it says`, async () => {
+  test(`prints the output in the examples of the page ${page}`, async () => {
     const count = await runExamples(textOf(page), {
       folder: program.folder,
       url: server.url,
       adminUrl: server.startup.admin,
     });
-    assert.ok(count > 0, 'a page has an example');
+    assert.ok(count > 0, 'the page has no example');
   });
 
-test('shell commands are examples that are run, unless they are marked as text', () => {
+test('runs all shell commands, unless they are marked as text', () => {
   for (const page of pages)
     for (const { language } of blocksOf(textOf(page)))
       assert.not(['bash', 'shell', 'console'].includes(language), page);
 });
 
-test('an expected text has … for what varies', () => {
+test('allows … for varying parts of an expected text', () => {
   assert.equal([isExpected('a1\nb', 'a…b'), isExpected('a.b', 'a.b'), isExpected('axb', 'a.b')], [true, true, false]);
 });
 

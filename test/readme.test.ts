@@ -1,4 +1,4 @@
-/** The README and the tour are right: their examples run against the built program, and their tables are complete. */
+/** The README and the tour are correct: their examples run against the built program, and their tables are complete. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,12 +54,12 @@ async function serve(): Promise<{ url: string; stop: () => Promise<void> }> {
   };
 }
 
-readme('has a row for each case of the benchmark, in its words', () => {
+readme('has a row for each case of the benchmark, with its title', () => {
   const measured = page('performance');
   for (const { isOnce, title } of cases) if (!isOnce) assert.match(measured, `| ${title} | `);
 });
 
-readme('opens with the commands', () => {
+readme('starts with the commands', () => {
   const [title, gap, fence, start, test, pack, binary, end] = text.split('\n');
   assert.equal([title, gap, fence, end], ['# Tenantry', '', '```sh', '```']);
   assert.match(start ?? '', /^npm start +# /);
@@ -82,7 +82,7 @@ async function follow(markdown: string, minExamples: number): Promise<void> {
 
 readme('its five minutes print what they say', () => follow(section('Five minutes'), 2));
 
-readme('the tour prints what it says', async () => {
+readme('prints the output in the tour', async () => {
   await follow(page('tour'), 6);
   assert.not(existsSync(join(folder, 'data/initial-password')), 'the tour changes the password');
 });
@@ -93,7 +93,7 @@ readme('has at most 110 lines and links to every page of the manual', () => {
   for (const name of pages) assert.ok(section('Documentation').includes(`](src/manual/${name})`), name);
 });
 
-readme('every link of it and of the manual leads to a file and a heading that are there', () => {
+readme('links only to existing files and headings in the README and in the manual', () => {
   const files = ['README.md', ...readdirSync(join(project, 'src/manual')).map((name) => `src/manual/${name}`)];
   for (const file of files.filter((name) => name.endsWith('.md'))) {
     const links = [...readFileSync(join(project, file), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
@@ -115,7 +115,7 @@ readme('every link of it and of the manual leads to a file and a heading that ar
   }
 });
 
-readme('its table of settings is the one that the program prints', async () => {
+readme('has the table of settings that the program prints', async () => {
   const { stdout } = await run(process.execPath, [program, 'config', '--markdown']);
   assert.is(
     /<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(page('settings'))?.[1],
@@ -124,7 +124,7 @@ readme('its table of settings is the one that the program prints', async () => {
   );
 });
 
-readme('its table of commands has every command with its options', async () => {
+readme('has every command with its options in its table', async () => {
   const { stdout } = await run(process.execPath, [program, 'help', 'all']);
   const helps = stdout.split('\n\n\n');
   assert.ok(helps.length > 25);
@@ -141,7 +141,7 @@ readme('its table of commands has every command with its options', async () => {
   }
 });
 
-readme('its example of embedding prints what it says', async () => {
+readme('prints the output in the example of embedding', async () => {
   const [example, output] = blocksOf(page('testing'));
   assert.is(example?.language, 'js');
   copyFileSync(program, join(folder, 'tenantry.mjs'));
@@ -149,7 +149,7 @@ readme('its example of embedding prints what it says', async () => {
   assert.equal(await run(process.execPath, ['example.mjs']), { code: 0, stdout: output?.code, stderr: '' });
 });
 
-readme('gives a reason for every dependency, and for nothing else, by what needs it', () => {
+readme('gives a reason for every dependency, grouped by use, and for nothing else', () => {
   const tools = readFileSync(join(project, '.github/CONTRIBUTING.md'), 'utf8').split('\n## Tools\n')[1] ?? '';
   const [program = [], build = [], packing, tests] = [section('Dependencies'), tools]
     .flatMap((part) => part.split('\n|---|---|\n').slice(1))

@@ -1,9 +1,9 @@
 /**
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
- * A process for each core, and one more, runs the test files: each the next one when it is done, the longest first. Failed is also a file that
- * throws, registers no test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
- * src/decisions/test-runner.md.
+ * One process per core, and one more, runs the test files: each takes the next file when it is done, the slowest first. A file that
+ * throws, registers no test, hangs, or ends its process has failed, too. The last line is always `N passed, N failed`. Why there
+ * is a runner: src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
@@ -23,22 +23,22 @@ const { values, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
     root: { type: 'string', default: projectTests },
-    /** Seconds for one test. */
+    /** Timeout of a test in seconds. */
     timeout: { type: 'string', default: '120' },
-    /** Print the processor time of each file, and of the tests that take the most. */
+    /** Whether to print the CPU time of each file, and of the tests that take the most. */
     cpu: { type: 'boolean', default: false },
-    /** Run nothing, and print a line for each test: file, suite and title with tabs between them. */
+    /** Whether to run nothing, and print a line for each test: file, suite and title separated by tabs. */
     titles: { type: 'boolean', default: false },
   },
 });
 const root = resolve(values.root);
 const isProject = root === projectTests;
 const timeoutMs = Number(values.timeout) * 1000;
-/** A test that never yields cannot time out by itself. */
+/** Grace period for a test that never yields and therefore cannot time out by itself. */
 const graceMs = 5000;
 const shards = new Set<ChildProcess>();
 
-/** The runs of test files: paths relative to the root, with the mode where it is not the usual one. */
+/** The runs of test files: paths relative to the root, with the mode if it is not the default. */
 function testRuns(): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && !/^bench[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
@@ -47,7 +47,7 @@ function testRuns(): string[] {
     .flatMap((file) => runsOf(root, file));
 }
 
-/** What vendors' own clients and services are needed for. */
+/** Folders that need vendors' own clients and services. */
 const liveParts = (): string[] =>
   readdirSync(join(projectTests, 'live'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -58,9 +58,9 @@ function startShard(): ChildProcess {
   const colour = process.stdout.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
   const shard = fork(compiledFile(join(projectTests, 'support/runner/shard.ts')), {
     env: { ...process.env, ...colour },
-    // Responses are young garbage: the larger its space, the less is copied.
+    // Responses are short-lived garbage: a larger young generation copies less of it.
     execArgv: ['--max-semi-space-size=64'],
-    // A group of its own, so that what a hanging test started ends with it.
+    // A separate process group, so that processes of a hanging test end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -78,13 +78,13 @@ function stopShard(shard: ChildProcess): void {
   }
 }
 
-/** Runs one file in the shard; `alive` is whether the shard can take another one. */
+/** Runs one file in the shard; `alive` is whether the shard can run another one. */
 function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResult; output: string; alive: boolean }> {
   const started = performance.now();
   return new Promise((response) => {
     let output = '';
     let watchdog: NodeJS.Timeout | undefined;
-    /** What runs, and how many tests have passed before it. */
+    /** The running test, and the number of passed tests before it. */
     let present = { began: 'the file', passed: 0 };
     const listen = (onOff: 'on' | 'off') => {
       shard[onOff]('message', onMessage);
@@ -128,11 +128,11 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
   });
 }
 
-/** Where the files of another root are compiled to: packages are found from there. */
+/** Where the files of another root are compiled to: packages are resolved from there. */
 const outside = join(root, 'compiled');
 if (!isProject) await compileTests(root, outside);
 
-// What tests share, made with the program of an earlier run.
+// Shared data of tests, created with the program of an earlier run.
 if (isProject && !values.titles)
   for (const name of ['native', 'demo-data']) rmSync(join(project, 'dist', name), { recursive: true, force: true });
 
@@ -156,7 +156,7 @@ async function work(): Promise<void> {
   if (shard) stopShard(shard);
 }
 
-/** A test that takes less is not worth a line. */
+/** Minimum CPU time of a reported test. */
 const shownCpuSeconds = 0.5;
 
 function printTitles(file: string, titles: readonly Title[]): void {
@@ -198,7 +198,7 @@ if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) 
 function reportTotal(): void {
   if (isProject) writeDurations(taken);
   const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
-  // A run of everything says what it does not run.
+  // A complete run lists the tests that it skips.
   if (filters.length === 0 && isProject)
     console.log(
       `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,

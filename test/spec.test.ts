@@ -1,4 +1,4 @@
-/** The specification in src/spec has each section once, and whoever cites it cites what is there. */
+/** Each section of the specification in src/spec is unique, and citations name existing sections. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ const sections: ReadonlyMap<string, readonly Section[]> = new Map(
 );
 const others: ReadonlySet<string> = new Set(['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']);
 
-/** What is wrong with a citation, or nothing. A comment names the section; a page of text may link to a whole document. */
+/** The faults of a citation. A comment names the section; a page of text may link to a whole document. */
 function faultsOf({ document, sections: cited }: Citation, mayCiteWhole: boolean): string[] {
   const name = basename(document);
   const known = sections.get(name);
@@ -47,7 +47,7 @@ function isOther(document: string): boolean {
 
 const specification = suite('specification');
 
-specification('every document has sections, each number once and in order', () => {
+specification('has sections in every document, each number once and in order', () => {
   for (const [name, matches] of sections) {
     const numbers = matches.map(({ number }) => number);
     assert.equal(numbers.length > 5, true, name);
@@ -56,7 +56,7 @@ specification('every document has sections, each number once and in order', () =
   }
 });
 
-specification('every citation in the project names a section that is there', () => {
+specification('cites only existing sections in the project', () => {
   const faults = citingFiles(project).flatMap((path) => {
     const text = readText(project, path);
     return citationsOf(text).flatMap((citation) =>
@@ -66,14 +66,14 @@ specification('every citation in the project names a section that is there', () 
   assert.equal(faults, []);
 });
 
-specification('outside of the specification a section is named with its document', () => {
+specification('names sections outside of the specification with their document', () => {
   const bare = citingFiles(project)
     .filter((path) => !path.startsWith('src/spec/'))
     .flatMap((path) => bareSectionsOf(readText(project, path)).map((line) => `${path}:${line}`));
   assert.equal(bare, []);
 });
 
-specification('a document refers to sections of its own that are there', () => {
+specification('refers only to existing sections within a document', () => {
   const faults = [...sections].flatMap(([name, known]) =>
     ownReferencesOf(readText(project, `src/spec/${name}`))
       .filter(({ number }) => !known.some((section) => section.number === number))
@@ -82,12 +82,12 @@ specification('a document refers to sections of its own that are there', () => {
   assert.equal(faults, []);
 });
 
-/** Texts about sections are put together here, so that this file names none that are not there. */
+/** Creates texts about sections, so that this file names no missing ones. */
 const cite = (name: string, rest: string): string => `/** Why it is so (${name}.md${rest}). */`;
 const named = (number: string): string => `section ${number}`;
 const faultsIn = (text: string): string[] => citationsOf(text).flatMap((citation) => faultsOf(citation, false));
 
-specification('citations are read in every form that comments have', () => {
+specification('parses citations in every form of comments', () => {
   const numbers = (text: string): string[] =>
     citationsOf(text).flatMap((citation) => citation.sections.map(({ number }) => number));
   assert.equal(numbers(cite('core', ' 2.1')), ['2.1']);
@@ -104,7 +104,7 @@ specification('citations are read in every form that comments have', () => {
   assert.equal(citationsOf(cite('https://example.com/core', '')), []);
 });
 
-specification('a broken citation is found', () => {
+specification('finds a broken citation', () => {
   const faults = (name: string, rest: string): string[] =>
     faultsIn(cite(name, rest)).map((fault) => fault.replace(`${name}.md `, ''));
   assert.equal(faults('core', ' 2.1 "Lock", "Address"'), []);
@@ -117,11 +117,11 @@ specification('a broken citation is found', () => {
   assert.equal(faults('CHANGELOG', ''), []);
 });
 
-specification('a section that is named without its document is found', () => {
+specification('finds a section without its document', () => {
   assert.equal(bareSectionsOf(`/** Rights.\n * See ${named('4')}. RFC 9110 ${named('5.6.7')} */`), [2]);
 });
 
-specification('a broken reference inside of a document is found', () => {
+specification('finds a broken reference within a document', () => {
   assert.equal(ownReferencesOf(`As said (1.2), or (see 3.4, 3.5); ${named('4')}.\nSections of 2.5 MiB`), [
     { number: '1.2', line: 1 },
     { number: '3.4', line: 1 },

@@ -1,4 +1,4 @@
-/** The page of /docs/ in a real browser: it is drawn, asks nobody but its server, and requests can be tried. */
+/** The page of /docs/ in a real browser: it renders, calls only its server, and can send requests. */
 import type { Browser, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -31,15 +31,15 @@ browser('lists every operation', async () => {
   assert.is(await page.locator('rapi-doc .nav-bar-path').count(), expected);
 });
 
-browser('one page was asked for, nothing else, and the browser complained of nothing', () => {
+browser('requests only one page, without errors in the browser', () => {
   assert.equal(requests, [`GET ${fixture.url}/docs/`]);
   assert.equal(complaints, []);
 });
 
-browser('the page is ready within two seconds, however many operations there are', async () => {
+browser('is ready within two seconds with all operations', async () => {
   const other = await (chromium as Browser).newPage({ viewport: { width: 1300, height: 900 } });
   const session = await other.context().newCDPSession(other);
-  // Time that the page had the processor: what else this machine does meanwhile is not the page's.
+  // CPU time of the page, independent of other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   await other.goto(`${fixture.url}/docs/`, timeLimit);
   await other.locator('rapi-doc .nav-bar-path').first().waitFor(timeLimit);
@@ -49,7 +49,7 @@ browser('the page is ready within two seconds, however many operations there are
   assert.ok(seconds > 0 && seconds < 2, `${seconds} s`);
 });
 
-browser('a bare token is typed into its field', async () => {
+browser('accepts a bare token in its field', async () => {
   await page.evaluate("location.hash = '#auth'");
   const field = page.locator('rapi-doc input.api-key-input');
   await field.fill(fixture.server.issueToken(), timeLimit);
@@ -62,7 +62,7 @@ browser('a bare token is typed into its field', async () => {
   assert.is((await responded).status(), 200);
 });
 
-browser('the example of a body stands there to be sent, and is accepted', async () => {
+browser('offers the example of a body, which the server accepts', async () => {
   await page.evaluate(
     `document.querySelector('rapi-doc').setApiKey('token', '${fixture.server.issueToken()}'); location.hash = '#post-/api/customers/'`,
   );
@@ -80,7 +80,7 @@ browser('the example of a body stands there to be sent, and is accepted', async 
     .waitFor(timeLimit);
 });
 
-browser('tells of an operation who may call it, what it takes and what it answers', async () => {
+browser('shows who may call an operation, its parameters and its responses', async () => {
   await page.evaluate("location.hash = '#post-/api/customers/'");
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
   await operation.waitFor(timeLimit);
@@ -91,7 +91,7 @@ browser('tells of an operation who may call it, what it takes and what it answer
     await operation.getByText(words, { exact: true }).first().waitFor(timeLimit);
 });
 
-browser('on a narrow screen the operations are listed and can be tried, too', async () => {
+browser('lists and sends operations on a narrow screen, too', async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.locator('rapi-doc .nav-bar-path', { hasText: '/api/alerts/' }).first().click();
   const button = page.locator('rapi-doc').getByRole('button', { name: 'TRY' }).first();
@@ -101,7 +101,7 @@ browser('on a narrow screen the operations are listed and can be tried, too', as
   await page.setViewportSize({ width: 1300, height: 900 });
 });
 
-browser('a request can be tried with a token', async () => {
+browser('sends a request with a token', async () => {
   await page.evaluate(
     `document.querySelector('rapi-doc').setApiKey('token', '${fixture.server.issueToken()}'); location.hash = '#get-/api/users/'`,
   );

@@ -1,4 +1,4 @@
-/** The examples for test authors run as they stand, against the built program, with the runners that they are for. */
+/** The examples for test authors run unchanged, against the built program, with their test runners. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { builtProgram } from '../support/program.ts';
 
 const examples = suite('examples');
 const project = fileURLToPath(new URL('../..', import.meta.url));
-/** A copy of the examples beside which the built program is installed as the package that they import. */
+/** A copy of the examples, with the built program installed as the package that they import. */
 const copy = join(project, 'dist/examples');
 const at = (path: string): string => join(copy, path);
 
@@ -24,7 +24,7 @@ examples.before(() => {
   cpSync(fileURLToPath(new URL('.', import.meta.url)), copy, { recursive: true });
   const installed = at('node_modules/tenantry');
   mkdirSync(installed, { recursive: true });
-  // Else the name would be that of the package around it.
+  // Otherwise the name would be that of the package around it.
   writeFileSync(at('package.json'), '{ "type": "module" }');
   writeFileSync(
     join(installed, 'package.json'),
@@ -36,7 +36,7 @@ examples.before(() => {
   );
 });
 
-/** What a runner prints, which must end well. */
+/** The output of a runner, which must succeed. */
 async function output(command: string, words: readonly string[], { cwd = project, env }: Run = {}): Promise<string> {
   const child = spawn(command, words, { cwd, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env } });
   let text = '';
@@ -46,17 +46,17 @@ async function output(command: string, words: readonly string[], { cwd = project
   return text;
 }
 
-examples('node:test, a server for each test', async () => {
+examples('runs the example for node:test, with a server per test', async () => {
   const text = await output(process.execPath, ['--test', at('node/onboarding.spec.mjs')]);
   assert.match(text, /pass 4\n/);
 });
 
-examples('vitest, a server for a file', async () => {
+examples('runs the example for vitest, with a server per file', async () => {
   const words = ['node_modules/vitest/vitest.mjs', 'run', '--root', at('vitest')];
   assert.match(await output(process.execPath, words), /Tests +4 passed \(4\)/);
 });
 
-examples('jest, a server for a file and snapshots within it', async () => {
+examples('runs the example for jest, with a server per file and snapshots within it', async () => {
   const words = ['node_modules/jest/bin/jest.js', '--rootDir', at('jest'), '--testMatch', '**/*.spec.mjs'];
   const env = { NODE_OPTIONS: '--experimental-vm-modules' };
   assert.match(await output(process.execPath, words, { env }), /Tests: +4 passed, 4 total/);
@@ -64,7 +64,7 @@ examples('jest, a server for a file and snapshots within it', async () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const withPython = hasPython ? examples : examples.skip;
-if (!hasPython) console.log('There is no python3 here: the example for unittest is not run.');
+if (!hasPython) console.log('There is no python3: skips the example for unittest.');
 
 withPython("Python's unittest, a server in a process beside it", async () => {
   const env = { TENANTRY: builtProgram, PYTHONDONTWRITEBYTECODE: '1' };

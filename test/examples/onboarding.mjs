@@ -1,4 +1,4 @@
-/** A small application that uses Tenantry: it takes customers in, and looks after their machines. The examples beside it test it. */
+/** A small application that uses Tenantry: it onboards customers and monitors their machines. The examples beside it test it. */
 export class Onboarding {
   #url;
   #token;
@@ -9,7 +9,7 @@ export class Onboarding {
     this.#token = token;
   }
 
-  /** Makes a customer with a project and invites somebody to manage it; answers both. */
+  /** Creates a customer with a project and an invitation for its manager; returns both. */
   async takeIn({ company, project: name, manager }) {
     const customer = await this.#send('POST', '/api/customers/', { name: company });
     const project = await this.#send('POST', '/api/projects/', { name, customer: customer.url });
@@ -27,7 +27,7 @@ export class Onboarding {
     return this.#send('POST', `${machine}stop/`, {});
   }
 
-  /** What an operator should look at, a sentence each. */
+  /** Problems that need an operator, one sentence each. */
   async troubles() {
     const machines = await this.#send('GET', '/api/resources/?state=Erred');
     return machines.map(({ error_message: message, name }) => `${name}: ${message}`);

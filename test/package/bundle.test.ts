@@ -24,7 +24,7 @@ import { suiteOfBuild } from '../support/unchanged.ts';
 interface Started {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Sends SIGTERM; answers the exit code and the milliseconds until the end. */
+  /** Sends SIGTERM; returns the exit code and the milliseconds until the end. */
   readonly stop: () => Promise<{ code: number | null; milliseconds: number }>;
 }
 
@@ -53,7 +53,7 @@ bundle.after.each(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts Node in the folder with nothing in the environment but PATH and what is given. */
+/** Starts Node in the folder with only PATH and `env` in the environment. */
 function node(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const child = spawn(process.execPath, words, { cwd: folder, env: { PATH: process.env.PATH, ...env } });
   running.add(child);
@@ -144,15 +144,15 @@ bundle('serves from an empty folder: log in, create a customer, change it, read 
   assert.ok(milliseconds < 10_000, `took ${milliseconds} ms to stop`);
 });
 
-bundle('keeps what was written across a restart', async () => {
+bundle('stores writes across a restart', async () => {
   const first = await serve();
   const token = await logIn(first.url);
-  const body = { name: 'Kept' };
+  const body = { name: 'Stored' };
   const { uuid } = await call<{ uuid: string }>(`${first.url}/api/customers/`, { method: 'POST', token, body });
   assert.is((await first.stop()).code, 0);
 
   const second = await serve();
-  assert.is((await call<{ name: string }>(`${second.url}/api/customers/${uuid}/`, { token })).name, 'Kept');
+  assert.is((await call<{ name: string }>(`${second.url}/api/customers/${uuid}/`, { token })).name, 'Stored');
   assert.is((await second.stop()).code, 0);
 });
 
@@ -274,7 +274,7 @@ bundle('survives several processes that unpack at once', async () => {
   );
 });
 
-bundle('refuses a cache folder that others can write, in one line that names the setting', async () => {
+bundle('rejects a cache folder that others can write to, in one line that names the setting', async () => {
   mkdirSync(join(folder, 'open'));
   chmodSync(join(folder, 'open'), 0o777);
   const words = ['tenantry.mjs', 'serve', '--port', '0', '--data', './d'];
@@ -285,7 +285,7 @@ bundle('refuses a cache folder that others can write, in one line that names the
   assert.is(stderr.match(/\n/g)?.length, 1);
 });
 
-// A file system without execution needs a mount, which an own namespace allows without leaving anything behind.
+// A file system without execution needs a mount, which a separate namespace allows without leaving anything behind.
 const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'noexec', 'tmpfs', tmpdir()]).status === 0;
 
 (canMount ? bundle : bundle.skip)('names the setting when the file system of the cache forbids execution', async () => {
@@ -305,7 +305,7 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
   assert.is(stderr.match(/\n/g)?.length, 1);
 });
 
-/** The bundle made for another platform: one fact of those it compares replaced. */
+/** The bundle built for another platform: with one of the compared facts replaced. */
 function writeBuiltFor(fact: 'nodes' | 'os' | 'arch' | 'libc', value: string): void {
   const text = readFileSync(builtProgram, 'latin1');
   const pattern = new RegExp(`(builtFor = \\{.*?\\b${fact}: )("\\w*"|\\{.*?\\})`);
@@ -326,7 +326,7 @@ const others = [
 ] as const;
 
 for (const [title, fact, value, message] of others) {
-  bundle(`refuses to run when built for ${title}, in one line and before anything else`, async () => {
+  bundle(`rejects the platform when built for ${title}, in one line and before anything else`, async () => {
     writeBuiltFor(fact, value);
     const { code, stdout, stderr } = await end(['tenantry.mjs', 'serve', '--port', '0', '--data', './d']);
     assert.is(code, 1);
@@ -337,7 +337,7 @@ for (const [title, fact, value, message] of others) {
   });
 }
 
-bundle('refuses another platform as a library by an error', async () => {
+bundle('throws an error on another platform as a library', async () => {
   writeBuiltFor('nodes', '{ 1: "0.1.0" }');
   writeFileSync(
     join(folder, 'embedding.mjs'),
@@ -346,7 +346,7 @@ bundle('refuses another platform as a library by an error', async () => {
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
 });
 
-/** The bundle with a letter of one of its parts changed. */
+/** The bundle with one letter of a part changed. */
 function writeDamaged(part: string): void {
   const text = readFileSync(builtProgram, 'latin1');
   const at = text.lastIndexOf(`\n//${part}:`) + 1000;
@@ -357,7 +357,7 @@ function writeDamaged(part: string): void {
   );
 }
 
-bundle('says in one line that it is damaged, whichever part is', async () => {
+bundle('reports in one line that it is damaged, for a change in any part', async () => {
   const rejection = (part: string) => ({
     code: 1,
     stdout: '',

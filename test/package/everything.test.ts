@@ -1,6 +1,6 @@
 /**
- * The one-file build, alone in an empty folder, with everything it can do: each setting, way to log in, optional feature, thread
- * and late module runs once. What the file lacks fails here, and so does a setting that no start is given.
+ * The one-file build, alone in an empty folder, with all of its functions: each setting, login method, optional feature, thread
+ * and late module runs once. Anything missing in the file fails here, and so does a setting that no start sets.
  * TENANTRY_TEST_PROGRAM names another file: `npm run live -- package binary` tests that of the package and the executable.
  */
 import { randomBytes } from 'node:crypto';
@@ -43,21 +43,21 @@ let web: Receiver;
 let amazon: Amazon;
 /** Every setting with a value that is not its default. */
 let others: Readonly<Record<string, string>>;
-/** The database of the first start, held open so that its write-ahead log stays as it was filled. */
+/** The database of the first start, held open so that its write-ahead log is not truncated. */
 let db: SQLite.Database;
 
 /** The first start: all features are on. */
 let server: Serving;
 let admin: Client;
-/** The second one is a primary, whose follower speaks TLS. */
+/** The second one is a primary, whose follower uses TLS. */
 let primary: Serving;
 let follower: Serving;
 
-/** Settings that had another value than their default while the program served, and options of `serve` that were given. */
+/** Settings with values other than their defaults while the program served, and the given options of `serve`. */
 const settingsInForce = new Set<string>();
 const flagsGiven = new Set<string>();
 
-/** Waits without keeping the processor busy: other tests need it. */
+/** Waits without using the processor: other tests need it. */
 const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
   within(what, holds, 30, 100);
 
@@ -88,13 +88,13 @@ test.after(async () => {
   await Promise.all([saml.close(), mailbox.close(), web.close(), amazon.close()]);
 });
 
-/** What the web answers by its paths. */
+/** The responses of the simulated web by path. */
 const bodies: Readonly<Record<string, string>> = {
   '/token': JSON.stringify({ access_token: 'access', expires_in: 3600 }),
   '/metadata.xml': signed(entityDescriptor({ entityId: federated, url: federated })),
 };
 
-/** Values that no declaration of a setting gives. */
+/** Values that do not follow from the declaration of a setting. */
 function givenSettings(): Readonly<Record<string, string>> {
   const account = {
     project_id: 'rocket',
@@ -149,7 +149,7 @@ function serve(words: readonly string[], values: Readonly<Record<string, string>
   });
 }
 
-/** Compares the settings that a server reports with those that it was given. */
+/** Compares the settings that a server reports with those it was given. */
 function checkSettings(reported: Json, values: Readonly<Record<string, string>>): void {
   assert.equal(
     reported.map(({ name, source }: Json) => [name, source]),
@@ -190,7 +190,7 @@ test('serves with all features on, and reports each setting as it was given', as
   await run([...created, ...wordsOf(settings)], `${password}\n`);
   db = new SQLite(at('everything/tenantry.db'));
   db.pragma('wal_autocheckpoint = 0');
-  // Long enough a list for the thread that reads, and for the one that moves the write-ahead log.
+  // A list long enough for the reading thread, and for the one that checkpoints.
   db.exec(`INSERT INTO ssh_key (uuid, user_id, name, public_key, fingerprint, fingerprint_sha256, created)
     WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys WHERE n < 12000)
     SELECT lower(hex(randomblob(16))), 1, 'key ' || n, printf('%.600c', 'x'), hex(randomblob(8)), hex(randomblob(16)), n FROM keys`);
@@ -202,7 +202,7 @@ test('serves with all features on, and reports each setting as it was given', as
   checkSettings((await admin.get('/api/deployment-settings/?is_given=true&page_size=200')).body, settings);
 });
 
-/** What each way to log in answers: a token. */
+/** Each login method, which returns a token. */
 const logins: Readonly<Record<AuthenticationMethod, () => Promise<string>>> = {
   LOCAL_SIGNIN: async () =>
     (await new Client(server, undefined).post('/api-auth/password/', { username: 'admin', password })).body.token,
@@ -215,7 +215,7 @@ for (const method of authenticationMethods)
     assert.equal([status, body[0].username], [200, method === 'SAML2' ? 'mari' : 'admin']);
   });
 
-/** What shows that a late module does its work. */
+/** Proof that a late module works. */
 const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
   nodemailer: async () => {
     await new Client(server, undefined).post('/api-auth/password/forgot/', { email: 'admin@example.com' });
@@ -236,7 +236,7 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
   },
 };
 
-/** Has an account at Amazon tell of its regions: calls are signed, answers are XML. */
+/** Lets an account at Amazon read its regions: calls are signed, responses are XML. */
 const synchronised = once(async (): Promise<void> => {
   const { body: customer } = await admin.post('/api/customers/', { name: 'Rockets' });
   const [[username, { secret: token }] = ['', { secret: '' }]] = amazon.accessKeys;
@@ -252,7 +252,7 @@ const synchronised = once(async (): Promise<void> => {
 
 for (const name of Object.keys(lateModules) as LateModule[]) test(`uses ${name}`, () => lateEffects[name]());
 
-/** What shows that a thread does its work. */
+/** Proof that a thread works. */
 const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
   'kernel/durability/checkpoint-thread': async () => {
     const state = (): Json => db.prepare('PRAGMA wal_checkpoint(NOOP)').get();
@@ -269,7 +269,7 @@ const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
     const { headers, status } = await admin.get('/api/keys/');
     assert.equal([status, headers.get('x-result-count')], [200, '12000']);
   },
-  // As at Amazon: the federation's XML is read there, and so is each login.
+  // As at Amazon: the federation's XML is parsed there, and so is each login.
   'accounts/session/saml/thread': async () => {
     const known = async (): Promise<string[]> =>
       (await admin.get('/api-auth/saml2/providers/')).body.map(({ url }: Json) => url).sort();
@@ -286,7 +286,7 @@ async function page(url: string): Promise<{ readonly headers: Headers; readonly 
   return { headers: response.headers, text: await response.text() };
 }
 
-test('shows the console, the documentation and the manual, and tells its operator that it is well', async () => {
+test('serves the console, the documentation and the manual, and reports its health', async () => {
   assert.match((await page(`${server.url}/`)).text, '<title>Ground Control</title>');
   for (const name of ['app.js', 'style.css'])
     assert.ok((await page(`${server.url}/console/${name}`)).text.length > 1000, name);
@@ -296,7 +296,7 @@ test('shows the console, the documentation and the manual, and tells its operato
   assert.match(await run(['licenses']), 'better-sqlite3');
 });
 
-test('sends an event to a stream, to a web hook and to a device', async () => {
+test('sends an event to a stream, to a webhook and to a device', async () => {
   const subscribed = { event_types: ['custom_notification'] };
   const hooks = [
     await admin.post('/api/hooks-web/', { ...subscribed, destination_url: `${web.url}/hook` }),
@@ -320,7 +320,7 @@ test('sends an event to a stream, to a web hook and to a device', async () => {
   assert.equal(sent(), ['/hook', '/push']);
 });
 
-test('ends, and has warned of nothing but the backup', async () => {
+test('ends without a warning except about the backup', async () => {
   assert.is(await server.stop(), 0);
   assert.is(server.errors(), '');
   db.close();

@@ -1,6 +1,6 @@
 /**
- * What `npm start` does in a fresh clone. The packages are installed for real; the SQLite module, which takes a minute to compile,
- * is that of this project.
+ * `npm start` in a fresh clone. The packages are really installed; the SQLite module, which takes a minute to compile,
+ * is copied from this project.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ test.before(async () => {
   server = spawn('npm', ['start', '--', '--ephemeral', '--port', '0'], {
     cwd: clone,
     env: environment(),
-    // A group of its own: npm does not pass every signal on.
+    // A separate process group: npm does not forward every signal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -57,7 +57,7 @@ test.before(async () => {
   const lines = createInterface(server.stdout as NodeJS.ReadableStream);
   const closed = once(server, 'close');
   url = await new Promise((resolve, reject) => {
-    // npm says what it runs before.
+    // npm prints the command first.
     lines.on('line', (line) => line.startsWith('{') && resolve((JSON.parse(line) as { url: string }).url));
     void closed.then(() => reject(new Error(`it ended before it served: ${errors}`)));
   });
@@ -72,7 +72,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Where npm is configured with no headers, and a stand-in for it notes how it is to compile SQLite. */
+/** With npm configured without headers; a fake npm records how it is called to compile SQLite. */
 function environment(): NodeJS.ProcessEnv {
   const npm = execFileSync('which', ['npm'], { encoding: 'utf8' }).trim();
   const userConfig = execFileSync('npm', ['config', 'get', 'userconfig'], { cwd: project, encoding: 'utf8' }).trim();
@@ -105,7 +105,7 @@ test('serves', async () => {
   assert.is((await fetch(`${url}/api/version/`)).status, 200);
 });
 
-test('installs what building and running need, and no tools for tests or packages', () => {
+test('installs packages to build and run, and no tools for tests or packages', () => {
   const modules = join(clone, 'node_modules');
   const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as {
     packages: Record<string, unknown>;
@@ -119,7 +119,7 @@ test('installs what building and running need, and no tools for tests or package
     assert.not(existsSync(join(modules, name)), name);
 });
 
-test('reports in a log what it does', () => {
+test('logs its progress', () => {
   const steps = errors.split('\n').filter((line) => /^(Installing|Fetching|…|Built)/.test(line));
   const texts = steps
     .filter((line) => !line.includes('still running'))
@@ -133,14 +133,14 @@ test('reports in a log what it does', () => {
   ]);
 });
 
-test('compiles against the headers of this Node.js where npm is configured with none, and keeps the module alone', () => {
+test('compiles against the headers of this Node.js where npm is configured with none, and stores the module alone', () => {
   const home = dirname(dirname(realpathSync(process.execPath)));
   const headers = existsSync(join(home, 'include/node/node_version.h')) ? home : '';
   assert.is(readFileSync(join(folder, 'compiled'), 'utf8'), `rebuild better-sqlite3, headers: ${headers}\n`);
   assert.equal(readdirSync(join(clone, 'node_modules/better-sqlite3/build/Release')), ['better_sqlite3.node']);
 });
 
-/** What a folder takes on the disk. */
+/** The size of a folder on disk. */
 function bytesOf(path: string): number {
   const entry = lstatSync(path);
   const own = entry.blocks * 512;

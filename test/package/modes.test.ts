@@ -1,4 +1,4 @@
-/** The modes of test files, and the clock that moves by itself. */
+/** The modes of test files, and the clock that moves on each reading. */
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const twice = 'accounts/invitations/check.test.ts (writing twice)';
 const moving = 'activity/events/stream.test.ts (on a moving clock)';
 
-test('runs what is about time on a moving clock, too, and some files with each write made twice', () => {
+test('runs tests about time on a moving clock, too, and some files with each write executed twice', () => {
   assert.equal(runsOf(root, 'activity/events/stream.test.ts'), ['activity/events/stream.test.ts', moving]);
   assert.ok(runsOf(root, 'accounts/invitations/check.test.ts').includes(twice));
   assert.equal(fileOf(twice), { path: 'accounts/invitations/check.test.ts', env: { TENANTRY_TEST_WRITES: 'twice' } });
@@ -49,7 +49,7 @@ test('texts show the instants at which the clock was set', () =>
     clock.now();
     assert.is(withoutDrift('"created":"2018-01-05T04:47:04.001Z"'), '"created":"2018-01-05T04:47:04Z"');
     assert.is(withoutDrift('"@timestamp":"2018-01-05T04:47:04.001Z"'), '"@timestamp":"2018-01-05T04:47:04.000Z"');
-    // This one no clock has reached: a body brought it.
+    // A time from a body, unrelated to a clock.
     assert.is(withoutDrift('"expires":"2018-01-05T04:47:04.5Z"'), '"expires":"2018-01-05T04:47:04.5Z"');
     assert.is(testClock(start).now(), micros(start));
   }));

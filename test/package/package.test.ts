@@ -1,4 +1,4 @@
-/** The npm package, built for the Node.js at hand; `npm run live -- package` does the same with each that it supports. */
+/** The npm package, built for the present Node.js; `npm run live -- package` tests each supported version. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('has the program, its types and the licences, needs no other package, and runs nothing when it is installed', async () => {
+test('contains the program, its types and the licences, needs no other package, and runs nothing on installation', async () => {
   assert.is(file, join(folder, `tenantry-${packageJson.version}.tgz`));
   assert.equal((await printed(folder, 'tar', ['tzf', file])).trim().split('\n').sort(), [
     'package/LICENSE',
@@ -51,14 +51,14 @@ test('has the program, its types and the licences, needs no other package, and r
   assert.is(await printed(home, join(home, 'node_modules/.bin/tenantry'), ['licenses']), licences);
 });
 
-test('is what publint and attw expect of a package', async () => {
+test('passes publint and attw', async () => {
   assert.match(await printed(folder, process.execPath, [join(modules, 'publint/src/cli.js'), file]), 'All good!');
   const attw = join(modules, '@arethetypeswrong/cli/dist/index.js');
   const { analysis } = JSON.parse(await printed(folder, process.execPath, [attw, '--format', 'json', file]));
   assert.equal([analysis.types.kind, analysis.problems], ['included', []]);
 });
 
-test('works in an empty folder by require and by import, which are one program, and as a command', async () => {
+test('works in an empty folder by require and by import, which share one module, and as a command', async () => {
   assert.equal(await use(home), ['admin true\n', 'admin\n', `${packageJson.version}\n`]);
 });
 
@@ -66,7 +66,7 @@ test('logs a user in at an identity provider by require, by import and as a comm
   assert.equal(await logIn(home), ['mari saml2 0', 'mari saml2 0', 'mari saml2 0']);
 });
 
-test('its types know every setting, what else createServer takes, and what it answers', async () => {
+test('has types of every setting, of the other options of createServer, and of its result', async () => {
   const program = `
     const clock: SettableClock = settableClock('2026-01-05T09:00:00Z');
     const options: ServerOptions = { ephemeral: true, port: 0, log_level: 'silent', hooks_per_user: '3', clock };

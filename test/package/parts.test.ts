@@ -1,4 +1,4 @@
-/** The list of what the file of the program carries, compared with what the source reads late and starts as threads. */
+/** The list of parts in the file of the program, compared with late imports and threads in the source. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,10 +8,10 @@ import { lateModules, threads } from '../../src/kernel/native/parts.ts';
 
 const test = suite('parts of the one-file build');
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** build.mjs replaces it: what it reads late is for development. */
+/** build.mjs replaces it: its late imports are for development only. */
 const replaced = 'src/kernel/native/embedded.ts';
 
-/** The modules of the program and of its threads by their paths, each with the packages it imports. */
+/** The modules of the program and of its threads by path, each with its imported packages. */
 let inputs: [path: string, { readonly imports: readonly Import[] }][];
 
 interface Import {
@@ -41,7 +41,7 @@ const importsOf = (isMeant: (item: Import) => boolean): string[] =>
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
 const isLate = ({ kind }: Import): boolean => kind === 'dynamic-import';
 
-/** What a pattern finds in the source of the modules, each with the path of its module. */
+/** Matches of a pattern in the source of the modules, each with the path of its module. */
 const matches = (pattern: RegExp): { readonly path: string; readonly text: string }[] =>
   inputs.flatMap(([path]) =>
     [...readFileSync(`${root}/${path}`, 'utf8').matchAll(pattern)].map(([all, first]) => ({
@@ -54,11 +54,11 @@ test('lists every package that is imported late, and no other', () => {
   assert.equal(sorted(importsOf(isLate)), sorted(Object.keys(lateModules)));
 });
 
-test('imports no late module at its start, where it would be read by every server', () => {
+test('imports no late module at start, where every server would read it', () => {
   assert.equal(sorted(importsOf((item) => !isLate(item) && Object.hasOwn(lateModules, item.path))), []);
 });
 
-test('imports nothing late whose name is known at run time only: the build cannot carry it', () => {
+test('imports nothing late by a computed name, which the build cannot include', () => {
   assert.equal(matches(/(?<!typeof )\bimport\(\s*(?!')[^\n]*/g), []);
 });
 
@@ -66,21 +66,21 @@ test('lists the program of every thread, and no other', () => {
   assert.equal(sorted(matches(/\bembeddedThread\('([^']+)'\)/g).map(({ text }) => text)), sorted(Object.keys(threads)));
 });
 
-test('starts no thread but from a listed program', () => {
+test('starts threads from listed programs only', () => {
   const programs = matches(/\bnew (?:Task)?(?:Thread|Worker)\(\s*((?:\(\) => )?[\w.]+\()/g);
   assert.ok(programs.length >= Object.keys(threads).length);
   for (const { path, text } of programs)
     assert.ok(/^(\(\) => )?embeddedThread\($/.test(text) || text === 'this.program(', `${path}: ${text}`);
-  // What it is given are programs of the list, too.
+  // Its arguments are programs of the list, too.
   assert.equal(
     programs.filter(({ text }) => text === 'this.program(').map(({ path }) => path),
     ['src/kernel/threads/task-thread.ts'],
   );
   const starts = matches(/\bnew (?:Worker|TaskThread)\(/g);
-  assert.is(starts.length, programs.length, 'each is given its program as its first argument');
+  assert.is(starts.length, programs.length, 'each has its program as its first argument');
 });
 
-test('looks for no file beside itself: there is none beside the one file', () => {
+test('reads no file beside itself, as the one-file build has none', () => {
   const allowed = new Set(['src/app/main.ts', 'src/kernel/native/platform.ts', 'src/kernel/native/program.ts']);
   const places = matches(/\bimport\.meta\b|\b__dirname\b|\b__filename\b|\bcreateRequire\(/g);
   assert.equal(

@@ -1,4 +1,4 @@
-/** The runner must fail on everything that uvu alone lets pass. It runs here on folders of broken test files. */
+/** The runner must fail on all problems that uvu alone ignores. It runs here on folders of broken test files. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ interface Outcome {
   readonly lastLine: string;
 }
 
-/** Runs the runner on a folder of these files; what they contain comes after the imports of uvu. */
+/** Runs the runner on a folder of these files; the imports of uvu are added to their contents. */
 async function runOn(files: Record<string, string>, ...options: string[]): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-runner-'));
   try {
@@ -76,7 +76,7 @@ runner('runs only the files whose path contains a word of the command', async ()
   assert.is(code, 0);
 });
 
-runner('counts skipped tests, which are no failure, and prints why they are', async () => {
+runner('counts skipped tests, which are no failures, and prints the reason', async () => {
   const { code, output, lastLine } = await runOn({
     'one.test.ts': "console.log('no wind'); a.skip('flies'); a.run();",
   });
@@ -93,8 +93,8 @@ runner('prints the title of every test, skipped ones too, and runs none', async 
   assert.equal([code, output], [0, 'one.test.ts\tbirds\tflies\none.test.ts\tbirds\tsings\n']);
 });
 
-runner('prints the processor time of each file and of its tests', async () => {
-  // Counts between two looks at the processor time, which is a system call and takes more of it than the count.
+runner('prints the CPU time of each file and of its tests', async () => {
+  // Counts between two readings of the CPU time, because the system call takes more of it than the count.
   const burning =
     'const from = process.cpuUsage(); let n = 0; while (process.cpuUsage(from).user < 600_000) for (const end = n + 1e6; n < end; n++);';
   const { output } = await runOn({ 'one.test.ts': `a('flies', () => { ${burning} }); ${passing}` }, '--cpu');
@@ -108,7 +108,7 @@ const storm = "() => { throw new Error('storm') }";
 const late =
   "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";
 
-/** What is wrong, the file, what the runner says, and how many of the file's tests pass nevertheless. */
+/** The problem, the file, the report of the runner, and how many of the file's tests pass nevertheless. */
 const broken: readonly [title: string, file: string, message: RegExp, passed: number][] = [
   ['a file that throws when imported', "throw new Error('no nest')", /the file throws: Error: no nest/, 0],
   ['a file that throws after its suite', `${passing} throw new Error('no nest')`, /the file throws: Error: no nest/, 1],
@@ -146,7 +146,7 @@ const broken: readonly [title: string, file: string, message: RegExp, passed: nu
   ['a test that ends the process', `a('x', () => process.exit(0)); ${passing}`, /ends its process \(exit code 0\)/, 0],
 ];
 
-// All of them in one run: each title says what its own file says.
+// All of them in one run: each test checks the report of its file.
 let brokenOutput = '';
 
 runner.before(async () => {
@@ -165,11 +165,11 @@ broken.forEach(([title, , message, passed], index) => {
   });
 });
 
-/** Keeps the event loop for ever, without processor time. */
+/** Blocks the event loop forever, without CPU time. */
 const blocking = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 runner(
-  'fails a test that hangs, runs those after it, and counts what passed before one that never yields',
+  'fails a test that hangs, runs those after it, and counts passed tests before one that never yields',
   async () => {
     const { code, output, lastLine } = await runOn(
       {

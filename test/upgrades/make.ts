@@ -1,5 +1,5 @@
 /**
- * Keeps what the upgrades of later versions are tested with; run once for each version, before it is released:
+ * Saves the data that the upgrade tests of later versions use; run once for each version, before it is released:
  *
  *   node build.mjs upgrade-data
  */
@@ -13,11 +13,11 @@ import { withDeployment } from '../../src/app/compose/composition.ts';
 import { demo } from '../../src/app/demo/demo.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { version } from '../../src/kernel/version.ts';
-import { responsesOf, storedOf } from './answers.ts';
+import { responsesOf, storedOf } from './responses.ts';
 
 async function keep(): Promise<void> {
   const { responses, backup } = storedOf(version);
-  if (existsSync(backup)) throw new Error(`${backup} is there already: a released version does not change`);
+  if (existsSync(backup)) throw new Error(`${backup} exists already: the data of a released version does not change`);
   const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
   const [created, restored] = [join(root, 'made'), join(root, 'restored')];
   const config = loadConfig({ input: { data: created, log_level: 'silent' } });

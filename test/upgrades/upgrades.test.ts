@@ -1,4 +1,4 @@
-/** Databases of every released version are brought up to date, and answer what they answered. */
+/** Databases of every released version are migrated, and return the same responses. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,17 +10,17 @@ import { restore } from '../../src/app/backup/restore.ts';
 import { withDeployment } from '../../src/app/compose/composition.ts';
 import { examine } from '../../src/app/doctor/doctor.ts';
 import { loadConfig } from '../../src/app/settings.ts';
-import { type Replies, responsesOf, storedOf } from './answers.ts';
+import { type Replies, responsesOf, storedOf } from './responses.ts';
 
 const upgrades = suite('upgrades');
 const versions = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
   .filter((name) => name.endsWith('.backup'))
   .map((name) => name.slice(0, -'.backup'.length));
 
-upgrades('something is kept of the versions from before', () => assert.ok(versions.includes('0.1.0')));
+upgrades('has data of earlier versions', () => assert.ok(versions.includes('0.1.0')));
 
 for (const version of versions)
-  upgrades(`a database of ${version} opens, is whole, and answers the same`, async () => {
+  upgrades(`opens a database of ${version}, finds no problem, and returns the same responses`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
     const stored = storedOf(version);
     const config = loadConfig({ input: { data: folder, log_level: 'silent' } });
@@ -29,7 +29,7 @@ for (const version of versions)
       const before: Replies = JSON.parse(gunzipSync(readFileSync(stored.responses)).toString());
       const now = await responsesOf(folder, created);
       assert.ok(Object.keys(before).length > 100);
-      // The one answer that has to change.
+      // The one response that has to change.
       const paths = Object.keys(before).filter((path) => !path.endsWith(' /api/version/'));
       const differences = paths.flatMap((path) => differencesOf(before[path], now[path], path));
       assert.equal(differences.slice(0, 10), []);
@@ -39,7 +39,7 @@ for (const version of versions)
     }
   });
 
-/** Where an answer lacks what it had, or has something else in its place. A later version may add members. */
+/** Lists missing and changed parts of a response. A later version may add members. */
 function differencesOf(before: unknown, now: unknown, place: string): string[] {
   if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length)
     return [`${place}: ${now.length} items, not ${before.length}`];

@@ -8,7 +8,7 @@ import { restore } from '../../../src/app/backup/restore.ts';
 import { importData } from '../../../src/app/export/import.ts';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { failed, nativeCache, Program } from '../../support/program.ts';
-import { responsesOf, storedOf } from '../../upgrades/answers.ts';
+import { responsesOf, storedOf } from '../../upgrades/responses.ts';
 
 const test = suite('export and import');
 const program = new Program(nativeCache);

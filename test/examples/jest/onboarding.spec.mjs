@@ -1,4 +1,4 @@
-/** jest: one server for a file, and a snapshot for the tests that begin with more. `NODE_OPTIONS=--experimental-vm-modules jest` */
+/** jest: one server per file, and a snapshot for the tests that need more data. `NODE_OPTIONS=--experimental-vm-modules jest` */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, settableClock } from 'tenantry';

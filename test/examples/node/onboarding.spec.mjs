@@ -1,4 +1,4 @@
-/** node:test: a server for each test, so that all of them run at once. `node --test` */
+/** node:test: a server per test, so that all of them run concurrently. `node --test` */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { Onboarding } from '../onboarding.mjs';
 
 const seed = JSON.parse(readFileSync(new URL('../seed.json', import.meta.url), 'utf8'));
 
-/** A server of its own for a test, and the application that uses it. */
+/** A separate server for a test, and the application that uses it. */
 async function start(context) {
   const clock = settableClock('2026-01-05T09:00:00Z');
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, seed });

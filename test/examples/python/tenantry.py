@@ -1,4 +1,4 @@
-"""A Tenantry in memory for tests, as a process beside them. Standard library only."""
+"""A Tenantry in memory for tests, as a separate process. Standard library only."""
 
 import json
 import subprocess
@@ -7,8 +7,8 @@ import urllib.parse
 import urllib.request
 
 
-class Refused(Exception):
-    """An answer of 400 and above: its status and what it says."""
+class ApiError(Exception):
+    """An error response: its status and text."""
 
     def __init__(self, status, body):
         super().__init__(f"{status} {body}")
@@ -17,21 +17,21 @@ class Refused(Exception):
 
 
 def send(method, url, authorization, body=None):
-    """Sends a request and returns what the JSON of the answer says."""
+    """Sends a request and returns the parsed JSON of the response."""
     request = urllib.request.Request(url, method=method, headers={"Authorization": authorization})
     if body is not None:
         request.data = json.dumps(body).encode()
         request.add_header("Content-Type", "application/json")
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.loads(answer.read() or b"null")
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.loads(response.read() or b"null")
     except urllib.error.HTTPError as error:
         with error:
-            raise Refused(error.code, error.read().decode()) from None
+            raise ApiError(error.code, error.read().decode()) from None
 
 
 class Tenantry:
-    """Started with the command that runs it, a file with a seed, and the time at which its clock stops; to be closed."""
+    """Arguments: the command that runs it, a file with a seed, and the time at which its clock stops. Must be closed."""
 
     def __init__(self, *command, seed=None, clock=None):
         words = [*command, "serve", "--ephemeral", "--control", "--port", "0", "--log-level", "silent"]
@@ -80,6 +80,6 @@ class Tenantry:
         return self.control("GET", f"/seeded/{urllib.parse.quote(name, safe='')}")
 
     def get_as(self, username, path):
-        """What a user is told; who they are is known by a fresh token."""
+        """Returns a response to a user, who is authenticated by a new token."""
         token = self.control("POST", f"/tokens/{urllib.parse.quote(username, safe='')}")["token"]
         return send("GET", self.url + path, f"Token {token}")

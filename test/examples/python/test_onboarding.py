@@ -1,16 +1,16 @@
-"""unittest: one server for a class, which each test finds as it was. TENANTRY names the program."""
+"""unittest: one server per class, reset before each test. TENANTRY names the program."""
 
 import os
 import pathlib
 import unittest
 
-from tenantry import Refused, Tenantry, send
+from tenantry import ApiError, Tenantry, send
 
 SEED = pathlib.Path(__file__).parent.parent / "seed.json"
 
 
 def take_in(url, token, company, project, manager):
-    """The application: makes a customer with a project and invites somebody to manage it."""
+    """The application: creates a customer with a project and an invitation for its manager."""
     def post(path, body):
         return send("POST", url + path, f"Token {token}", body)
 
@@ -64,9 +64,9 @@ class OnboardingTest(unittest.TestCase):
         self.assertEqual(len(self.server.get_as("admin", "/api/customers/")), 1)
         self.server.restore("two customers")
         self.assertEqual(len(self.server.get_as("admin", "/api/customers/")), 2)
-        with self.assertRaises(Refused) as refused:
+        with self.assertRaises(ApiError) as error:
             self.server.restore("three")
-        self.assertEqual(refused.exception.status, 400)
+        self.assertEqual(error.exception.status, 400)
 
     def test_manager_sees_the_project_until_the_role_ends(self):
         self.assertEqual(len(self.server.get_as("bob", "/api/projects/")), 1)
@@ -75,9 +75,9 @@ class OnboardingTest(unittest.TestCase):
 
     def test_token_ends(self):
         self.server.advance("2h")
-        with self.assertRaises(Refused) as refused:
+        with self.assertRaises(ApiError) as error:
             send("GET", f"{self.server.url}/api/customers/", f"Token {self.server.token}")
-        self.assertEqual(refused.exception.status, 401)
+        self.assertEqual(error.exception.status, 401)
 
 
 if __name__ == "__main__":

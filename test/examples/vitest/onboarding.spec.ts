@@ -1,4 +1,4 @@
-/** vitest: one server for a file, which each test finds as it was. `vitest run` */
+/** vitest: one server per file, reset before each test. `vitest run` */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, settableClock } from 'tenantry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,2 +1,2 @@
-/** The program is Node's to load, as any package is. */
+/** Node.js loads the program, like any package. */
 export default { test: { include: ['*.spec.ts'], server: { deps: { external: [/tenantry\.mjs/] } } } };

@@ -1,4 +1,4 @@
-/** What a data folder answers, to be compared with what later versions answer from the same. */
+/** The responses of a data folder, compared with those of later versions for the same data. */
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +7,13 @@ import { eventStream } from '../../src/activity/events/stream-endpoint.ts';
 import { ofTheService } from '../../src/app/docs/root.ts';
 import { documented } from '../support/catalogue.ts';
 
-/** Bodies, or statuses of refusals, by user and path. */
+/** Bodies, or statuses of errors, by user and path. */
 export type Replies = Record<string, unknown>;
 
-/** People of the demonstration world: staff, and the owner of a customer. */
+/** People of the sample data: staff, and the owner of a customer. */
 const readers = ['helena.kask', 'mari.tamm'];
 
-/** What comes of the data. A stream does not end, and to ask begins a session. */
+/** Paths that depend on the data. A stream does not end, and a login starts a session. */
 const collections = documented
   .filter(({ operations, path }) => operations.GET && path.startsWith('/api/') && !path.includes(':'))
   .map(({ path }) => path)
@@ -21,13 +21,13 @@ const collections = documented
     (path) => ![eventStream.path, '/api/sessions/'].includes(path) && !ofTheService.includes(path.split('/')[2] ?? ''),
   );
 
-/** What is kept of a released version: a backup of the demonstration world, and what it answered, compressed. */
+/** The files of a released version: a backup of the sample data, and its compressed responses. */
 export const storedOf = (version: string): { backup: string; responses: string } => {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   return { backup: join(folder, `${version}.backup`), responses: join(folder, `${version}.json.gz`) };
 };
 
-/** Serves a folder at an instant, as if no time had gone by, and answers the first page of every collection. */
+/** Serves a folder at an instant, as if no time had passed, and returns the first page of every collection. */
 export async function responsesOf(data: string, instant: number): Promise<Replies> {
   const server = await createServer({
     data,
@@ -37,7 +37,7 @@ export async function responsesOf(data: string, instant: number): Promise<Replie
     clock: settableClock(instant),
   });
   try {
-    // What was due then is begun, and the clock stands still.
+    // Work due at that time has started, and the clock stands still.
     server.tick();
     await server.settled();
     const responses: Replies = {};

@@ -1,4 +1,4 @@
-/** What V8 has made of the program of the one-file build is kept for the next starts (src/decisions/bundle.md). */
+/** The one-file build caches the code compiled by V8 for the next starts (src/decisions/bundle.md). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -20,11 +20,11 @@ import { present } from '../../src/kernel/present.ts';
 import { eventually } from '../support/eventually.ts';
 import { builtProgram } from '../support/program.ts';
 
-const test = suite('kept code');
+const test = suite('cached code');
 let folder: string;
 
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tenantry-kept-'));
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-cached-'));
 });
 
 test.after.each(() => rmSync(folder, { recursive: true }));
@@ -36,18 +36,18 @@ const node = (words: readonly string[]) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 
-/** Starts a server, waits until it has kept its code, ends it, and answers the file. */
+/** Starts a server, waits until it has cached its code, stops it, and returns the file. */
 async function stored(): Promise<string> {
   const server = node([builtProgram, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
   const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
   const file = (): string | undefined => files().find((name) => name.endsWith('.code'));
-  await eventually('the code is kept', () => file() !== undefined);
+  await eventually('the code is cached', () => file() !== undefined);
   server.kill('SIGTERM');
   await once(server, 'close');
   return join(folder, 'cache', present(file()));
 }
 
-/** A file of kept code with a program of its own, in which V8 finds nothing that it has made. */
+/** Replaces the cached program, without code compiled by V8. */
 function replaceProgram(file: string, program: string): void {
   const content = Buffer.concat([Buffer.alloc(4), Buffer.from(program)]);
   const checksum = Buffer.alloc(4);
@@ -63,7 +63,7 @@ async function version(): Promise<string> {
   return reports;
 }
 
-test('a server keeps it in a file that only its user reads, and starts from it', async () => {
+test('stores code in a file that only its user can read, and starts from it', async () => {
   const file = await stored();
   assert.is(statSync(file).mode & 0o777, 0o600);
   assert.is(statSync(join(file, '..')).mode & 0o777, 0o700);
@@ -73,7 +73,7 @@ test('a server keeps it in a file that only its user reads, and starts from it',
   assert.is(await version(), 'from the file\n');
 });
 
-test('it is not believed when it is damaged, cut, or in a folder that others can write to', async () => {
+test('ignores a file that is damaged, truncated, or in a folder that others can write to', async () => {
   const file = await stored();
   const honest = await version();
   const whole = readFileSync(file);
