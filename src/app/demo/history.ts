@@ -35,21 +35,21 @@ export function planHistory(story: Story, data: SampleData, password: Password):
   for (const person of Object.values(data.people)) {
     const isTeam = data.team.includes(person);
     if (!isTeam) story.play('new user', { person, password, by: staffOf(story, data) });
-    planVisits(story, person, isTeam ? 25 : 2 + seed.below(4));
-    planKeys(story, person);
+    const from = person.joined + 32 * hour;
+    const until = Math.min(person.leaves, plan.latest);
+    planVisits(story, person, from, until, isTeam ? 25 : 2 + seed.below(4));
+    story.play('SSH keys', { person, from, until });
   }
   for (const organisation of organisations) story.play('customer roles', { organisation });
   story.play('roles of partners');
   planWork(story, organisations, data.partners);
   story.play('claims');
-  for (const [organisation, name] of [
-    [organisations[0], 'Proof of concept'],
-    [organisations[3], 'Migration rehearsal'],
-  ] as const) {
-    const project = projectOf({ name, description: 'For a few weeks only.' }, present(organisation));
-    planProject(story, project, 1);
-    story.play('closed project', { project });
-  }
+  for (const organisation of organisations)
+    for (const name of organisation.closedProjects ?? []) {
+      const project = projectOf({ name, description: 'For a few weeks only.' }, organisation);
+      planProject(story, project, 1);
+      story.play('closed project', { project });
+    }
   planMove(story, data);
 }
 
@@ -102,10 +102,9 @@ function planMove(story: Story, { organisations }: SampleData): void {
 }
 
 /** Plans logins, some of them after a mistyped password, and logouts. */
-function planVisits({ plan, seed }: Story, person: Person, count: number): void {
-  const until = Math.min(person.leaves, plan.latest);
+function planVisits({ plan, seed }: Story, person: Person, from: number, until: number, count: number): void {
   for (let visit = 0; visit < count; visit++) {
-    const at = plan.between(person.joined + 32 * hour, until);
+    const at = plan.between(from, until);
     if (seed.below(12) === 0) plan.at(at - minute, (past) => past.logIn(person, 'wrong'));
     plan.at(at, (past) => past.logIn(person));
     // Deactivation logs users out by itself.
@@ -113,61 +112,32 @@ function planVisits({ plan, seed }: Story, person: Person, count: number): void 
   }
 }
 
-function planKeys(story: Story, person: Person): void {
-  const { plan, seed } = story;
-  const from = person.joined + 32 * hour;
-  const until = Math.min(person.leaves, plan.latest);
-  const count = seed.pick([0, 1, 1, 1, 2]);
-  for (let number = 1; number <= count; number++) {
-    const publicKey = seed.publicKey(`${person.username}@${number === 1 ? 'laptop' : 'workstation'}`);
-    const at = plan.between(from, Math.min(from + number * 40 * day, until));
-    const isDeleted = number === 2 && seed.below(3) === 0;
-    story.play('SSH key', { person, publicKey, at, until, isDeleted });
-  }
-}
-
 const projectRoles = ['admin', 'manager', 'support'] as const;
 
 /** How roles end, one after the other; their count and that of the roles have no common divisor. */
 const outcomes = [
-  ...['stays', 'stays', 'is revoked', 'stays', 'expires late', 'stays'],
-  ...['has expired', 'stays', 'is replaced', 'stays', 'expires soon'],
-] as const;
+  ...[{}, {}, { ends: 'end' }, {}, { expires: 'now + {late}d' }, {}],
+  ...[{ expires: 'end' }, {}, { ends: 'end', next: '{nextRole}' }, {}, { expires: 'now + {soon}d' }],
+];
 
 /** Plans the roles of people in projects: the leading ones, then a share of the work for all others. */
 function planWork(story: Story, organisations: readonly Organisation[], partners: readonly Person[]): void {
   const { seed } = story;
   let count = 0;
+  const assign = (person: Person, project: Project | undefined): void => {
+    const [role, nextRole] = [count, count + 1].map((number) => projectRoles[number % projectRoles.length]);
+    const outcome = outcomes[count % outcomes.length];
+    story.play('work', { person, project, role, nextRole, outcome, soon: 2 + (count % 9), late: 30 + (count % 330) });
+    count++;
+  };
   for (const organisation of organisations) {
     const { people, projects } = organisation;
     story.play('leading roles', { organisation });
     for (const person of people.filter((_, position) => position === 1 || position > 4)) {
       const first = seed.below(projects.length);
       const projectCount = Math.min(projects.length, 1 + seed.below(3));
-      for (let n = first; n < first + projectCount; n++)
-        planRole(story, person, present(projects[n % projects.length]), count++);
+      for (let n = first; n < first + projectCount; n++) assign(person, projects[n % projects.length]);
     }
   }
-  for (const [index, person] of partners.slice(4, 8).entries())
-    planRole(story, person, present(organisations[index * 2]?.projects[1]), count++);
-}
-
-/** Plans the role with this number, which decides what role it is and how it ends. */
-function planRole(story: Story, person: Person, project: Project, number: number): void {
-  const { plan } = story;
-  const at = story.instant('ready + 2h..60h', { ready: Math.max(person.joined, project.begins) });
-  const end = plan.between(at + hour, Math.min(person.leaves, plan.latest));
-  const outcome = outcomes[number % outcomes.length];
-  const expirations: Readonly<Record<string, number>> = {
-    'has expired': end,
-    'expires soon': plan.now + (2 + (number % 9)) * day,
-    'expires late': plan.now + (30 + (number % 330)) * day,
-  };
-  story.grant(person, project, {
-    role: present(projectRoles[number % 3]),
-    at,
-    expires: expirations[outcome ?? ''],
-    ends: outcome === 'is revoked' || outcome === 'is replaced' ? end : undefined,
-    nextRole: outcome === 'is replaced' ? projectRoles[(number + 1) % 3] : undefined,
-  });
+  for (const [index, person] of partners.slice(4, 8).entries()) assign(person, organisations[index * 2]?.projects[1]);
 }

@@ -8,17 +8,14 @@ import type { Account, Resource, Story } from './script.ts';
 
 /** Plans what customers have at providers, and adds the accounts to those of the scripts. */
 export function planResources(story: Story, data: SampleData, accounts: Record<string, Account>): void {
-  const { plan, seed } = story;
+  const { plan } = story;
   for (const [n, [key, facts]] of Object.entries(accountFacts).entries()) {
     const account = accountOf(story, data, facts, n + 1);
     accounts[key] = account;
     story.play('new account', { account });
   }
   story.play('certifications');
-  for (const organisation of Object.values(data.organisations)) {
-    const publicKey = seed.publicKey(`deploy@${organisation.contact.domain}`);
-    story.play('deploy key', { organisation, publicKey });
-  }
+  story.play('deploy keys');
   for (const [projectName = '', accountName = '', script = '', key] of estate) {
     const [project, account] = [present(data.projects[projectName]), present(accounts[accountName])];
     const from = Math.max(account.begins, project.begins) + 3 * day;

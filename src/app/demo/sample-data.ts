@@ -45,6 +45,7 @@ export interface Organisation extends Handle {
   readonly people: readonly Person[];
   /** In the order in which they begin. */
   projects: readonly Project[];
+  readonly closedProjects?: readonly string[];
   /** The SSH key of its machines. */
   readonly deployKey: Handle;
   begins: number;

@@ -2,12 +2,12 @@
  * Scripts describe the history of the sample data as JSON: lists of steps by name, each of which plans requests to the API.
  *
  * A step runs unless its condition fails: `if` and `unless` name a value of the scope, and `oneIn` draws. Then it may set
- * variables (`let`: instants, or random picks from lists), run other steps (`do`, for `each` item of a list, and `with` more
+ * variables (`let`: instants, or random picks and SSH keys), run other steps (`do`, for `each` item of a list, and `with` more
  * variables), or plan one thing:
  * - `send`: a request by a person (`by`; default: the owner of the project), the response of which `fills` an object of the
  *   scope or is stored `as` a variable. `sets` stores its instant. `on` names the resource that it changes.
  * - `make`: a resource of a provider, with tags; `fields` are what its type requires besides a name and the link to its project.
- * - `grant`: a role `to` a person `in` a customer or project, until it `expires`, or until the instant `ends`.
+ * - `grant`: a role `to` a person `in` a customer or project, until it `expires`, or until it `ends`; `next` is the role after that.
  *
  * Names are paths in the scope: `project/owner`. In texts they stand in braces; an object in a request is sent as its link.
  * `{ "offer": "images", "name": … }` is the link of what the provider account offers, `find` names objects of lists.
@@ -53,11 +53,13 @@ type Scope = Record<string, unknown>;
 type TextMember =
   | ('if' | 'unless' | 'as' | 'at' | 'by' | 'name')
   | ('send' | 'prepared' | 'fills' | 'sets' | 'on')
-  | ('make' | 'grant' | 'to' | 'in' | 'expires' | 'ends');
+  | ('make' | 'grant' | 'to' | 'in' | 'expires' | 'ends' | 'next');
 
 interface Step extends Readonly<Partial<Record<TextMember, string>>> {
   readonly oneIn?: number;
-  readonly let?: Readonly<Record<string, string | { readonly pick: readonly unknown[] }>>;
+  readonly let?: Readonly<
+    Record<string, string | { readonly pick: readonly unknown[] } | { readonly publicKey: string }>
+  >;
   readonly each?: string | readonly unknown[];
   readonly do?: string | readonly Step[];
   readonly with?: Scope;
@@ -72,15 +74,6 @@ interface Lookup {
   readonly offer?: string;
   readonly query?: string;
   readonly name?: string;
-}
-
-/** A role, with the instants at which it is granted, expires, and is revoked or replaced by another one. */
-interface Role {
-  readonly role: string;
-  readonly at: number;
-  readonly expires?: number | undefined;
-  readonly ends?: number | undefined;
-  readonly nextRole?: string | undefined;
 }
 
 const units: Readonly<Record<string, number>> = { s: second, m: minute, h: hour, d: day };
@@ -110,12 +103,15 @@ export class Story {
       if (step.if !== undefined && !valueAt(scope, step.if)) continue;
       if (step.unless !== undefined && valueAt(scope, step.unless)) continue;
       if (step.oneIn !== undefined && this.seed.below(step.oneIn) !== 0) continue;
-      for (const [name, value] of Object.entries(step.let ?? {}))
-        scope[name] = typeof value === 'string' ? this.instant(value, scope) : this.seed.pick(value.pick);
+      for (const [name, value] of Object.entries(step.let ?? {})) {
+        if (typeof value === 'string') scope[name] = this.instant(value, scope);
+        else if ('pick' in value) scope[name] = this.seed.pick(value.pick);
+        else scope[name] = this.seed.publicKey(String(filled(value.publicKey, scope)));
+      }
       if (step.do !== undefined) this.#runOthers(step, step.do, scope);
       if (step.send !== undefined) this.#planRequest(step, step.send, scope);
       if (step.make !== undefined) this.#planResource(step, step.make, scope);
-      if (step.grant !== undefined) this.#planRole(step, step.grant, scope);
+      if (step.grant !== undefined) this.#planRole(step, scope);
     }
   }
 
@@ -181,39 +177,36 @@ export class Story {
     });
   }
 
-  #planRole(step: Step, role: string, scope: Scope): void {
-    const person = valueAt<Person>(scope, present(step.to));
-    const target = valueAt<Organisation | Project>(scope, present(step.in));
-    const inner: Scope = { ...scope, ready: Math.max(person.joined, target.begins) };
-    const at = this.instant(step.at ?? 'ready + 2h..60h', inner);
-    const later = (text?: string): number | undefined => {
-      const instant = filled(text, scope);
-      return typeof instant === 'string' ? this.instant(instant, { ...inner, at }) : undefined;
-    };
-    this.grant(person, target, { role, at, expires: later(step.expires), ends: later(step.ends) });
-  }
-
   /** Plans a role in a customer, which the head of the team grants, or in a project, which its owner grants. */
-  grant(person: Person, target: Organisation | Project, { at, ends, expires, nextRole, role }: Role): void {
+  #planRole({ at: granted = 'ready + 2h..60h', ends, expires, grant, in: place, next, to }: Step, scope: Scope): void {
+    const person = valueAt<Person>(scope, present(to));
+    const target = valueAt<Organisation | Project>(scope, present(place));
+    const inner: Scope = { ...scope, ready: Math.max(person.joined, target.begins) };
+    const at = this.instant(granted, inner);
+    const later = (text?: string): number | undefined =>
+      filled(text, scope) === undefined ? undefined : this.instant(present(text), { ...inner, at });
+    const [expiry, end] = [later(expires), later(ends)];
     const structure = 'organisation' in target ? 'project' : 'customer';
     const path = `/api/${structure}-permissions/`;
     const by = (): Person => ('organisation' in target ? target.owner : valueAt(this.root, 'team/0'));
     const permission = { url: '' };
-    const give = (past: TimeMachine, name: string, expiration_time: string | null): void => {
-      const body = { [structure]: target.url, user: person.url, role: name, expiration_time };
+    const give = (past: TimeMachine, role: unknown, expiration_time: string | null): void => {
+      const body = { [structure]: target.url, user: person.url, role, expiration_time };
       permission.url = past.send('POST', path, by(), { body }).url;
     };
-    this.plan.at(at, (past) => give(past, role, expires === undefined ? null : isoTime(expires)));
-    if (ends === undefined) return;
-    this.plan.at(ends, (past) => {
+    const [role, nextRole] = [grant, next].map((template) => filled(filled(template, scope), scope));
+    this.plan.at(at, (past) => give(past, role, expiry === undefined ? null : isoTime(expiry)));
+    if (end === undefined) return;
+    this.plan.at(end, (past) => {
       past.send('DELETE', permission.url, by());
       if (nextRole !== undefined) give(past, nextRole, null);
     });
   }
 
   /** The instant that a text names. */
-  instant(text: string, scope: Scope = this.root): number {
+  instant(template: string, scope: Scope = this.root): number {
     const { plan, seed } = this;
+    const text = String(filled(filled(template, scope), scope));
     const [, fewest, most] = /^(?:(\d+)d\.\.)?(\d+)d ago$/.exec(text) ?? [];
     if (fewest !== undefined) return plan.daysAgo(Number(most) - seed.below(1 + Number(most) - Number(fewest)));
     if (most !== undefined) return plan.daysAgo(Number(most));
