@@ -14,7 +14,7 @@ import * as assert from 'uvu/assert';
 
 /** The most lines that use a discouraged word, for each folder that is above the target. */
 const limits: Readonly<Record<string, number>> = {
-  'src/app': 31,
+  'src/app': 30,
   'src/cloud': 112,
   'src/console': 162,
   'src/kernel': 516,

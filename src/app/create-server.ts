@@ -15,8 +15,7 @@ import { nativeFolder } from './data/data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { EngineSwitch } from './fixture/engine-switch.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
-import { FixtureError } from './fixture/fixture-error.ts';
-import { requireFit } from './fixture/replacements.ts';
+import { checkReplacements, FixtureError } from './fixture/fixture-error.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
 import { createSeedObjects } from './fixture/seeder.ts';
 import { type AdminAccess, openAdmin } from './operation/admin-listener.ts';
@@ -106,7 +105,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     ...given
   } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
-  requireFit(options);
+  checkReplacements(options);
   const config = {
     ...loadConfig({ input: given }),
     ...(ephemeral && localDefaults((name) => given[name] !== undefined)),

@@ -3,6 +3,7 @@ import SQLite from 'better-sqlite3';
 import { createFirstUser } from '../../accounts/session/initial-password.ts';
 import type { App } from '../../kernel/app.ts';
 import { settableClock } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { openDeployment } from '../compose/composition.ts';
 import { packTable, packText } from '../export/packed-rows.ts';
 import { rowsOf, type StoredValue, type Table, tablesOf } from '../export/tables.ts';
@@ -19,6 +20,7 @@ export async function packedDemo(): Promise<string> {
     // Reserves the id of the first user of the database that the snapshot will fill.
     await createFirstUser(app, undefined);
     const before = contentsOf(app);
+    const usagesBefore = new Map(usagesOf(app));
     const origin = originAt(reference, 'the hash of the password of all people');
     await seedByHistory(app, origin.passwordHash);
     const after = contentsOf(app);
@@ -27,7 +29,7 @@ export async function packedDemo(): Promise<string> {
       tables: after.tables
         .map((table) => packTable(app, table, newRows(table.name, before.rows, after.rows), origin))
         .filter(({ columns }) => columns.some(({ values }) => values.length > 0)),
-      usages: usagesAdded(before, after),
+      usages: Object.fromEntries(usagesOf(app).map(([name, usage]) => [name, usage - (usagesBefore.get(name) ?? 0)])),
       sequences: Object.fromEntries(after.rows.get('sqlite_sequence') ?? []),
     };
     return packText(snapshot, origin);
@@ -65,12 +67,8 @@ function newRows(table: string, before: Contents['rows'], after: Contents['rows'
   return rows;
 }
 
-/** By how much the usages of the deployment's quotas have grown. */
-function usagesAdded(before: Contents, after: Contents): Record<string, number> {
-  const columns = after.tables.find(({ name }) => name === 'quota')?.columns.map(({ name }) => name) ?? [];
-  const [name, usage] = [columns.indexOf('name'), columns.indexOf('usage')];
-  const later = new Map((after.rows.get('quota') ?? []).map((row) => [row[0], Number(row[usage])]));
-  return Object.fromEntries(
-    (before.rows.get('quota') ?? []).map((row) => [row[name], (later.get(row[0]) ?? 0) - Number(row[usage])]),
-  );
-}
+/** The usages of the deployment's quotas by name. */
+const usagesOf = ({ db }: App): readonly (readonly [name: string, usage: number])[] =>
+  db
+    .all<{ name: string; usage: number }>(sql`SELECT name, usage FROM quota WHERE scope_kind = 'global'`)
+    .map(({ name, usage }) => [name, usage]);

@@ -1,14 +1,13 @@
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import { exampleUuid } from '../../kernel/collection/example.ts';
+import type { Filter } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
-import { filterParameter } from './filter-parameter.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, rejectionComponents, rejectionSchemas, rejectionsOf } from './rejections.ts';
-import { responseLinks } from './response-links.ts';
 import { bareListShape, bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -83,6 +82,27 @@ const about = [
   'Objects refer to each other by `url`. Lists are paginated: the `Link` header has the links of the other pages, `X-Result-Count` the number of objects.',
   '`OPTIONS` returns the metadata of a path: its fields and the actions that the caller may perform. `HEAD` works wherever `GET` does. Objects and lists have an `ETag`, which `If-Match` compares. The header `X-Ignored` lists names that the operation does not know.',
 ].join('\n\n');
+
+/** Returns the OpenAPI links of 201 responses, which lead to every operation on the created object. */
+function responseLinks(
+  endpoints: readonly Endpoint[],
+  idOf: (endpoint: Endpoint, method: Method) => string,
+): (endpoint: Endpoint) => Json {
+  const byCollection = new Map<string, Record<string, unknown>>();
+  for (const endpoint of endpoints) {
+    // Operations with a second key need more than the response has.
+    const [, collection, rest] = /^([^:]+):key\/([^:]*)$/.exec(endpoint.path) ?? [];
+    if (collection === undefined || rest === undefined) continue;
+    const links = byCollection.get(collection) ?? {};
+    byCollection.set(collection, links);
+    const key = `$response.body#/${endpoint.key === 'pk' ? 'pk' : 'uuid'}`;
+    for (const method of namesOf(endpoint.operations)) {
+      const operationId = idOf(endpoint, method);
+      links[operationId] = { operationId, parameters: { key } };
+    }
+  }
+  return ({ path }) => byCollection.get(path) ?? {};
+}
 
 /** The path of an endpoint as the document writes it. */
 const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
@@ -268,6 +288,30 @@ const fieldParameters = ['field', 'fields'].map((name) => ({
   style: 'form',
   explode: true,
 }));
+
+const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
+  string: { type: 'string' },
+  uuid: { type: 'string', pattern: '^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$' },
+  boolean: { type: 'boolean' },
+  flag: { type: 'string' },
+  datetime: { type: 'string', format: 'date-time' },
+  link: { type: 'string', format: 'uri-reference' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  named: { type: 'object', additionalProperties: { type: 'string' } },
+};
+
+/** The OpenAPI parameter of a filter. */
+const filterParameter = (name: string, { help, repeatable, required, type }: Filter): JsonSchema => ({
+  name,
+  in: 'query',
+  description: help,
+  ...(required && { required }),
+  ...(type === 'flag' && { allowEmptyValue: true }),
+  ...(repeatable
+    ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true }
+    : { schema: typeOfFilter[type] }),
+});
 
 /** A star at the end of an ordering matches any name. */
 function orderItem(orderings: readonly string[]): JsonSchema {
