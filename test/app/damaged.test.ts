@@ -10,7 +10,7 @@ import { failed, nativeCache, Program } from '../support/program.ts';
 const test = suite('a damaged data folder');
 const program = new Program(nativeCache);
 const path = (name = ''): string => join(program.folder, 'data', name);
-const run: Program['run'] = (...input) => program.run(...input);
+const run: Program['run'] = (...args) => program.run(...args);
 const serve = ['serve', '--port', '0'];
 
 test.before(() => copyDemoData(join(program.folder, 'whole')));
@@ -36,15 +36,15 @@ test('rejects a truncated or empty key file, also in backup', async () => {
 });
 
 test('rejects a truncated database, and one with another header', async () => {
-  const reports = (reason: string) => failed(`${path('tenantry.db')}: ${reason}`);
+  const failure = (reason: string) => failed(`${path('tenantry.db')}: ${reason}`);
   const backup = (reason: string) => failed(`cannot write the backup: ${path('tenantry.db')}: ${reason}`);
   truncateSync(path('tenantry.db'), readFileSync(path('tenantry.db')).length >> 1);
   const malformed = 'database disk image is malformed';
   for (const words of [serve, ['doctor'], ['token', 'helena.kask'], ['rotate-key'], ['user', 'add', 'bob']])
-    assert.equal(await run(words), reports(malformed), words[0]);
+    assert.equal(await run(words), failure(malformed), words[0]);
   assert.equal(await run(['backup', 'b']), backup(malformed));
   writeFileSync(path('tenantry.db'), 'XXXX', { flag: 'r+' });
-  for (const words of [serve, ['doctor']]) assert.equal(await run(words), reports('file is not a database'));
+  for (const words of [serve, ['doctor']]) assert.equal(await run(words), failure('file is not a database'));
   assert.equal(await run(['backup', 'b']), backup('The database belongs to another program'));
 });
 
@@ -83,13 +83,13 @@ test('lists events with unreadable context in doctor; --repair clears the contex
   const uuids = db.prepare('SELECT uuid FROM event WHERE id IN (2, 3) ORDER BY id').pluck().all();
   db.close();
   const erred = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
-  const reports = (mended: string): string =>
+  const report = (mended: string): string =>
     uuids.map((uuid) => `event ${uuid}: its context cannot be read${mended}\n`).join('') + erred;
-  for (let i = 0; i < 2; i++) assert.equal(await run(['doctor']), { code: 1, stdout: reports(''), stderr: '' });
+  for (let i = 0; i < 2; i++) assert.equal(await run(['doctor']), { code: 1, stdout: report(''), stderr: '' });
   // The words of these events are not yet indexed.
   const server = await program.serve();
   assert.is(await server.stop(), 0);
-  assert.equal(await run(['doctor', '--repair']), { code: 0, stdout: reports(', repaired'), stderr: '' });
+  assert.equal(await run(['doctor', '--repair']), { code: 0, stdout: report(', repaired'), stderr: '' });
   assert.equal(await run(['doctor']), { code: 0, stdout: erred, stderr: '' });
 });
 

@@ -38,17 +38,17 @@ absent('rejects the name of an existing collection at start', async () => {
 });
 
 absent('describes the server at /, and serves the console to browsers', async () => {
-  const reports = await fixture.anonymous.get('/');
+  const description = await fixture.anonymous.get('/');
   assert.equal(
-    [reports.status, reports.body, reports.headers.get('allow')],
+    [description.status, description.body, description.headers.get('allow')],
     [
       200,
       { name: 'Tenantry', version, api: `${fixture.url}/api/`, docs: `${fixture.url}/docs/` },
       'GET, HEAD, OPTIONS',
     ],
   );
-  const displayed = await fixture.anonymous.get('/', { Accept: 'text/html,*/*' });
-  assert.equal([displayed.status, displayed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  const page = await fixture.anonymous.get('/', { Accept: 'text/html,*/*' });
+  assert.equal([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
 });
 
 absent('accepts Bearer like Token', async () => {

@@ -111,8 +111,8 @@ test('uses existing metrics and labels in dashboard and alerts', async () => {
     [...new Set(named)].filter((name) => !known.has(name)),
     [],
   );
-  const displayed = new Set(named);
-  const notShown = [...known].filter((name) => name !== undefined && !displayed.has(name));
+  const names = new Set(named);
+  const notShown = [...known].filter((name) => name !== undefined && !names.has(name));
   assert.equal(notShown, ['tenantry_build_info', 'process_start_time_seconds']);
   assert.is(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
 });
@@ -135,10 +135,10 @@ test('configures Prometheus with the admin listener; rejects a missing one and a
 
 test('configures Litestream with the database of the data folder, and explains the settings that the server lacks', async () => {
   const database = join(program.folder, 'my "data"/tenantry.db');
-  const reports = await example('litestream', '--data', 'my "data"');
-  assert.match(reports, `  - path: ${JSON.stringify(database)}\n`);
-  assert.match(reports, `-o /new/folder/tenantry.db ${database}\n`);
-  assert.match(reports, 'replicated=true');
+  const output = await example('litestream', '--data', 'my "data"');
+  assert.match(output, `  - path: ${JSON.stringify(database)}\n`);
+  assert.match(output, `-o /new/folder/tenantry.db ${database}\n`);
+  assert.match(output, 'replicated=true');
   assert.not.match(await example('litestream', '--replicated'), 'replicated=true');
 });
 

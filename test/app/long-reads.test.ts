@@ -77,9 +77,9 @@ test('returns the same for every list, filter and order with and without the thr
     const responses: string[] = [];
     for (const { targets, token } of people)
       for (const target of targets) {
-        const reports = await fetch(fixture.url + target, { headers: { Authorization: `Token ${token}` } });
-        const pages = ['X-Result-Count', 'Link'].map((name) => reports.headers.get(name));
-        responses.push(`${target} ${reports.status} ${pages.join(' ')} ${await reports.text()}`);
+        const reply = await fetch(fixture.url + target, { headers: { Authorization: `Token ${token}` } });
+        const pages = ['X-Result-Count', 'Link'].map((name) => reply.headers.get(name));
+        responses.push(`${target} ${reply.status} ${pages.join(' ')} ${await reply.text()}`);
       }
     return responses;
   };
@@ -257,9 +257,9 @@ test('rejects reads beyond the limit of waiting ones, and runs none for clients 
   leaving.abort();
   let read = 0;
   const took = db.tookInThread.bind(db);
-  db.tookInThread = (...reports) => {
+  db.tookInThread = (...args) => {
     read++;
-    took(...reports);
+    took(...args);
   };
   await Promise.all([working, ...waiting]);
   await thread().result(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);

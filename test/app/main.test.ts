@@ -478,9 +478,9 @@ cli('prints the location of the initial password at every start until it is chan
     assert.is(first_login, `${server.url}/#/first/${secret}`);
     assert.not(server.errors().includes(secret), 'the secret is not logged');
     assert.is(await server.stop(), 0);
-    const { time: _, ...reports } = JSON.parse(server.errors());
+    const { time: _, ...line } = JSON.parse(server.errors());
     assert.equal(
-      reports,
+      line,
       {
         level: 40,
         file,
@@ -609,11 +609,11 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
   copyFileSync(builtProgram, copy);
   const unprivileged = ['--bounding-set=-all', '--inh-caps=-all', process.execPath, copy, 'doctor'];
   const child = spawn('setpriv', unprivileged, { cwd: folder, env: { PATH: process.env.PATH } });
-  let reports = '';
-  child.stderr.on('data', (chunk: Buffer) => (reports += chunk.toString()));
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   assert.equal(await once(child, 'close'), [1, null]);
   const data = join(folder, 'data');
-  assert.is(reports, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
+  assert.is(output, `tenantry: cannot use the data folder ${data}: ${file}: permission denied: ${advice}\n`);
 });
 
 cli('rejects a database of another program and does not change it', async () => {

@@ -48,9 +48,9 @@ people('lists users with their rights, and shows one with roles, beside a runnin
   );
   assert.equal(await messages(1), ['User carol has gained role of Owner in customer Alpha Ltd.']);
   const { stdout } = await run('user', 'show', 'carol', '--json');
-  const { joined, ...displayed } = JSON.parse(stdout);
+  const { joined, ...output } = JSON.parse(stdout);
   assert.match(joined, /^\d{4}-\d\d-\d\dT/);
-  assert.equal(displayed, {
+  assert.equal(output, {
     username: 'carol',
     full_name: '',
     email: 'carol@example.com',

@@ -75,7 +75,7 @@ async function logIn(): Promise<{ token: string; password: string }> {
 }
 
 /** Waits until connections are rejected. */
-async function rejection(url: string): Promise<void> {
+async function waitUntilUnreachable(url: string): Promise<void> {
   for (;;) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) =>
@@ -119,8 +119,8 @@ program(
       matches.map(({ length }) => length),
       [1, 1, 1, 1, 1],
     );
-    const displayed = matches.map(([line]) => [line.method, line.route, line.status, line.user]);
-    assert.equal(displayed, [
+    const fields = matches.map(([line]) => [line.method, line.route, line.status, line.user]);
+    assert.equal(fields, [
       ['GET', '/api/users/', 200, me.uuid],
       ['POST', '/api/customers/', 201, me.uuid],
       ['GET', '', 401, undefined],
@@ -185,7 +185,7 @@ program('on SIGTERM completes the running request, accepts no other, and exits w
   );
   assert.is((await wire.response()).status, 100);
   const ended = stop(started);
-  await rejection(started.url);
+  await waitUntilUnreachable(started.url);
   assert.equal([await idle.closed(), await silent.closed()], ['', '']);
   const reply = await wire.bytes('{"name":"Last"}').response();
   assert.equal([reply.status, reply.headers.connection], [201, 'close']);

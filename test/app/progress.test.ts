@@ -32,9 +32,9 @@ progress('overwrites one line, at most ten times a second, and clears it when th
 });
 
 progress('measures work without progress reports, in bytes when the total is unknown', async () => {
-  let reports: (text: string) => void = () => undefined;
-  const line = new Promise<string>((resolve) => (reports = resolve));
-  await showingProgress({ isTTY: true, write: reports }, () =>
+  let report: (text: string) => void = () => undefined;
+  const line = new Promise<string>((resolve) => (report = resolve));
+  await showingProgress({ isTTY: true, write: report }, () =>
     measuringProgress(
       'reading',
       () => [2_500_000, undefined],

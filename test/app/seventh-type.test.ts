@@ -132,8 +132,8 @@ test('handles its settings, services and resources like those of every type', as
   );
   assert.equal(quotas, { nc_resource_count: 1, nc_service_project_link_count: 1, nc_vm_count: 1 });
 
-  const stored = await fixture.staff.delete(rocket.url);
-  assert.equal([stored.status, stored.body], [409, { detail: 'Cannot delete project with existing lamps' }]);
+  const response = await fixture.staff.delete(rocket.url);
+  assert.equal([response.status, response.body], [409, { detail: 'Cannot delete project with existing lamps' }]);
   assert.is((await fixture.staff.delete(lamp.url)).status, 202);
   await work();
   assert.equal(
@@ -182,7 +182,7 @@ test('does not open data with settings of a type that is not served', async () =
 });
 
 test('rejects a list without types, or with two of one name or path', () => {
-  const denial = (...types: readonly ProviderType[]): string => {
+  const rejectionOf = (...types: readonly ProviderType[]): string => {
     try {
       new Catalogue(types);
     } catch (error) {
@@ -190,10 +190,10 @@ test('rejects a list without types, or with two of one name or path', () => {
     }
     return '';
   };
-  assert.is(denial(), 'At least one provider type is needed');
-  assert.is(denial(lighthouse, lighthouse), 'Two provider types declare "Lighthouse"');
-  assert.is(denial(lighthouse, { ...lighthouse, name: 'Beacon' }), 'Two provider types declare "lighthouse"');
-  assert.is(denial(...providerTypes, lighthouse), '');
+  assert.is(rejectionOf(), 'At least one provider type is needed');
+  assert.is(rejectionOf(lighthouse, lighthouse), 'Two provider types declare "Lighthouse"');
+  assert.is(rejectionOf(lighthouse, { ...lighthouse, name: 'Beacon' }), 'Two provider types declare "lighthouse"');
+  assert.is(rejectionOf(...providerTypes, lighthouse), '');
 });
 
 test.run();

@@ -132,20 +132,20 @@ async function writeAndRead(method: Method, url: string, body: Body, collection:
   const about: Json = typeOf.has(collection)
     ? { ...(await staff.get(object.settings)).body, project: object.projects[0]?.url, ...object }
     : object;
-  const displayed: Body = {};
+  const fields: Body = {};
   const expected: Body = {};
   for (const [name, value] of Object.entries(body)) {
     if (`${collection}.${name}` in unseen) continue;
     const label = namedBy[name] ?? `${name}_name`;
     if (!(name in about) && label in about) {
       expected[label] = (await staff.get(pathOf(value))).body.name;
-      displayed[label] = about[label];
+      fields[label] = about[label];
       continue;
     }
     expected[name] = secrets.test(name) && collection !== 'hooks-push' ? '********' : plain(value);
-    displayed[name] = plain(about[name]);
+    fields[name] = plain(about[name]);
   }
-  assert.equal(displayed, expected, `${method} ${collection}`);
+  assert.equal(fields, expected, `${method} ${collection}`);
   return written.body.url;
 }
 

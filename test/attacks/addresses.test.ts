@@ -81,12 +81,12 @@ test('sends the address to a hook only if the author of the hook may read it', a
   }
   await fixture.staff.patch(setup.project.url, { description: 'sent to hooks' });
   await fixture.server.settled();
-  const reports = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
-  const whole = reports.find(([path]) => path === '/staff')?.[1];
+  const deliveries = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
+  const whole = deliveries.find(([path]) => path === '/staff')?.[1];
   const { ip_address: address, ...others } = whole.context;
   assert.is(address, '127.0.0.1');
   assert.equal(
-    reports.sort(([a], [b]) => a.localeCompare(b)),
+    deliveries.sort(([a], [b]) => a.localeCompare(b)),
     [
       ['/manager', { ...whole, context: others }],
       ['/owner', whole],

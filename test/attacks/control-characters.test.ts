@@ -57,10 +57,10 @@ controls('rejects control characters in texts within lists and objects, in every
     }
   }
   const form = new URLSearchParams({ ...hook, event_types: JSON.stringify(['a\u0007']) }).toString();
-  const reports = await staff.send('POST', '/api/hooks-web/', form, {
+  const response = await staff.send('POST', '/api/hooks-web/', form, {
     'Content-Type': 'application/x-www-form-urlencoded',
   });
-  assert.equal([reports.status, reports.body], [400, { event_types: [rejection] }]);
+  assert.equal([response.status, response.body], [400, { event_types: [rejection] }]);
   // Leading and trailing blanks are trimmed first, as everywhere.
   const blank = await staff.post('/api/hooks-web/', { ...hook, event_groups: ['users'], event_types: [' \n'] });
   assert.equal(blank.body.event_types, ['" \n" is not a valid choice.']);

@@ -184,13 +184,13 @@ test('does not follow the redirect of a vendor to an internal address', async ()
   const target = await Receiver.start();
   for (const status of [301, 302, 303, 307, 308]) {
     receiver.behaviour = { status, headers: { Location: `${target.url}/v2/account` } };
-    const { status: reports } = await open.staff.post('/api/digitalocean/', {
+    const { status: responseStatus } = await open.staff.post('/api/digitalocean/', {
       name: 'Led astray',
       customer: alice.url,
       token: 'token-of-the-account',
       backend_url: receiver.url,
     });
-    assert.is(reports, 400);
+    assert.is(responseStatus, 400);
     assert.ok(receiver.take().length > 0, 'the vendor is called');
     assert.equal(target.take(), [], String(status));
   }

@@ -76,8 +76,8 @@ test('finds a hidden user by exact name, without phone number, organization and 
   ]) {
     const { body, headers } = await setup.clients.stranger.get(`/api/users/?${query}`);
     assert.is(headers.get('X-Result-Count'), '1', query);
-    const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...displayed } = hidden;
-    const { description, is_active, is_staff, token_lifetime, ...expected } = displayed;
+    const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...visible } = hidden;
+    const { description, is_active, is_staff, token_lifetime, ...expected } = visible;
     assert.equal([description, is_active, is_staff, token_lifetime], ['', true, false, null]);
     assert.equal(body, [expected], query);
   }
@@ -101,7 +101,7 @@ test('does not reveal hidden fields of a user through filters', async () => {
 
 test('treats a link to a hidden user like a link to a missing user', async () => {
   const none = hidden.url.replace(hidden.uuid, 'f'.repeat(32));
-  const reports = async (path: string, { url }: Json, client = setup.clients.stranger) => {
+  const responseTo = async (path: string, { url }: Json, client = setup.clients.stranger) => {
     const { body, headers, status } = await client.get(path.replace('?', `?page_size=100&`) + encodeURIComponent(url));
     return [status, headers.get('x-result-count'), JSON.stringify(body).replace(url, '…')];
   };
@@ -116,11 +116,11 @@ test('treats a link to a hidden user like a link to a missing user', async () =>
   ])
     for (const part of ['stranger', 'owner'] as const) {
       const client = setup.clients[part];
-      assert.equal(await reports(path, hidden, client), await reports(path, { url: none }, client), path);
+      assert.equal(await responseTo(path, hidden, client), await responseTo(path, { url: none }, client), path);
     }
-  const [status] = await reports('/api/events/?scope=', setup.users.owner, setup.clients.manager);
+  const [status] = await responseTo('/api/events/?scope=', setup.users.owner, setup.clients.manager);
   assert.is(status, 200, 'a connected user is found');
-  assert.is((await reports('/api/events/?scope=', hidden, fixture.staff))[0], 200);
+  assert.is((await responseTo('/api/events/?scope=', hidden, fixture.staff))[0], 200);
 });
 
 test('grants a role to a user found by exact name, who is connected from then on', async () => {

@@ -280,7 +280,7 @@ test('lists 100 events in a gathered mail and counts the rest', async () => {
 
 test('shortens names in mails and removes their links, in single and gathered mails, except texts that staff post', async () => {
   const name = `Your account is locked, go to https://evil.example/login and ${'hurry '.repeat(15)}`.trim();
-  const displayed = 'Your account is locked, go to [link] and hurry hurry hurry h';
+  const text = 'Your account is locked, go to [link] and hurry hurry hurry h';
   for (const limit of [10, 0]) {
     await begin({ base_url: base, hook_mail_limit: limit });
     const customer = await fixture.customer('Alice');
@@ -292,17 +292,17 @@ test('shortens names in mails and removes their links, in single and gathered ma
     const project = await fixture.project(name, customer);
     await fixture.staff.patch(project.url, { description: 'See www.evil.example' });
     await fixture.later(3600);
-    const reports = mailbox.take();
-    const texts = reports.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
+    const received = mailbox.take();
+    const texts = received.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
     assert.equal(texts.split('\n').sort(), [
-      `Project ${displayed} has been created.`,
-      `Project ${displayed} has been updated. Description has been changed from '' to 'See [link]`,
+      `Project ${text} has been created.`,
+      `Project ${text} has been updated. Description has been changed from '' to 'See [link]`,
     ]);
-    for (const { html = '', subject } of reports) {
+    for (const { html = '', subject } of received) {
       assert.is(subject, notification);
       assert.not.match(html, /evil/);
     }
-    assert.is(reports.length, limit === 0 ? 1 : 2);
+    assert.is(received.length, limit === 0 ? 1 : 2);
   }
   await begin({ base_url: base });
   await fixture.staff.post('/api/hooks-email/', { email: 'admin@example.com', event_types: ['custom_notification'] });

@@ -135,8 +135,8 @@ test('forwards the host of the primary and only the relevant headers of the clie
   );
   assert.is(response.body, 'from the primary');
   const { headers } = received[0] as IncomingMessage;
-  const reports = Object.entries(headers).filter(([name]) => /^(forwarded|host|x-.*)$/.test(name));
-  const { 'x-tenantry-epoch': epoch, ...others } = Object.fromEntries(reports);
+  const forwarded = Object.entries(headers).filter(([name]) => /^(forwarded|host|x-.*)$/.test(name));
+  const { 'x-tenantry-epoch': epoch, ...others } = Object.fromEntries(forwarded);
   assert.equal(others, {
     host: authority,
     'x-forwarded-for': '127.0.0.1',

@@ -51,9 +51,9 @@ const response = (status: number, body: string): Promise<string> =>
 
 test('exits with 1 and one line when the connection closes without a response', async () => {
   const address = await listen(createTcpServer((socket) => socket.end()));
-  const reports = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
+  const result = await program.run(['healthcheck', '--data', 'data', '--admin-listen', address]);
   const line = `tenantry: no response from http://${address}/readyz: socket hang up\n`;
-  assert.equal(reports, { code: 1, stdout: '', stderr: line });
+  assert.equal(result, { code: 1, stdout: '', stderr: line });
 });
 
 test('rejects a response that is not from the server of this data folder', async () => {
@@ -92,10 +92,10 @@ test('rejects a response that is not from the server of this data folder', async
     [302, { status: 'ready', instance: own, checks }, 'not ready: http://ADDRESS/readyz responds with 302'],
     [200, { status: 'ready', instance: own, checks }, 'ready'],
   ];
-  for (const [status, body, reports] of cases)
+  for (const [status, body, reason] of cases)
     assert.is(
       await failureAt(await response(status, typeof body === 'string' ? body : JSON.stringify(body))),
-      reports,
+      reason,
       JSON.stringify(body),
     );
 });
@@ -118,10 +118,10 @@ test('rejects a response that breaks off, does not end or does not begin', async
 });
 
 test('names a data folder that is missing', async () => {
-  const reports = await program.run(['healthcheck', '--data', 'nowhere']);
+  const result = await program.run(['healthcheck', '--data', 'nowhere']);
   const nowhere = join(program.folder, 'nowhere');
   const line = `tenantry: cannot read the data folder ${nowhere}: no such file or directory; name it with --data\n`;
-  assert.equal(reports, { code: 1, stdout: '', stderr: line });
+  assert.equal(result, { code: 1, stdout: '', stderr: line });
 });
 
 test('rejects a server in memory unless called with --ephemeral', async () => {

@@ -7,7 +7,7 @@ import { sendOverWire } from '../support/wire.ts';
 const { test: hosts, fixture } = suiteWithServer('hosts');
 
 const invalid = [400, { detail: 'Invalid Host header.' }];
-const reports = async (server: Fixture, target: string, ...lines: readonly string[]) => {
+const linksOf = async (server: Fixture, target: string, ...lines: readonly string[]) => {
   const { status, body } = await sendOverWire(server.url, `GET ${target} HTTP/1.1`, ...lines, '');
   return [status, JSON.parse(body)];
 };
@@ -23,23 +23,23 @@ hosts('responds 400 to a Host that is not the host of a URL wherever links are r
       '/docs/',
     ])
       assert.equal(
-        [host, target, ...(await reports(fixture, target, `Host: ${host}`, token))],
+        [host, target, ...(await linksOf(fixture, target, `Host: ${host}`, token))],
         [host, target, ...invalid],
       );
 });
 
 hosts('responds 400 to several Host headers', async () => {
-  assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'Host: a'), invalid);
-  assert.equal(await reports(fixture, '/api/version/', 'Host: a', 'hOsT: b'), invalid);
-  assert.equal(await reports(fixture, 'http://c/api/version/', 'Host: a', 'Host: b'), invalid);
+  assert.equal(await linksOf(fixture, '/api/version/', 'Host: a', 'Host: a'), invalid);
+  assert.equal(await linksOf(fixture, '/api/version/', 'Host: a', 'hOsT: b'), invalid);
+  assert.equal(await linksOf(fixture, 'http://c/api/version/', 'Host: a', 'Host: b'), invalid);
 });
 
 hosts('checks Host the same way with base_url, and checks the host that a trusted proxy forwards', async () => {
   const proxied = await Fixture.start({ base_url: 'https://cloud.example.com', trusted_proxies: ['127.0.0.1'] });
-  assert.equal(await reports(proxied, '/api/version/', 'Host: 1.2.3.999'), invalid);
-  assert.equal(await reports(proxied, '/api/version/', 'X-Forwarded-Host: good'), invalid);
-  assert.equal(await reports(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: xn--a'), invalid);
-  assert.is((await reports(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: fine'))[0], 200);
+  assert.equal(await linksOf(proxied, '/api/version/', 'Host: 1.2.3.999'), invalid);
+  assert.equal(await linksOf(proxied, '/api/version/', 'X-Forwarded-Host: good'), invalid);
+  assert.equal(await linksOf(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: xn--a'), invalid);
+  assert.is((await linksOf(proxied, '/api/version/', 'Host: good', 'X-Forwarded-Host: fine'))[0], 200);
   await proxied.close();
 });
 

@@ -120,29 +120,29 @@ test('does the same for each failed login, with or without an account: one hash,
   const { passwords } = fixture.server.app;
   const { matches } = passwords;
   let hashes = 0;
-  passwords.matches = (...input) => {
+  passwords.matches = (...args) => {
     hashes++;
-    return matches.apply(passwords, input);
+    return matches.apply(passwords, args);
   };
   fixture.events();
-  const reports = [];
+  const results = [];
   for (const name of ['alice', 'nobody', 'gone', 'without.password', `${'x'.repeat(4096)}`]) {
     const before = hashes;
     const { body, headers, status } = await attempt('2001:db8:77::1', name);
-    const { 'x-request-id': _, date: __, ...displayed } = Object.fromEntries(headers);
+    const { 'x-request-id': _, date: __, ...visible } = Object.fromEntries(headers);
     const written = fixture.events().map(({ type }) => type);
-    reports.push([status, body, displayed, hashes - before, written]);
+    results.push([status, body, visible, hashes - before, written]);
   }
   passwords.matches = matches;
-  assert.equal(reports[0]?.slice(3), [1, ['auth_login_failed_with_username']]);
-  for (const other of reports) assert.equal(other, reports[0]);
+  assert.equal(results[0]?.slice(3), [1, ['auth_login_failed_with_username']]);
+  for (const other of results) assert.equal(other, results[0]);
 });
 
 test('records events of at most a thousand failed logins an hour, and logs the number of the rest once a minute', async () => {
   const { app } = fixture.server;
-  const reports: unknown[] = [];
+  const results: unknown[] = [];
   const warn = app.log.warn.bind(app.log);
-  app.log.warn = ((...words: unknown[]) => reports.push(words)) as typeof app.log.warn;
+  app.log.warn = ((...words: unknown[]) => results.push(words)) as typeof app.log.warn;
   app.db.write(() => {
     for (let i = 0; i < 999; i++)
       recordFailedLogin({ app, actor: null, address: `192.0.2.${i % 200}`, now: app.clock.now() }, `guess${i}`);
@@ -163,7 +163,7 @@ test('records events of at most a thousand failed logins an hour, and logs the n
   fixture.clock.advance(60);
   fixture.server.tick();
   app.log.warn = warn;
-  assert.equal(reports, [[{ count: 3 }, '3 failed logins left no event: there were more than 1000 within an hour']]);
+  assert.equal(results, [[{ count: 3 }, '3 failed logins left no event: there were more than 1000 within an hour']]);
   fixture.clock.advance(3600);
   assert.equal((await attempt('198.51.100.9', 'later')).body, wrong);
   assert.is(fixture.events().length, 1);

@@ -71,13 +71,13 @@ lists('limits a list in a body to a thousand items of any type in any format', a
   const project = await fixture.project('Bridge', customer);
   const links = Array(13_000).fill({ url: link });
   const rejection = [400, { certifications: [elements] }];
-  const reports = async (method: string, path: string, body: unknown, type?: string) => {
+  const respond = async (method: string, path: string, body: unknown, type?: string) => {
     const response = await staff.send(method, path, body, type ? { 'Content-Type': type } : {});
     return [response.status, response.body];
   };
-  assert.equal(await reports('POST', `${project.url}update_certifications/`, { certifications: links }), rejection);
+  assert.equal(await respond('POST', `${project.url}update_certifications/`, { certifications: links }), rejection);
   assert.equal(
-    await reports(
+    await respond(
       'POST',
       `${project.url}update_certifications/`,
       new URLSearchParams({ certifications: JSON.stringify(links.slice(0, 1001)) }),
@@ -86,36 +86,36 @@ lists('limits a list in a body to a thousand items of any type in any format', a
   );
   const hook = (event_types: unknown) => ({ destination_url: 'http://203.0.113.9/', event_types });
   const names = Array(90_000).fill('x');
-  assert.equal(await reports('POST', '/api/hooks-web/', hook(names)), [400, { event_types: [elements] }]);
+  assert.equal(await respond('POST', '/api/hooks-web/', hook(names)), [400, { event_types: [elements] }]);
   assert.equal(
-    await reports('POST', '/api/hooks-web/', repeated('event_types', 70_000), 'application/x-www-form-urlencoded'),
+    await respond('POST', '/api/hooks-web/', repeated('event_types', 70_000), 'application/x-www-form-urlencoded'),
     [400, { event_types: [elements] }],
   );
   const form = new FormData();
   for (let i = 0; i < 1001; i++) form.append('event_types', 'x');
-  assert.equal(await reports('POST', '/api/hooks-web/', form), [400, { event_types: [elements] }]);
-  assert.equal(await reports('POST', '/api/events/count/history/', { event_type: names }), [
+  assert.equal(await respond('POST', '/api/hooks-web/', form), [400, { event_types: [elements] }]);
+  assert.equal(await respond('POST', '/api/events/count/history/', { event_type: names }), [
     400,
     { event_type: [elements] },
   ]);
 });
 
 lists('responds 400 to bodies with too many values', async () => {
-  const reports = async (body: string, type: string) => {
+  const respond = async (body: string, type: string) => {
     const response = await fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': type });
     return [response.status, response.body];
   };
-  assert.equal(await reports(`{"name":[${Array(300_000).fill('[]').join()}]}`, 'application/json'), [
+  assert.equal(await respond(`{"name":[${Array(300_000).fill('[]').join()}]}`, 'application/json'), [
     400,
     { detail: 'JSON parse error - more than 200000 values' },
   ]);
   const fields = Array.from({ length: 10_001 }, (_, i) => `a${i}=`).join('&');
-  assert.equal(await reports(fields, 'application/x-www-form-urlencoded'), [
+  assert.equal(await respond(fields, 'application/x-www-form-urlencoded'), [
     400,
     { detail: 'Form parse error - more than 10000 fields' },
   ]);
   const members = Array.from({ length: 20_001 }, (_, i) => `"a${i}":1`).join();
-  assert.equal(await reports(`{${members}}`, 'application/json'), [
+  assert.equal(await respond(`{${members}}`, 'application/json'), [
     400,
     { detail: 'JSON parse error - more than 20000 members of objects' },
   ]);

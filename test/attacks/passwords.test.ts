@@ -32,8 +32,8 @@ test.before.each(() => {
 });
 
 const set = async (body: unknown, by = client): Promise<[number, Json]> =>
-  responded(await by.post(`${alice.url}password/`, body));
-const responded = ({ body, status }: ApiResponse<Json>): [number, Json] => [status, body];
+  resultOf(await by.post(`${alice.url}password/`, body));
+const resultOf = ({ body, status }: ApiResponse<Json>): [number, Json] => [status, body];
 const logIn = async (tried: string): Promise<number> =>
   (await fixture.anonymous.post('/api-auth/password/', { username: 'alice.lebowski', password: tried })).status;
 
@@ -84,11 +84,11 @@ test('applies the same rules to passwords set by the operator', async () => {
     ['operator 12', `password: ${similar}`],
     ['1234567890a', `password: ${common}`],
   ] as const) {
-    const rejection = await addUser(app, { username: 'operator', password: weak }).then(
+    const reason = await addUser(app, { username: 'operator', password: weak }).then(
       () => 'added',
       (error) => error.message,
     );
-    assert.is(rejection, message);
+    assert.is(reason, message);
   }
   assert.is(app.db.value(sql`SELECT 1 FROM user WHERE username = 'operator'`), undefined);
 });
@@ -121,14 +121,14 @@ test('counts wrong current passwords as failed logins, and respects locks of log
   const responses = await Promise.all(Array.from({ length: 8 }, () => set(body)));
   assert.equal(
     [wrong, locked].map(
-      (reports) =>
+      (expected) =>
         responses.filter(
           ([
             ,
             {
               current_password: [text],
             },
-          ]) => text === reports.current_password[0],
+          ]) => text === expected.current_password[0],
         ).length,
     ),
     [4, 4],
@@ -141,7 +141,7 @@ test('counts wrong current passwords as failed logins, and respects locks of log
 });
 
 test('requires the current password to change the own email, and for no other field', async () => {
-  const change = async (body: unknown, by = client) => responded(await by.patch(alice.url, body));
+  const change = async (body: unknown, by = client) => resultOf(await by.patch(alice.url, body));
   const { body: before } = await client.get(alice.url);
   assert.equal(await change({ email: 'other@example.com' }), [400, required]);
   assert.equal(await change({ email: 'other@example.com', token_lifetime: 7201 }), [
@@ -161,13 +161,13 @@ test('requires no current password from a user without one', async () => {
   const own = fixture.as('walter');
   assert.is((await own.patch(walter.url, { agree_with_policy: true, email: 'w@example.com' })).status, 200);
   assert.is((await own.post(`${walter.url}password/`, { password })).status, 200);
-  assert.equal(responded(await own.post(`${walter.url}password/`, { password })), [400, required]);
+  assert.equal(resultOf(await own.post(`${walter.url}password/`, { password })), [400, required]);
 });
 
 test('rejects a token lifetime above token_lifetime_max, except from staff, and leaves stored ones unchanged', async () => {
   const most = { token_lifetime: ['Ensure this value is less than or equal to 7200.'] };
   const change = async (token_lifetime: unknown, by = client) =>
-    responded(await by.patch(alice.url, { token_lifetime }));
+    resultOf(await by.patch(alice.url, { token_lifetime }));
   assert.is((await change(600))[0], 200);
   for (const longer of [7201, null]) assert.equal(await change(longer), [400, most]);
   assert.equal((await client.get(alice.url)).body.token_lifetime, 600);
@@ -201,8 +201,8 @@ usual('limits the token lifetime of new users to token_lifetime_max, created in 
   const { body } = await open.staff.post('/api/users/', { username: 'bob' });
   assert.is(body.token_lifetime, 600);
   await addUser(open.server.app, { username: 'carol' });
-  const saved = open.server.app.db.values(sql`SELECT token_lifetime FROM user WHERE username = 'carol'`);
-  assert.equal(saved, [600]);
+  const lifetimes = open.server.app.db.values(sql`SELECT token_lifetime FROM user WHERE username = 'carol'`);
+  assert.equal(lifetimes, [600]);
   const longer = await open.staff.post('/api/users/', { username: 'dave', token_lifetime: 7200 });
   assert.is(longer.body.token_lifetime, 7200);
   await open.close();

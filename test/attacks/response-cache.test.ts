@@ -58,7 +58,11 @@ test.after(async () => {
 });
 
 /** All responses to the owner of this token; `tags` are the ETags of earlier responses. */
-async function reports(url: string, token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+async function responsesOf(
+  url: string,
+  token: string,
+  tags: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
   const responses = new Map<string, string>();
   for (const path of paths) {
     const response = await fetch(url + path, {
@@ -87,7 +91,7 @@ async function freshly(token: string, tags: ReadonlyMap<string, string>): Promis
     clock,
     settings_sync_interval,
   });
-  const responses = await reports(server.url, token, tags);
+  const responses = await responsesOf(server.url, token, tags);
   await server.close();
   return responses;
 }
@@ -138,7 +142,7 @@ const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], 
     async () => {
       const { admin } = setup.users;
       await fixture.staff.patch(admin.url, { token_lifetime: 60 });
-      await reports(fixture.url, setup.clients.admin.token as string, new Map());
+      await responsesOf(fixture.url, setup.clients.admin.token as string, new Map());
       fixture.clock.advance(61);
     },
   ],
@@ -148,14 +152,14 @@ for (const [name, [part, change]] of Object.entries(changes)) {
   test(`returns the same as a fresh server: ${name}`, async () => {
     const token = setup.clients[part].token as string;
     // Twice: the second time all responses come from the cache.
-    await reports(fixture.url, token, new Map());
-    const before = await reports(fixture.url, token, new Map());
+    await responsesOf(fixture.url, token, new Map());
+    const before = await responsesOf(fixture.url, token, new Map());
     await change();
     // The consequences of the change must not fall between the requests to the two servers.
     await fixture.server.settled();
     // Sends the ETags of the earlier responses, as clients do.
     const tags = etags(before);
-    const after = await reports(fixture.url, token, tags);
+    const after = await responsesOf(fixture.url, token, tags);
     const fresh = await freshly(token, tags);
     for (const path of paths) assert.is(after.get(path), fresh.get(path), path);
     const changed = paths.filter((path) => !after.get(path)?.startsWith('304') && after.get(path) !== before.get(path));

@@ -27,15 +27,15 @@ messages.before.each(async () => {
 messages.after.each(() => saml.close());
 
 // The method belongs to the library; the work of the service's thread runs in this thread here.
-const library = SignedXml.prototype as unknown as { validateReference(...input: unknown[]): unknown };
+const library = SignedXml.prototype as unknown as { validateReference(...args: unknown[]): unknown };
 
 /** Counts how often the library canonicalises and digests signed elements during a task, and returns the result of the task. */
 async function digests(task: () => unknown): Promise<[count: number, error: string | undefined]> {
   const { validateReference } = library;
   let count = 0;
-  library.validateReference = function (...input) {
+  library.validateReference = function (...args) {
     count++;
-    return validateReference.apply(this, input);
+    return validateReference.apply(this, args);
   };
   try {
     await task();
@@ -177,9 +177,9 @@ messages('parses no XML in the main thread', async () => {
   const sent = [providerKeys, otherKeys].map((keys) => signed(request(100), keys));
   const { parseFromString } = DOMParser.prototype;
   let parsed = 0;
-  DOMParser.prototype.parseFromString = function (...input: Parameters<typeof parseFromString>) {
+  DOMParser.prototype.parseFromString = function (...args: Parameters<typeof parseFromString>) {
     parsed++;
-    return parseFromString.apply(this, input);
+    return parseFromString.apply(this, args);
   };
   try {
     assert.match(await saml.logIn({ uid: 'alice' }), /\/saml2\/$/);

@@ -154,7 +154,7 @@ others(
       ],
     );
     const responses = await asEachPersona(people, async (client) => {
-      const reports = [
+      const values = [
         (await client.get(settings.url)).body.quotas,
         (await client.get('/api/service-settings/?name=Public')).body[0].quotas,
       ];
@@ -164,7 +164,7 @@ others(
         await client.get(`${quota.url}history/?point=1515127624`),
         await client.patch(quota.url, { threshold: 1 }),
       ].map(({ status }) => status);
-      return [reports, listed, alone];
+      return [values, listed, alone];
     });
     const names = quotas.map(({ name }: Json) => name);
     const all = (write: number) => [[quotas, quotas], names, [200, 200, write]];

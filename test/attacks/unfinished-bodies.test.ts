@@ -68,10 +68,10 @@ bodies('drains the rest of a rejected body, and serves the next request of the c
 
 bodies('sends 100 Continue only where it accepts the body', async () => {
   const asking = 'Expect: 100-continue';
-  const rejection = await Wire.to(fixture.url);
-  const denial = await rejection.lines(...head('/api/customers/', 20, asking)).response();
+  const wire = await Wire.to(fixture.url);
+  const denial = await wire.lines(...head('/api/customers/', 20, asking)).response();
   assert.equal([denial.status, denial.headers.connection], [401, 'close']);
-  assert.is(await rejection.closed(), '');
+  assert.is(await wire.closed(), '');
   const taken = await Wire.to(fixture.url);
   taken.lines(...head('/api/customers/', 20, asking, tokenOf(fixture)));
   assert.is((await taken.response()).status, 100);
@@ -85,12 +85,12 @@ bodies('limits bodies of public endpoints to 64 KiB, those of SAML to 512 KiB', 
       'Content-Type': 'application/json',
     });
   const tooLarge = [413, { detail: 'Request body is too large.' }];
-  const reports = async (path: string, bytes: number) => {
+  const resultOf = async (path: string, bytes: number) => {
     const { status, body } = await sized(path, bytes);
     return [status, body];
   };
   assert.is((await sized('/api-auth/password/', 65_536)).status, 401);
-  assert.equal(await reports('/api-auth/password/', 65_537), tooLarge);
+  assert.equal(await resultOf('/api-auth/password/', 65_537), tooLarge);
   assert.is((await sized('/api-auth/saml2/login/complete/', 524_288)).status, 401);
 });
 

@@ -18,10 +18,10 @@ guessing.before.each(async () => {
 });
 
 /** Sends a webhook with a secret from an address. */
-const send = (input: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
+const send = (guess: string, address = '203.0.113.7', headers = {}): Promise<ApiResponse<Json>> =>
   fixture.anonymous.send(
     'POST',
-    `${path}?secret=${encodeURIComponent(input)}`,
+    `${path}?secret=${encodeURIComponent(guess)}`,
     { webhookEvent: 'jira:issue_created', issue: { key: 'WEB-1' } },
     { 'X-Forwarded-For': address, ...headers },
   );
@@ -32,9 +32,9 @@ guessing('rejects a secret that is short enough to guess', async () => {
     const { body, status } = await fixture.staff.patch(settings.url, { webhook_secret: short });
     assert.equal([status, body], [400, { webhook_secret: ['Ensure this field has at least 20 characters.'] }], short);
   }
-  for (const stored of ['', '********']) {
-    assert.is((await fixture.staff.patch(settings.url, { webhook_secret: stored })).status, 200, stored);
-    assert.is((await send(secret)).status, 201, stored);
+  for (const value of ['', '********']) {
+    assert.is((await fixture.staff.patch(settings.url, { webhook_secret: value })).status, 200, value);
+    assert.is((await send(secret)).status, 201, value);
   }
 });
 

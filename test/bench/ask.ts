@@ -41,7 +41,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
         message.on('error', reject);
         message.on('end', () => {
           const body = Buffer.concat(chunks).toString();
-          resolve({ status: message.statusCode as number, headers: stored(message.rawHeaders), body });
+          resolve({ status: message.statusCode as number, headers: comparable(message.rawHeaders), body });
         });
       },
     );
@@ -54,7 +54,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
 export const headerOf = ({ headers }: RecordedResponse, name: string): string | undefined =>
   headers.find((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name.toLowerCase());
 
-function stored(raw: readonly string[]): string[] {
+function comparable(raw: readonly string[]): string[] {
   return raw.filter((_, i) => !/^(date|connection|keep-alive)$/i.test(raw[i - (i % 2)] as string));
 }
 

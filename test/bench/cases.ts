@@ -205,12 +205,12 @@ export async function agreed(
   urls: readonly [tenantry: string, peer: string],
 ): Promise<Map<string, RecordedResponse>> {
   // Cases that measure first requests compare only the last hundred, so that the others remain first ones.
-  const received = isOnce ? requests(setup).slice(-100) : requests(setup);
-  const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, received)))) as [
+  const sent = isOnce ? requests(setup).slice(-100) : requests(setup);
+  const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, sent)))) as [
     RecordedResponse[],
     RecordedResponse[],
   ];
-  const reports = (response: RecordedResponse): string => {
+  const comparable = (response: RecordedResponse): string => {
     const link = headerOf(response, 'Link')
       ?.replaceAll(/[?&]fresh=\d+/g, '')
       .replaceAll('/&', '/?');
@@ -221,8 +221,8 @@ export async function agreed(
       varying ? response.body.replace(varying, '…') : response.body,
     ].join('\n');
   };
-  received.forEach((request, i) => {
-    const [mine, other] = [reports(ours[i] as RecordedResponse), reports(theirs[i] as RecordedResponse)];
+  sent.forEach((request, i) => {
+    const [mine, other] = [comparable(ours[i] as RecordedResponse), comparable(theirs[i] as RecordedResponse)];
     if (mine === other) return;
     const difference = [...mine].findIndex((character, at) => character !== other[at]);
     const part = (response: string): string => response.slice(Math.max(0, difference - 100), difference + 200);
@@ -230,5 +230,5 @@ export async function agreed(
       `${title}: ${request.method} ${request.target} has different responses.\nTenantry: ${part(mine)}\nPeer: ${part(other)}`,
     );
   });
-  return new Map(received.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedResponse]));
+  return new Map(sent.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedResponse]));
 }

@@ -64,12 +64,12 @@ export async function run(folder: string, bundle: string): Promise<string> {
       "[...document.querySelectorAll('#places a')].map((link) => link.getAttribute('href'))",
     );
     const heading = "document.querySelector('main h1')?.textContent";
-    const [displayed, whole]: [number[], number[]] = [[], []];
+    const [visible, whole]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++)
       for (const link of links.slice(round === 0 ? 1 : 0)) {
         const go = `const was = ${heading}; document.querySelector('#places a[href="${link}"]').click()`;
         const isShown = `${heading} !== undefined && ${heading} !== was`;
-        displayed.push(await waited(page, go, isShown));
+        visible.push(await waited(page, go, isShown));
         await visitor.settled();
         await page.evaluate('history.back()');
         await visitor.settled();
@@ -94,7 +94,7 @@ export async function run(folder: string, bundle: string): Promise<string> {
     ];
     return footprintTable([
       ...figure('Console: first paint in a new browser', first, 300),
-      ...figure('Page shown after a click', displayed, 100),
+      ...figure('Page shown after a click', visible, 100),
       ...figure('Page with all of its data', whole, 100),
       ...figure('Palette open after its key', opened, 100),
       ...figure('Palette with the matches of a query', matches, 100),

@@ -49,7 +49,7 @@ const uuid =
   "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
 
 /** Types with their messages, in equal numbers; half of them are about a project. */
-const reports = [
+const kinds = [
   ['customer_update_succeeded', 'Customer %s has been updated.'],
   ['project_creation_succeeded', 'Project %s has been created.'],
   ['role_granted', 'User has gained role of Owner in customer %s.'],
@@ -58,7 +58,7 @@ const reports = [
   ['project_deletion_succeeded', 'Project %s has been deleted.'],
 ] as const;
 const ofType = (part: 0 | 1): string =>
-  `CASE i % ${reports.length} ${reports.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
+  `CASE i % ${kinds.length} ${kinds.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
 /** Events a second apart, of alternating customers and users, with the rows that recording writes. A merge patch drops nulls. */
 const script = (count: number): string => `BEGIN;

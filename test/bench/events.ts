@@ -143,7 +143,7 @@ async function recording(app: App): Promise<Figure[]> {
   const microseconds = (of: 'work' | 'commit'): number =>
     (1000 / together) *
     (quantile(
-      pairs.map(({ subscribed: reports }) => reports[of]),
+      pairs.map(({ subscribed }) => subscribed[of]),
       0.5,
     ) -
       quantile(

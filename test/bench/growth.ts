@@ -8,7 +8,7 @@ import { huge, medium, type Size, small } from './seed.ts';
 
 const sizes = [small, medium, huge];
 /** The number of objects requested in each database: the number of active people does not grow with the data. */
-const received = 100;
+const sampleSize = 100;
 /**
  * Many short rounds: other load on the machine comes and goes within seconds, and pairs of rounds differ by up to
  * a third.
@@ -46,7 +46,7 @@ export async function run(
       const folderOfSetup = dataFolder(data(size), database);
       const copy = join(folderOfSetup, 'tenantry.db');
       settleCrowd(copy);
-      const setup = readSetup(copy, received);
+      const setup = readSetup(copy, sampleSize);
       setups.push({ size, sample: setup, server: await startTenantry(bundle, folderOfSetup), sent: 0 });
     }
     const lines: string[] = [];

@@ -57,9 +57,9 @@ browser('accepts a bare token in its field', async () => {
   await page.evaluate("location.hash = '#get-/api/user-counters/'");
   const operation = page.locator('rapi-doc #get-\\/api\\/user-counters\\/');
   await operation.waitFor(timeLimit);
-  const responded = page.waitForResponse((response) => response.url().includes('/api/user-counters/'), timeLimit);
+  const response = page.waitForResponse((response) => response.url().includes('/api/user-counters/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  assert.is((await responded).status(), 200);
+  assert.is((await response).status(), 200);
 });
 
 browser('offers the example of a body, which the server accepts', async () => {
@@ -68,9 +68,9 @@ browser('offers the example of a body, which the server accepts', async () => {
   );
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
   await operation.locator('textarea').first().waitFor(timeLimit);
-  const responded = page.waitForResponse((response) => response.url().includes('/api/customers/'), timeLimit);
+  const pending = page.waitForResponse((response) => response.url().includes('/api/customers/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  const response = await responded;
+  const response = await pending;
   const { email, name } = await response.json();
   assert.equal([response.status(), name, email], [201, 'Alice and Partners', 'office@example.com']);
   await operation.getByRole('button', { name: '409', exact: true }).click();
@@ -107,9 +107,9 @@ browser('sends a request with a token', async () => {
   );
   const operation = page.locator('rapi-doc #get-\\/api\\/users\\/');
   await operation.waitFor(timeLimit);
-  const responded = page.waitForResponse((response) => response.url().includes('/api/users/'), timeLimit);
+  const pending = page.waitForResponse((response) => response.url().includes('/api/users/'), timeLimit);
   await operation.getByRole('button', { name: 'TRY' }).click();
-  const response = await responded;
+  const response = await pending;
   assert.is(response.status(), 200);
   assert.is((await response.json())[0].username, 'admin');
   assert.equal(complaints, []);

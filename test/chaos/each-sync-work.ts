@@ -45,8 +45,8 @@ export const marksOf = (id: number): readonly number[] => [id % marks, (7 * id +
 export const contentOf = (id: number, pages: number): string =>
   `${id} `.repeat(pages * pageBytes).slice(0, pages * 450);
 
-async function run(input: Work): Promise<void> {
-  const { folder, part } = input;
+async function run(work: Work): Promise<void> {
+  const { folder, part } = work;
   // The thread of the database does not keep the process alive.
   const alive = setInterval(() => undefined, 1000);
   const file = join(folder, 'tenantry.db');
@@ -55,7 +55,7 @@ async function run(input: Work): Promise<void> {
     process.kill(process.pid, 'SIGKILL');
   }
   if (part === 'first') make(file, folder);
-  const worker = new Worker(input, SqliteDatabase.open(file));
+  const worker = new Worker(work, SqliteDatabase.open(file));
   if (part === 'first' || part === 'again') await worker.doAll();
   else await worker.writeSome();
   clearInterval(alive);
@@ -182,5 +182,5 @@ class Worker {
   }
 }
 
-const [, started, input] = process.argv;
-if (started === self) await run(JSON.parse(input ?? ''));
+const [, started, argument] = process.argv;
+if (started === self) await run(JSON.parse(argument ?? ''));

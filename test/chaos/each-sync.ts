@@ -80,11 +80,11 @@ interface Note {
 function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; notes: readonly Note[] } {
   const file = join(disk.folder, '../notes');
   rmSync(file, { force: true });
-  const input = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
-  run(disk, { ...input, part: 'first' });
+  const options = { folder: disk.folder, trace: disk.trace, notes: file, reaction };
+  run(disk, { ...options, part: 'first' });
   const syncs = disk.syncs;
-  if (reaction === 'backup' && existsSync(file)) run(disk, { ...input, part: 'backup', reaction: 'none' });
-  run(disk, { ...input, part: reaction === 'restart' ? 'again' : 'after', reaction: 'none' });
+  if (reaction === 'backup' && existsSync(file)) run(disk, { ...options, part: 'backup', reaction: 'none' });
+  run(disk, { ...options, part: reaction === 'restart' ? 'again' : 'after', reaction: 'none' });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return {
     syncs,
@@ -96,15 +96,15 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
 }
 
 /** Runs a process to its end, again when its start fails because of the failing sync. */
-function run(disk: FaultyDisk, input: Work): void {
+function run(disk: FaultyDisk, options: Work): void {
   for (let attempt = 1; ; attempt++) {
-    const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(input)], {
+    const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(options)], {
       env: { PATH: process.env.PATH, ...disk.environment },
       encoding: 'utf8',
       timeout: 60_000,
     });
     // A database that such a disk does not let create is missing.
-    if (signal === 'SIGKILL' || !existsSync(input.notes)) return;
+    if (signal === 'SIGKILL' || !existsSync(options.notes)) return;
     if (attempt === 10 || !/EIO|SQLITE_IOERR/.test(stderr)) throw new Error(`The work ended by itself: ${stderr}`);
   }
 }

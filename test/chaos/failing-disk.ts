@@ -71,8 +71,8 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
     server.child.kill('SIGTERM');
     await gone;
     await requireHealthy(healthy, disk.folder);
-    const rejection = [...observer.rejected.values()].reduce((sum, number) => sum + number, 0);
-    return { ...count, writes: observer.acknowledged.size, rejected: rejection };
+    const rejected = [...observer.rejected.values()].reduce((sum, number) => sum + number, 0);
+    return { ...count, writes: observer.acknowledged.size, rejected };
   } finally {
     if (server.child.exitCode === null) server.child.kill('SIGKILL');
     await healthy.end();

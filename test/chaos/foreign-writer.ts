@@ -51,22 +51,22 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
     const observer = await Observer.of(program);
     const first = (await (await observer.write(server.url)).json()) as { url: string };
     const file = join(program.folder, 'data/tenantry.db');
-    const reports = { holds: 0, changed: '', changes: 0 };
+    const counts = { holds: 0, changed: '', changes: 0 };
     const start = (text: string, heard: (line: string) => void, ...words: string[]): ChildProcess => {
       const child = spawn(process.execPath, ['-e', text, file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
       createInterface(child.stdout).on('line', heard);
       others.push(child);
       return child;
     };
-    const holding = start(holder, () => reports.holds++, holds.join());
-    start(changer, (name) => Object.assign(reports, { changed: name, changes: reports.changes + 1 }));
+    const holding = start(holder, () => counts.holds++, holds.join());
+    start(changer, (name) => Object.assign(counts, { changed: name, changes: counts.changes + 1 }));
     let isOver = false;
     const ended = once(holding, 'close').then(() => (isOver = true));
     const reading = read(
       observer,
       first.url,
       () => isOver,
-      () => reports.changed,
+      () => counts.changed,
     );
     const writing = Promise.all(Array.from({ length: 3 }, () => write(observer, server.url, () => isOver)));
     await Promise.race([ended, reading, writing]);
@@ -78,8 +78,8 @@ export async function writeBeside(holds: readonly number[], folder?: string): Pr
     if ((await server.stop()) !== 0) throw new Error('The server did not end with 0');
     await requireHealthy(program);
     return {
-      holds: reports.holds,
-      changes: reports.changes,
+      holds: counts.holds,
+      changes: counts.changes,
       reads,
       writes: observer.acknowledged.size,
       rejected: observer.rejected.get(503) ?? 0,

@@ -110,27 +110,27 @@ class Run {
 
   close = (): void => this.#agent.destroy();
 
-  async send(received: FuzzRequest): Promise<void> {
-    const reply = await this.#reply(received);
+  async send(sent: FuzzRequest): Promise<void> {
+    const reply = await this.#reply(sent);
     const kind = String(reply?.status ?? 'none');
     this.responses.set(kind, (this.responses.get(kind) ?? 0) + 1);
     if (!reply) return;
-    if (reply.status === 401) this.senders.forget(received.sender);
+    if (reply.status === 401) this.senders.forget(sent.sender);
     // 503 for too many concurrent requests is no fault: the server is busy with others of these requests.
     if (reply.status >= 500 && !(reply.status === 503 && reply.headers['retry-after'] !== undefined))
-      this.#note(received, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
-    if (reply.milliseconds > this.slow) await this.#checkSlow(received, reply.milliseconds);
-    this.#compare(received, reply);
+      this.#note(sent, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
+    if (reply.milliseconds > this.slow) await this.#checkSlow(sent, reply.milliseconds);
+    this.#compare(sent, reply);
   }
 
   /** Repeats the request: the machine may have been busy. */
-  async #checkSlow(received: FuzzRequest, milliseconds: number): Promise<void> {
-    const again = await this.#reply(received);
-    if (again && again.milliseconds > this.slow) this.#note(received, `took ${Math.round(milliseconds)} ms`);
+  async #checkSlow(sent: FuzzRequest, milliseconds: number): Promise<void> {
+    const again = await this.#reply(sent);
+    if (again && again.milliseconds > this.slow) this.#note(sent, `took ${Math.round(milliseconds)} ms`);
     else this.slowOnce++;
   }
 
-  #compare({ method, target, ...received }: FuzzRequest, { body, headers, status }: Reply): void {
+  #compare({ method, target, ...sent }: FuzzRequest, { body, headers, status }: Reply): void {
     // Compressed bodies equal uncompressed ones, and oversized headers do not concern an operation.
     if (method === 'HEAD' || status >= 500 || status === 431 || headers['content-encoding'] !== undefined) return;
     const type = headers['content-type'] ?? '';
@@ -139,16 +139,16 @@ class Run {
       const content = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
       checkResponse(method, new URL(this.target.url + target), status, type, content);
     } catch (error) {
-      this.#note({ method, target, ...received }, (error as Error).message);
+      this.#note({ method, target, ...sent }, (error as Error).message);
     }
   }
 
   /** Of faults of one kind only the first is reported. */
-  #note(received: FuzzRequest, what: string): void {
-    const kind = `${received.method} ${received.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
+  #note(sent: FuzzRequest, what: string): void {
+    const kind = `${sent.method} ${sent.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
     if (this.#known.has(kind)) return;
     this.#known.add(kind);
-    const { body, headers, method, number, sender, target } = received;
+    const { body, headers, method, number, sender, target } = sent;
     const line = `request ${number} by ${this.senders.name(sender)}: ${method} ${target.slice(0, 500)} ${JSON.stringify(headers)} ${JSON.stringify(body?.subarray(0, 1000).toString('latin1') ?? null)}: ${what}`;
     this.faults.push(line);
     this.report(line);
@@ -178,8 +178,8 @@ class Run {
       sent.on('response', (response) => {
         readBody(response).then((body) => {
           hasResponse = true;
-          const { headers: reports, statusCode: status = 0 } = response;
-          resolve({ status, headers: reports, body, milliseconds: performance.now() - started });
+          const { headers: responseHeaders, statusCode: status = 0 } = response;
+          resolve({ status, headers: responseHeaders, body, milliseconds: performance.now() - started });
         }, lost);
       });
       sent.on('timeout', () => sent.destroy(new Error(`none within ${timeLimit} ms`)));

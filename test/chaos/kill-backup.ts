@@ -104,7 +104,7 @@ async function requireRestorable(
 /** Kills so many restores. */
 export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreFigures> =>
   withMuch(rows, async (program) => {
-    let [kills, whole, rejection] = [0, 0, 0];
+    let [kills, whole, rejected] = [0, 0, 0];
     const first = await program.serve();
     const observer = await Observer.of(program);
     for (let i = 0; i < 20; i++) await observer.write(first.url);
@@ -120,7 +120,7 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
       if (existsSync(join(folder, 'tenantry.db'))) whole++;
       else {
         await requireRejected(program);
-        rejection++;
+        rejected++;
         requireEnded(await program.run(words), words);
       }
       await requireHealthy(program, 'restored');
@@ -128,7 +128,7 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
       await observer.requireAll(server.url);
       await server.stop();
     }
-    return { kills, whole, rejected: rejection };
+    return { kills, whole, rejected };
   });
 
 /** Throws when a server serves the folder of a killed restore. */

@@ -37,7 +37,7 @@ async function killDemos(rounds: number): Promise<number> {
       }
     }
     await program.run(['demo']);
-    await requireHealthy(program, 'data', reports);
+    await requireHealthy(program, 'data', alert);
     return kills;
   } finally {
     await program.end();
@@ -46,7 +46,7 @@ async function killDemos(rounds: number): Promise<number> {
 }
 
 /** The report of doctor about the sample data. */
-const reports = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
+const alert = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
 
 async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
   let rotations = 0;

@@ -111,15 +111,15 @@ const contentOf = (program: Program): Map<string, string[]> =>
     return new Map(
       tables.map((table) => {
         const stored = db.prepare(`SELECT * FROM "${table}"`).all() as Record<string, unknown>[];
-        return [table, stored.map((row) => reports(table, row)).sort()];
+        return [table, stored.map((row) => describeRow(table, row)).sort()];
       }),
     );
   });
 
-function reports(table: string, row: Record<string, unknown>): string {
+function describeRow(table: string, row: Record<string, unknown>): string {
   const isNew = table === 'quota' && row.scope_kind === 'global';
-  const displayed = Object.entries(row).filter(([name]) => !random.includes(name) && !(isNew && name === 'uuid'));
-  return JSON.stringify(displayed);
+  const visible = Object.entries(row).filter(([name]) => !random.includes(name) && !(isNew && name === 'uuid'));
+  return JSON.stringify(visible);
 }
 
 function compare(matches: Map<string, string[]>, right: Map<string, string[]>): void {

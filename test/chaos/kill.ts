@@ -265,19 +265,19 @@ function compare(
   const log = db.values<string>(
     sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`,
   );
-  const reports = new Set(log);
-  if (log.length !== reports.size) throw new Error(`${reports.size} customers were created by ${log.length} events`);
+  const logged = new Set(log);
+  if (log.length !== logged.size) throw new Error(`${logged.size} customers were created by ${log.length} events`);
   for (const uuid of written) {
     if (!customers.has(uuid)) throw new Error(`The customer ${uuid}, which was acknowledged, is lost`);
-    if (!reports.has(uuid)) throw new Error(`The customer ${uuid} has no event`);
+    if (!logged.has(uuid)) throw new Error(`The customer ${uuid} has no event`);
   }
-  if (customers.size !== reports.size) throw new Error(`${customers.size} customers have ${reports.size} events`);
+  if (customers.size !== logged.size) throw new Error(`${customers.size} customers have ${logged.size} events`);
   for (const [index, hook] of db.values<number>(sql`SELECT id FROM hook ORDER BY id`).entries()) {
     const queued = db.all<{ uuid: string; status: string }>(
       sql`SELECT uuid, status FROM delivery WHERE hook_id = ${hook} ORDER BY id`,
     );
-    if (queued.length !== reports.size)
-      throw new Error(`${reports.size} events have ${queued.length} deliveries to the hook ${index}`);
+    if (queued.length !== logged.size)
+      throw new Error(`${logged.size} events have ${queued.length} deliveries to the hook ${index}`);
     const missing = queued.find(({ status, uuid }) => status !== 'delivered' || !diary.accepted.has(uuid));
     if (missing)
       throw new Error(
@@ -288,5 +288,5 @@ function compare(
     if (astray >= 0 || came.length !== queued.length)
       throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
   }
-  return { events: reports.size, deliveries: reports.size * hooks };
+  return { events: logged.size, deliveries: logged.size * hooks };
 }

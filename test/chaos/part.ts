@@ -19,4 +19,4 @@ export interface Given {
 }
 
 /** Runs against the program and returns figures. Throws with a sentence when a check fails. */
-export type Part = (input: Given) => Promise<object>;
+export type Part = (options: Given) => Promise<object>;

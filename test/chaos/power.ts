@@ -100,14 +100,14 @@ interface Written {
 /** Writes until then, or until the server ends, and stops it. Returns the number of writes without acknowledgement. */
 async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
   const { child, token, url } = server;
-  let rejection = 0;
+  let rejected = 0;
   const write = async (): Promise<void> => {
     while (performance.now() < end && child.exitCode === null) {
       const reply = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
       const at = disk.position;
-      if (!reply) rejection++;
+      if (!reply) rejected++;
       else if (reply.status === 201) written.push({ uuid: reply.body.uuid as string, at });
-      else if (reply.status >= 500) rejection++;
+      else if (reply.status >= 500) rejected++;
       else throw new Error(`A write returned ${reply.status}: ${JSON.stringify(reply.body)}`);
     }
   };
@@ -116,7 +116,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
   } finally {
     await (Math.random() < 0.5 ? killed(server) : stopped(server));
   }
-  return rejection;
+  return rejected;
 }
 
 /** Resolves to undefined where the server has ended and does not respond. */

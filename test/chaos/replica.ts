@@ -182,8 +182,8 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       await endBy(replicating.process, 'SIGINT');
       const gone = await missing(works);
       if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
-      const rejection = [...observer.rejected.values()].reduce((sum, count) => sum + count, 0);
-      return { writes: acknowledged.size, rejected: rejection, beginnings: beginnings(works), maxLogBytes };
+      const rejected = [...observer.rejected.values()].reduce((sum, count) => sum + count, 0);
+      return { writes: acknowledged.size, rejected, beginnings: beginnings(works), maxLogBytes };
     },
     words,
   );

@@ -42,7 +42,7 @@ const parts: Readonly<Record<string, Part>> = {
   syncs,
   'syncs-of-commands': syncsOfCommands,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
-  fuzz: ({ program: [bundle = ''], ...input }) => fuzzRounds({ bundle, ...input }),
+  fuzz: ({ program: [bundle = ''], ...options }) => fuzzRounds({ bundle, ...options }),
 };
 
 const { values } = parseArgs({
@@ -57,7 +57,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: Object.keys(parts) },
   },
 });
-const input: Given = {
+const options: Given = {
   program: [builtProgram],
   rounds: Number(values.rounds),
   cuts: Number(values.cuts),
@@ -71,6 +71,6 @@ const input: Given = {
 for (const name of values.only) {
   const run = parts[name];
   if (run === undefined) throw new Error(`There is no part ${name}; known: ${Object.keys(parts).join(', ')}`);
-  const rows = Object.entries(await run(input)).map(([what, count]) => `| ${what} | ${count} |`);
+  const rows = Object.entries(await run(options)).map(([what, count]) => `| ${what} | ${count} |`);
   process.stdout.write(`${[`| ${name} | Count |`, '|---|---|', ...rows].join('\n')}\n\n`);
 }

@@ -32,8 +32,8 @@ test('leaves no partial file and no damage after a killed backup', async () => {
 });
 
 test('serves the folder of a killed restore with all of the data or not at all', async () => {
-  const { kills, rejected: rejection, whole } = await killRestores(3, rows);
-  assert.is(whole + rejection, 3);
+  const { kills, rejected, whole } = await killRestores(3, rows);
+  assert.is(whole + rejected, 3);
   assert.ok(kills > 0);
 });
 

@@ -12,7 +12,7 @@ const timeLimit = 60_000;
 const customerNames = Array.from({ length: 25 }, (_, index) => `Customer ${String(index + 1).padStart(2, '0')}`);
 
 /** The results of each step, by name. */
-let reports: Readonly<Record<string, Json>>;
+let results: Readonly<Record<string, Json>>;
 
 /** Runs the script to its end; returns its output lines. */
 const run = (...parameters: readonly string[]): Promise<string[]> =>
@@ -52,7 +52,7 @@ test.before(async () => {
   for (const name of ['Bridge', 'Tunnel']) await fixture.project(name, customers[0]);
   await fixture.project('Ferry', customers[1]);
   const lines = await run(fixture.url, 'clerk', 'pässword 1', 'visitor', 'secret12');
-  reports = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
+  results = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
 });
 
 /** An error with a detail. */
@@ -63,11 +63,11 @@ const faulty = (status: number, fields: Json): Json => ({ status, detail: null, 
 const notFound = rejection(404, 'Not found.');
 
 test('runs every step', () => {
-  assert.equal(Object.keys(reports), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'errors', 'logout']);
+  assert.equal(Object.keys(results), ['login', 'root', 'paging', 'lists', 'objects', 'image', 'errors', 'logout']);
 });
 
 test('logs in, and reports failed logins', () => {
-  const { token, ...rest } = reports.login;
+  const { token, ...rest } = results.login;
   assert.match(token, /^[0-9a-f]{40}$/);
   assert.equal(rest, {
     'without token': rejection(401, 'Authentication credentials were not provided.'),
@@ -79,7 +79,7 @@ test('logs in, and reports failed logins', () => {
 
 test('finds the collections in the root', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.equal(reports.root, {
+  assert.equal(results.root, {
     configuration: 200,
     version: { version },
     customers: `${fixture.url}/api/customers/`,
@@ -88,7 +88,7 @@ test('finds the collections in the root', () => {
 });
 
 test('reads three pages by the Link header, without gaps or duplicates', () => {
-  const { names, links, ...rest } = reports.paging;
+  const { names, links, ...rest } = results.paging;
   assert.equal(names, [customerNames.slice(0, 10), customerNames.slice(10, 20), customerNames.slice(20)]);
   const page = (number: number): string =>
     `${fixture.url}/api/customers/?name=Customer&o=name${number === 1 ? '' : `&page=${number}`}`;
@@ -101,7 +101,7 @@ test('reads three pages by the Link header, without gaps or duplicates', () => {
 });
 
 test('orders, filters and narrows lists', () => {
-  assert.equal(reports.lists, {
+  assert.equal(results.lists, {
     descending: ['Customer 25', 'Customer 24', 'Customer 23'],
     filtered: customerNames.slice(9, 19),
     'by customer': ['Bridge', 'Tunnel'],
@@ -112,7 +112,7 @@ test('orders, filters and narrows lists', () => {
 });
 
 test('creates, reads conditionally, changes and deletes an object, with any text in it', () => {
-  assert.equal(reports.objects, {
+  assert.equal(results.objects, {
     created: 201,
     location: true,
     read: true,
@@ -127,7 +127,7 @@ test('creates, reads conditionally, changes and deletes an object, with any text
 });
 
 test('uploads and downloads a file', () => {
-  assert.equal(reports.image, {
+  assert.equal(results.image, {
     stored: true,
     type: 'image/png',
     same: true,
@@ -140,7 +140,7 @@ test('uploads and downloads a file', () => {
 });
 
 test('reports the errors of a request', () => {
-  assert.equal(reports.errors, {
+  assert.equal(results.errors, {
     fields: faulty(400, {
       name: ['This field may not be blank.'],
       agreement_number: ['Ensure this value is greater than or equal to 0.'],
@@ -161,7 +161,7 @@ test('reports the errors of a request', () => {
 });
 
 test('logs out', () => {
-  assert.equal(reports.logout, { after: rejection(401, 'Invalid token.') });
+  assert.equal(results.logout, { after: rejection(401, 'Invalid token.') });
 });
 
 test.run();

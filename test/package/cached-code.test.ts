@@ -37,7 +37,7 @@ const node = (words: readonly string[]) =>
   });
 
 /** Starts a server, waits until it has cached its code, stops it, and returns the file. */
-async function stored(): Promise<string> {
+async function cachedCode(): Promise<string> {
   const server = node([builtProgram, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
   const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
   const file = (): string | undefined => files().find((name) => name.endsWith('.code'));
@@ -57,14 +57,14 @@ function replaceProgram(file: string, program: string): void {
 
 async function version(): Promise<string> {
   const child = node([builtProgram, 'version']);
-  let reports = '';
-  child.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await once(child, 'close');
-  return reports;
+  return output;
 }
 
 test('stores code in a file that only its user can read, and starts from it', async () => {
-  const file = await stored();
+  const file = await cachedCode();
   assert.is(statSync(file).mode & 0o777, 0o600);
   assert.is(statSync(join(file, '..')).mode & 0o777, 0o700);
   const honest = await version();
@@ -74,7 +74,7 @@ test('stores code in a file that only its user can read, and starts from it', as
 });
 
 test('ignores a file that is damaged, truncated, or in a folder that others can write to', async () => {
-  const file = await stored();
+  const file = await cachedCode();
   const honest = await version();
   const whole = readFileSync(file);
   replaceProgram(file, "(function (module) { module.exports = {}; console.log('from the file'); })");

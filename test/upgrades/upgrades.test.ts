@@ -22,12 +22,12 @@ upgrades('has data of earlier versions', () => assert.ok(versions.includes('0.1.
 for (const version of versions)
   upgrades(`opens a database of ${version}, finds no problem, and returns the same responses`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
-    const stored = storedOf(version);
+    const files = storedOf(version);
     const config = loadConfig({ input: { data: folder, log_level: 'silent' } });
     try {
-      const { made: created } = await restore(stored.backup, folder, config);
-      const before: Replies = JSON.parse(gunzipSync(readFileSync(stored.responses)).toString());
-      const now = await responsesOf(folder, created);
+      const { made: backupTime } = await restore(files.backup, folder, config);
+      const before: Replies = JSON.parse(gunzipSync(readFileSync(files.responses)).toString());
+      const now = await responsesOf(folder, backupTime);
       assert.ok(Object.keys(before).length > 100);
       // The one response that has to change.
       const paths = Object.keys(before).filter((path) => !path.endsWith(' /api/version/'));

@@ -104,9 +104,9 @@ test('holds all writes acknowledged before a backup beside a busy server, and se
     assert.equal(await run(['backup', file]), { code: 0, stdout: written(path(file)), stderr: '' });
     assert.ok(before.length > 0 && acknowledged.length > before.length, 'there were writes meanwhile');
     assert.is(mode(path(file)), '600');
-    const reports = await run(['restore', file, '--data', `${file}-data`]);
-    assert.equal([reports.code, reports.stderr], [0, '']);
-    assert.match(reports.stdout, restored(`${file}-data`));
+    const result = await run(['restore', file, '--data', `${file}-data`]);
+    assert.equal([result.code, result.stderr], [0, '']);
+    assert.match(result.stdout, restored(`${file}-data`));
     const db = new SQLite(path(`${file}-data/tenantry.db`));
     const names = new Set(db.prepare('SELECT name FROM customer').pluck().all());
     db.close();
@@ -153,11 +153,11 @@ test('writes a backup to standard output and reads one from standard input', asy
   await backedUp();
   const child = program.start(['backup', '-']);
   const parts: Buffer[] = [];
-  let reports = '';
+  let output = '';
   child.stdout?.on('data', (part: Buffer) => parts.push(part));
-  child.stderr?.on('data', (part: Buffer) => (reports += part.toString()));
+  child.stderr?.on('data', (part: Buffer) => (output += part.toString()));
   assert.equal(await once(child, 'close'), [0, null]);
-  assert.is(reports, `Backup of ${path('data')} written. ${holdsKeys}\n`);
+  assert.is(output, `Backup of ${path('data')} written. ${holdsKeys}\n`);
   const { code, stdout, stderr } = await run(['restore', '-', '--data', 'c'], { input: Buffer.concat(parts) });
   assert.equal([code, stderr], [0, '']);
   assert.match(stdout, restored('c'));
@@ -270,8 +270,8 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
   for (const [words, copy] of commands)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const child = program.start(words);
-      let reports = '';
-      child.stderr?.on('data', (part: Buffer) => (reports += part.toString()));
+      let output = '';
+      child.stderr?.on('data', (part: Buffer) => (output += part.toString()));
       const ended = once(child, 'close');
       // The mark of a backup, which is followed by the check.
       const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
@@ -281,7 +281,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
       assert.is(child.exitCode, null, 'the check still runs');
       child.kill(signal);
       assert.equal(
-        [await ended, reports],
+        [await ended, output],
         [[null, signal], `tenantry: stopped by ${signal}; partial files are removed\n`],
       );
       assert.equal(partial(), undefined);
@@ -295,7 +295,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
 
 test('rejects a file that is no backup, or a truncated one', async () => {
   const file = await backedUp();
-  const rejection = async (source: string, reason: string): Promise<void> => {
+  const assertRejected = async (source: string, reason: string): Promise<void> => {
     assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
     assert.equal(readdirSync(path('c')), ['serve.lock']);
   };
@@ -305,27 +305,27 @@ test('rejects a file that is no backup, or a truncated one', async () => {
   );
   assert.not(existsSync(path('nothing')));
   const foreign = 'The file is not a backup';
-  await rejection(
+  await assertRejected(
     changed(file, () => Buffer.alloc(0)),
     'The backup is damaged (unexpected end of file)',
   );
-  await rejection(
+  await assertRejected(
     changed(file, () => Buffer.from('something else')),
     foreign,
   );
-  await rejection(
+  await assertRejected(
     changed(file, () => gzipSync('something else')),
     foreign,
   );
-  await rejection(
+  await assertRejected(
     changed(file, () => gzipSync(readFileSync(path('data/tenantry.db')))),
     foreign,
   );
-  await rejection(
+  await assertRejected(
     changed(file, (bytes) => bytes.subarray(0, bytes.length - 9)),
     'The backup is damaged (unexpected end of file)',
   );
-  await rejection(
+  await assertRejected(
     changed(file, (bytes) => bytes.subarray(0, bytes.length >> 1)),
     'The backup is damaged (unexpected end of file)',
   );
@@ -333,28 +333,28 @@ test('rejects a file that is no backup, or a truncated one', async () => {
     const sum = bytes.length - 8;
     return bytes.fill((bytes[sum] as number) ^ 1, sum, sum + 1);
   });
-  await rejection(flipped, 'The backup is damaged (incorrect data check)');
-  await rejection(
+  await assertRejected(flipped, 'The backup is damaged (incorrect data check)');
+  await assertRejected(
     changed(file, (bytes) => Buffer.concat([bytes, Buffer.alloc(9)])),
     'The backup is damaged (something follows its end)',
   );
   for (const further of ['', 'something else'])
-    await rejection(
+    await assertRejected(
       changed(file, (bytes) => Buffer.concat([bytes, gzipSync(further)])),
       further === ''
         ? 'The backup is damaged (something follows its end)'
         : 'The backup is damaged (it is longer than it says)',
     );
   const longer = 'The backup is damaged (it is longer than it says)';
-  await rejection(
+  await assertRejected(
     changed(file, (bytes) => Buffer.concat([bytes, bytes])),
     longer,
   );
-  await rejection(
+  await assertRejected(
     changed(file, (bytes) => gzipSync(Buffer.concat([gunzipSync(bytes), Buffer.alloc(1_000_000)]))),
     longer,
   );
-  await rejection(
+  await assertRejected(
     changed(file, () => gzipSync(Buffer.alloc(50_000_000))),
     foreign,
   );

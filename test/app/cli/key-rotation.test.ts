@@ -14,7 +14,7 @@ import { failed, nativeCache, Program } from '../../support/program.ts';
 const test = suite('rotate-key');
 let program: Program;
 const data = (name = ''): string => join(program.folder, 'data', name);
-const run: Program['run'] = (...input) => program.run(...input);
+const run: Program['run'] = (...args) => program.run(...args);
 const keys = (): string[] => readFileSync(data('secret.key'), 'utf8').trim().split('\n');
 const idOf = (key = ''): string => key.split(':')[0] as string;
 

@@ -15,7 +15,7 @@ const suiteOf = suite('a data folder that cannot be written');
 const test = canMount ? suiteOf : suiteOf.skip;
 let program: Program;
 const path = (name = ''): string => join(program.folder, name);
-const run: Program['run'] = (...input) => program.run(...input);
+const run: Program['run'] = (...args) => program.run(...args);
 
 suiteOf.before.each(async () => {
   program = new Program(nativeCache);

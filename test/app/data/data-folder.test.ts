@@ -34,11 +34,11 @@ test('closes the database in all threads when a server cannot listen', async () 
   const threads: Worker[] = [];
   const note = (thread: Worker): void => void threads.push(thread);
   process.on('worker', note);
-  const reports = await serve(port).then(
+  const message = await serve(port).then(
     () => '',
     (error: Error) => error.message,
   );
-  assert.is(reports, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  assert.is(message, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
   process.off('worker', note);
   assert.equal(
     threads.map((thread) => thread.threadId),
@@ -56,11 +56,11 @@ for (const table of ['quota', 'hook'])
     first.app.db.script(`ALTER TABLE ${table} RENAME TO other`);
     await first.close();
     for (let i = 0; i < 2; i++) {
-      const reports = await serve().then(
+      const message = await serve().then(
         () => '',
         (error: Error) => error.message,
       );
-      assert.is(reports, `no such table: ${table}`);
+      assert.is(message, `no such table: ${table}`);
       assert.equal(files(), ['tenantry.db']);
     }
   });

@@ -7,11 +7,11 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-let reports: string;
+let output: string;
 
 const { test: setup, fixture } = suiteWithServer('sample data');
 setup.before(async () => {
-  reports = await demo(fixture.server.app);
+  output = await demo(fixture.server.app);
 });
 
 const count = async (client: Client, path: string): Promise<number> =>
@@ -48,7 +48,7 @@ setup('prints the number of objects, except those being deleted, and the first d
   const deleted = await count(fixture.staff, '/api/resources/?state=Deleting&state=Deletion+Scheduled');
   assert.is(deleted, 3);
   const resources = (await count(fixture.staff, '/api/resources/')) - deleted;
-  const [first, second] = reports.split('\n');
+  const [first, second] = output.split('\n');
   assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
   assert.match(
     second ?? '',
@@ -228,7 +228,7 @@ setup('has no open session and no locked user', () => {
 });
 
 setup('prints logins with the access that it describes', async () => {
-  const logins = [...reports.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
+  const logins = [...output.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
     ([, username, promise]) => [username, promise] as [string, string],
   );
   const seen: Record<string, readonly [customers: number, projects: number]> = {};
@@ -236,7 +236,7 @@ setup('prints logins with the access that it describes', async () => {
     const client = await loggedIn(username);
     seen[promise] = [await count(client, '/api/customers/'), await count(client, '/api/projects/')];
   }
-  assert.match(reports, `all with the password ${demoPassword}`);
+  assert.match(output, `all with the password ${demoPassword}`);
   assert.equal(seen, {
     'staff: sees and does everything': [12, 40],
     'global support: sees everything': [12, 40],
@@ -252,7 +252,7 @@ setup('prints logins with the access that it describes', async () => {
 });
 
 setup('continues: the role with three days left ends with them', async () => {
-  const [username = ''] = /\S+(?= +support of a project, for three more days)/.exec(reports) ?? [];
+  const [username = ''] = /\S+(?= +support of a project, for three more days)/.exec(output) ?? [];
   const guest = await loggedIn(username);
   fixture.clock.advance(3 * 86_400);
   assert.equal((await fixture.as(username).get('/api/projects/')).body, []);

@@ -307,12 +307,12 @@ test('returns what the documentation says for every example of a request', async
 test('redirects requests of single sign-on where it is enabled', async () => {
   const single = await SamlFixture.start();
   try {
-    const received = requests.filter(isSaml);
+    const samlRequests = requests.filter(isSaml);
     assert.equal(
-      received.map(({ name }) => name),
+      samlRequests.map(({ name }) => name),
       ['POST /api-auth/saml2/login/', 'POST /api-auth/saml2/login/complete/', 'POST /api-auth/saml2/logout/complete/'],
     );
-    for (const { body, method, name, path, statuses } of received) {
+    for (const { body, method, name, path, statuses } of samlRequests) {
       const response = await single.fixture.anonymous.send(method, path, body);
       assert.ok(
         statuses.includes(response.status),

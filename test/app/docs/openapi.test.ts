@@ -310,15 +310,15 @@ docs('documents who may call each operation, and its rejections with a body', ()
 });
 
 docs('documents actions that fewer users may call than may change the resource', () => {
-  const reports = (path: string, method: string): string => document.paths[path][method].description;
+  const description = (path: string, method: string): string => document.paths[path][method].description;
   assert.equal(
     [
-      reports('/api/openstack-tenants/{key}/set_quotas/', 'post'),
-      reports('/api/openstack-tenants/', 'post'),
-      reports('/api/openstack-tenants/{key}/', 'delete'),
-      reports('/api/openstack-tenants/{key}/unlink/', 'post'),
-      reports('/api/jira-projects/{key}/', 'delete'),
-      reports('/api/jira-projects/{key}/unlink/', 'post'),
+      description('/api/openstack-tenants/{key}/set_quotas/', 'post'),
+      description('/api/openstack-tenants/', 'post'),
+      description('/api/openstack-tenants/{key}/', 'delete'),
+      description('/api/openstack-tenants/{key}/unlink/', 'post'),
+      description('/api/jira-projects/{key}/', 'delete'),
+      description('/api/jira-projects/{key}/unlink/', 'post'),
     ],
     [
       'Staff.',

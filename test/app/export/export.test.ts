@@ -15,11 +15,11 @@ const program = new Program(nativeCache);
 const path = (name: string): string => join(program.folder, name);
 const run = (...words: string[]): ReturnType<Program['run']> => program.run(words);
 let lines: string[];
-let created: number;
+let backupTime: number;
 
 test.before(async () => {
   const config = loadConfig({ input: { log_level: 'silent' } });
-  ({ made: created } = await restore(storedOf('0.1.0').backup, path('demo'), config));
+  ({ made: backupTime } = await restore(storedOf('0.1.0').backup, path('demo'), config));
   // Changes by a later version.
   await (await program.serve(['--data', path('demo')])).stop();
   const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));
@@ -32,7 +32,7 @@ test.after(async () => {
 });
 
 /** The output of a failed import of these lines. */
-async function denial(name: string, ...values: string[]): Promise<string> {
+async function importError(name: string, ...values: string[]): Promise<string> {
   const { code, stderr } = await program.run(['import', '-', '--data', path(name)], {
     input: `${values.join('\n')}\n`,
   });
@@ -53,7 +53,7 @@ test('serves the same responses, byte for byte, after an export and import, and 
     [],
   );
   assert.is(others.length, lines.length);
-  const [before, after] = [await responsesOf(path('demo'), created), await responsesOf(path('again'), created)];
+  const [before, after] = [await responsesOf(path('demo'), backupTime), await responsesOf(path('again'), backupTime)];
   assert.ok(Object.keys(before).length > 100);
   assert.is(JSON.stringify(after), JSON.stringify(before));
   assert.is(readFileSync(path('again/secret.key'), 'utf8'), readFileSync(path('demo/secret.key'), 'utf8'));
@@ -62,19 +62,22 @@ test('serves the same responses, byte for byte, after an export and import, and 
 test('imports all or nothing, and names the invalid line', async () => {
   const [head = '', row = ''] = lines;
   const start = 'tenantry: cannot import standard input: line';
-  assert.is(await denial('a', ...lines.slice(0, 50)), `${start} 50 is the last line, but not the end of the export\n`);
-  assert.is(await denial('b', head, row, '{"rows":2}'), `${start} 3 expects 2 rows, but there were 1\n`);
-  assert.is(await denial('c', head, '{"table":"x","row":{}}'), `${start} 2 names an unknown table "x"\n`);
-  assert.is(await denial('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
-  assert.is(await denial('e', 'words'), `${start} 1 is not a JSON object\n`);
-  assert.is(await denial('f', '{}'), `${start} 1 is not the header of an export\n`);
+  assert.is(
+    await importError('a', ...lines.slice(0, 50)),
+    `${start} 50 is the last line, but not the end of the export\n`,
+  );
+  assert.is(await importError('b', head, row, '{"rows":2}'), `${start} 3 expects 2 rows, but there were 1\n`);
+  assert.is(await importError('c', head, '{"table":"x","row":{}}'), `${start} 2 names an unknown table "x"\n`);
+  assert.is(await importError('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
+  assert.is(await importError('e', 'words'), `${start} 1 is not a JSON object\n`);
+  assert.is(await importError('f', '{}'), `${start} 1 is not the header of an export\n`);
   assert.match(
-    await denial('g', head.replace(/"schema":\d+/, '"schema":999')),
+    await importError('g', head.replace(/"schema":\d+/, '"schema":999')),
     /line 1 The database has schema 999, newer than/,
   );
   const customer = lines.find((line) => line.startsWith('{"table":"customer_role"')) ?? '';
   assert.match(
-    await denial('h', head, customer, '{"rows":1}'),
+    await importError('h', head, customer, '{"rows":1}'),
     /line 3 ends an export in which a row of customer_role refers to a missing row of (user|customer)/,
   );
   assert.equal(
@@ -156,12 +159,15 @@ test('rejects an import with other keys than those of its database, which no ser
     ['same-name', `${id}:${Buffer.alloc(32, 1).toString('base64')}\n`],
   ] as const) {
     assert.is(
-      await denial(name, withKeys(other), ...rest),
+      await importError(name, withKeys(other), ...rest),
       'tenantry: cannot import standard input: The encryption keys in it are not those of its database\n',
     );
     assert.not(existsSync(path(`${name}/secret.key`)));
   }
-  assert.match(await denial('garbage', withKeys('garbage'), ...rest), /An encryption key must be an id, a colon and/);
+  assert.match(
+    await importError('garbage', withKeys('garbage'), ...rest),
+    /An encryption key must be an id, a colon and/,
+  );
 });
 
 test('exports every table with its rows and foreign keys as a script for PostgreSQL', async () => {

@@ -81,11 +81,11 @@ test('is off in memory and in programs that embed the server, unless an address 
 
 test('reports a port in use when it is set, and does not start the server', async () => {
   const { port } = new URL(admin);
-  let reports = '';
+  let output = '';
   await createServer({ ephemeral: true, port: 0, log_level: 'silent', admin_listen: port }).catch(
-    (error: Error) => (reports = error.message),
+    (error: Error) => (output = error.message),
   );
-  assert.is(reports, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  assert.is(output, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
 });
 
 test('serves one request per connection', async () => {

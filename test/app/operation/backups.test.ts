@@ -56,9 +56,9 @@ test('writes a backup beside the server, logs its download, and deletes it', asy
   await eventually('the backup is ready', async () => (await ask('GET', url)).body.state === 'ready', 60);
   const { body: list, headers } = await ask('GET', '/api/backups/');
   assert.equal([list.length, list[0].uuid, headers.get('x-result-count')], [1, uuid, '1']);
-  const { bytes, headers: reports, status } = await ask('GET', `${url}content/`);
+  const { bytes, headers: fileHeaders, status } = await ask('GET', `${url}content/`);
   assert.equal(
-    [status, reports.get('content-type'), reports.get('content-disposition'), bytes.length],
+    [status, fileHeaders.get('content-type'), fileHeaders.get('content-disposition'), bytes.length],
     [200, 'application/gzip', `attachment; filename="${name}.gz"`, list[0].size],
   );
   assert.is(gunzipSync(bytes).subarray(0, 15).toString(), 'SQLite format 3');
@@ -81,8 +81,8 @@ test('lists no other files of the folder, and no name leads to one', async () =>
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   writeFileSync(join(folder, 'before-upgrade-from-3-2018-01-05T04-47-04Z'), 'bytes');
   const { body } = await ask('GET', '/api/backups/');
-  const displayed = body.map(({ created, name, size, state }: Json) => [name, created, size, state]);
-  assert.equal(displayed, [['before-upgrade-from-3-2018-01-05T04-47-04Z', '2018-01-05T04:47:04Z', 5, 'ready']]);
+  const rows = body.map(({ created, name, size, state }: Json) => [name, created, size, state]);
+  assert.equal(rows, [['before-upgrade-from-3-2018-01-05T04-47-04Z', '2018-01-05T04:47:04Z', 5, 'ready']]);
   for (const key of ['notes.txt', '..%2f..%2fsecret.key', encodeURIComponent(body[0].name)])
     assert.is((await ask('GET', `/api/backups/${key}/content/`)).status, 404);
 });

@@ -98,8 +98,8 @@ test('is not ready while it completes running requests before its end', async ()
   // The request has been admitted.
   assert.is((await wire.response()).status, 100);
   const ended = server.close();
-  const reports = { ...checks, server: 'is about to end' };
-  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: reports } });
+  const expected = { ...checks, server: 'is about to end' };
+  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: expected } });
   wire.bytes('{"username":"admin"}');
   assert.is((await wire.response()).status, 401);
   await ended;
@@ -158,8 +158,8 @@ test('prints the readiness of the server in one line in healthcheck, and exits w
   await new Promise((resolve) => other.once('listening', resolve));
   const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
   const wrong = await healthcheck(address);
-  const responded = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
-  assert.equal(wrong, { code: 1, stdout: '', stderr: responded });
+  const message = `tenantry: not ready: http://${address}/readyz responds with 404 and is not Tenantry\n`;
+  assert.equal(wrong, { code: 1, stdout: '', stderr: message });
   other.close();
   assert.not(existsSync(join(program.folder, 'native')), 'it does not open the data');
 });

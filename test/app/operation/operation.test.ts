@@ -121,8 +121,8 @@ test('lists jobs with the reason for waiting, and with their memo except secrets
   const { db } = fixture.server.app;
   const memo = { stage: 2, user: { name: 'root', password: 'x1' }, admin_pass: 'x2', api_token: 'x3', ids: ['a', 'b'] };
   db.write(() => db.update('job', job.pk, { memo: JSON.stringify(memo) }));
-  const reports = (await fixture.staff.get(job.url)).body.memo;
-  assert.equal(reports, { stage: 2, 'user.name': 'root', 'ids[0]': 'a', 'ids[1]': 'b' });
+  const visibleMemo = (await fixture.staff.get(job.url)).body.memo;
+  assert.equal(visibleMemo, { stage: 2, 'user.name': 'root', 'ids[0]': 'a', 'ids[1]': 'b' });
   assert.equal((await fixture.staff.get('/api/jobs/?state=running')).body, []);
   assert.is((await fixture.staff.get(`/api/jobs/?state=waiting&resource_uuid=${droplet.uuid}`)).body.length, 1);
 });
@@ -172,9 +172,9 @@ test('shows pending and failing work in the overview', async () => {
 });
 
 test('returns settings in force with their sources, without secrets', async () => {
-  const input = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
-  assert.is(input.headers.get('etag'), null);
-  const byName = Object.fromEntries(input.body.map((setting: Json) => [setting.name, setting]));
+  const listed = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
+  assert.is(listed.headers.get('etag'), null);
+  const byName = Object.fromEntries(listed.body.map((setting: Json) => [setting.name, setting]));
   assert.equal(byName.product_name, {
     name: 'product_name',
     value: 'Cloud',

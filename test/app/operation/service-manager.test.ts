@@ -11,17 +11,17 @@ import { nativeCache, Program } from '../../support/program.ts';
 const test = suite('service manager');
 const { log, close } = openLog('silent');
 let program: Program;
-let reports: string;
+let output: string;
 let bin: string;
 
 test.before.each(() => {
   program = new Program(nativeCache);
-  reports = join(program.folder, 'notifications');
+  output = join(program.folder, 'notifications');
   bin = join(program.folder, 'bin');
   mkdirSync(bin);
   // Instead of systemd's program: writes the notifications to a file.
   const script = join(bin, 'systemd-notify');
-  writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${reports}'\n`);
+  writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${output}'\n`);
   chmodSync(script, 0o755);
 });
 test.after.each(() => program.end());
@@ -29,7 +29,7 @@ test.after(() => {
   close();
 });
 
-const lines = (): string[] => (existsSync(reports) ? readFileSync(reports, 'utf8').split('\n').slice(0, -1) : []);
+const lines = (): string[] => (existsSync(output) ? readFileSync(output, 'utf8').split('\n').slice(0, -1) : []);
 const env = (further: Record<string, string> = {}): Record<string, string> => ({
   PATH: `${bin}:${process.env.PATH}`,
   NOTIFY_SOCKET: '/run/notify',

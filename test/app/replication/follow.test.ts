@@ -201,12 +201,12 @@ test('reports in readiness the version of a follower, and that its source is mis
   await create(primary.url, 'One');
   const follower = await follow('--admin-listen', '127.0.0.1:0');
   const ready = await fetch(`${follower.startup.admin}/readyz`);
-  const reports = (await ready.json()) as {
+  const readiness = (await ready.json()) as {
     checks: { copy: string };
     follower: { version: string; seconds_behind: number };
   };
-  assert.equal([ready.status, reports.checks.copy, reports.follower.version], [200, 'ok', '1-1']);
-  assert.ok(reports.follower.seconds_behind < 5);
+  assert.equal([ready.status, readiness.checks.copy, readiness.follower.version], [200, 'ok', '1-1']);
+  assert.ok(readiness.follower.seconds_behind < 5);
 });
 
 test('keeps serving the previous copy when a new one is invalid, and reports the reason in readiness', async () => {
@@ -272,33 +272,26 @@ test('asks the primary with a token unused for half of its lifetime, so that the
 });
 
 test('reports a source that cannot be followed in one line', async () => {
-  const reports = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
+  const run = (...words: string[]) => program.run(['serve', '--port', '0', ...words]);
   const at = (name: string): string => join(program.folder, name);
   assert.equal(
-    await reports('--follow', 'nowhere', '--data', 'copy'),
+    await run('--follow', 'nowhere', '--data', 'copy'),
     failed(`cannot follow ${at('nowhere')}: there is no database in ${at('nowhere')}`),
   );
   assert.equal(
-    await reports('--follow', 'data', '--data', 'data'),
+    await run('--follow', 'data', '--data', 'data'),
     failed(`${at('data')} already has a database: name another folder with --data`),
   );
-  assert.equal(await reports('--primary', primary.url), failed('--primary needs --follow', 2));
+  assert.equal(await run('--primary', primary.url), failed('--primary needs --follow', 2));
   assert.equal(
-    await reports('--follow', 'data', '--primary', 'elsewhere'),
+    await run('--follow', 'data', '--primary', 'elsewhere'),
     failed('--primary must be an http or https URL', 2),
   );
   assert.equal(
-    await reports('--follow', 'data', '--ephemeral'),
+    await run('--follow', 'data', '--ephemeral'),
     failed('--follow cannot be combined with --ephemeral or --demo', 2),
   );
-  const { code, stderr } = await reports(
-    '--follow',
-    'file:///nowhere',
-    '--data',
-    'copy',
-    '--litestream-program',
-    '/none',
-  );
+  const { code, stderr } = await run('--follow', 'file:///nowhere', '--data', 'copy', '--litestream-program', '/none');
   assert.is(code, 1);
   assert.match(
     stderr,

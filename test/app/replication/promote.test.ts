@@ -46,8 +46,8 @@ async function promoteCopy(): Promise<void> {
   assert.equal(await names(follower.url), ['Before']);
   await follower.stop();
   const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
-  const reports = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
-  assert.equal([code, stderr, stdout], [0, '', reports]);
+  const message = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
+  assert.equal([code, stderr, stdout], [0, '', message]);
   assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
 }
 
@@ -122,10 +122,10 @@ test('sends no epoch of the primary from a follower to clients, and ignores a re
   assert.equal([response.status, await response.json()], [503, fenced], 'a server that reports it gets no write');
   assert.is((await create(old.url, 'Continues')).status, 201);
   // Neither the response of the promoted server nor that of the old one has an effect.
-  const responded = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
+  const epoch = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
     'X-Tenantry-Epoch',
   );
-  for (const header of [responded, response.headers.get('X-Tenantry-Epoch')]) {
+  for (const header of [epoch, response.headers.get('X-Tenantry-Epoch')]) {
     assert.is((await create(old.url, 'Continues', { 'X-Tenantry-Epoch': String(header) })).status, 201);
     assert.is((await create(old.url, 'Continues')).status, 201);
   }

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { start } from '../../support/fixture.ts';
-import { type Call, reports } from './model/call.ts';
+import { type Call, describeCall } from './model/call.ts';
 import { type Difference, play, reported } from './model/player.ts';
 import { Random, randomCall } from './model/requests.ts';
 import { check } from './model/verdict.ts';
@@ -56,7 +56,7 @@ async function agree(settings: Settings): Promise<void> {
   const difference = await play(script, settings);
   if (!difference) return;
   const short = await shortened(script, settings, difference);
-  const lastSteps = short.script.slice(-50).map(reports);
+  const lastSteps = short.script.slice(-50).map(describeCall);
   const heading = `The last ${lastSteps.length} of ${short.script.length} steps that show it:`;
   console.log([reported(difference), heading, ...lastSteps, reported(short.difference)].join('\n'));
   assert.unreachable(`seed ${seed} makes a difference in step ${difference.call.at}`);

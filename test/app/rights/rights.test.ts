@@ -386,7 +386,7 @@ interface Row {
 /** A status, or any but a rejection. */
 type Expected = number | 'ok';
 
-const rejection = [401, 403, 404, 405, 500];
+const rejectedStatuses = [401, 403, 404, 405, 500];
 
 function rowsOf(text: string): Row[] {
   const lines = text
@@ -487,7 +487,7 @@ async function check(row: Row): Promise<void> {
     const response = await place.clients[column].send(method, url, body);
     const who = `${column} ${method} ${path} ${object}`;
     const { status } = response;
-    if (expected === 'ok') assert.not(rejection.includes(status), `${who}: ${status}`);
+    if (expected === 'ok') assert.not(rejectedStatuses.includes(status), `${who}: ${status}`);
     else assert.is(status, expected, who);
     assert.is(response.headers.get('Allow'), allowOf(path), who);
     if (status in rejections) assert.equal(response.body, rejections[status], who);

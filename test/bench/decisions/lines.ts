@@ -27,9 +27,9 @@ export const lines: Measure = async () => [
 /** Microseconds of CPU time per line, in a process whose log is discarded. */
 async function microseconds(way: Way): Promise<number> {
   const child = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
-  let reports = '';
-  child.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`Writing lines ended with ${code}`);
-  return Number(reports);
+  return Number(output);
 }

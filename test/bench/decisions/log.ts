@@ -97,9 +97,9 @@ function openIndex(file: string, options = ''): SqliteDatabase {
   return db;
 }
 
-const reports = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 'analytics'];
+const words = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 'analytics'];
 const textOf = (event: number, volume?: number): string =>
-  [...reports, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
+  [...words, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
 
 /** The slowest of many steps that each index 128 events and merge in proportion, with and without the volume after each word. */
 function volumes(file: string): Comparison[] {
@@ -121,9 +121,9 @@ function volumes(file: string): Comparison[] {
     db.close();
     return Math.max(...taken.slice(10));
   };
-  const [stored, without] = [longest('volumes', true), longest('words', false)];
+  const [decision, without] = [longest('volumes', true), longest('words', false)];
   const what = `The longest step of entering words, of ${events.toLocaleString('en')} events`;
-  return [{ page: 'index-of-words', what, unit: 'ms', decision: stored, without }];
+  return [{ page: 'index-of-words', what, unit: 'ms', decision, without }];
 }
 
 /** Indexing the words of events in a later batch, and in the write that records each. */
@@ -172,10 +172,10 @@ function removal(file: string): Comparison[] {
     db.close();
     return Math.max(...taken.slice(10));
   };
-  const stored: number[] = [];
+  const decision: number[] = [];
   const without: number[] = [];
   for (let round = 0; round < 2; round++) {
-    stored.push(
+    decision.push(
       longest(`words${round}`, '', (db, event) =>
         db.run(sql`INSERT INTO entry (entry, rowid, words) VALUES ('delete', ${event}, ${textOf(event, event >> 13)})`),
       ),
@@ -187,5 +187,5 @@ function removal(file: string): Comparison[] {
     );
   }
   const what = `The longest step of removing words, of ${present.toLocaleString('en')} events`;
-  return [{ page: 'index-of-words', what, unit: 'ms', decision: median(stored), without: median(without) }];
+  return [{ page: 'index-of-words', what, unit: 'ms', decision: median(decision), without: median(without) }];
 }

@@ -38,9 +38,9 @@ export const network: Measure = async () => [
       rounds,
       () => {
         const machine = machineResolver();
-        return responded(fairResolver(machine, (hostname, callback) => setTimeout(callback, 1, !isSilent(hostname))));
+        return resolveTime(fairResolver(machine, (hostname, callback) => setTimeout(callback, 1, !isSilent(hostname))));
       },
-      () => responded(machineResolver()),
+      () => resolveTime(machineResolver()),
     )),
   },
   {
@@ -106,17 +106,17 @@ const largeMessage = (): TaskInput<'checkLogout'> => {
 
 async function compareChecking(): Promise<{ decision: number; without: number }> {
   const thread = samlThread();
-  const input = largeMessage();
-  const rejection = (error: Error): string => error.message;
+  const message = largeMessage();
+  const messageOf = (error: Error): string => error.message;
   const inThread = (): Promise<unknown> =>
-    thread.run({ name: 'checkLogout', given: input }, { holder: '', milliseconds: 60_000 }).catch(rejection);
-  const here = async (): Promise<unknown> => checkLogout(input);
-  const [there, same] = [await inThread(), await here().catch(rejection)];
+    thread.run({ name: 'checkLogout', given: message }, { holder: '', milliseconds: 60_000 }).catch(messageOf);
+  const here = async (): Promise<unknown> => checkLogout(message);
+  const [there, same] = [await inThread(), await here().catch(messageOf)];
   if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);
   const figures = await alternate(
     rounds,
     () => maxWait(inThread),
-    () => maxWait(() => here().catch(rejection)),
+    () => maxWait(() => here().catch(messageOf)),
   );
   await thread.close();
   return figures;
@@ -231,7 +231,7 @@ function machineResolver(): Resolver {
 }
 
 /** Milliseconds until a name resolves that was requested after the unresponsive ones. */
-async function responded(resolve: Resolver): Promise<number> {
+async function resolveTime(resolve: Resolver): Promise<number> {
   const find = (hostname: string): Promise<void> => new Promise((done) => resolve(hostname, () => done()));
   const silent = Array.from({ length: silentNames }, (_, i) => find(`silent-${i}.example`));
   const started = performance.now();

@@ -71,19 +71,19 @@ async function together(): Promise<Comparison[]> {
     await once(server, 'listening');
     return server;
   };
-  const [stored, without] = [await serve((work) => ready.add(work)), await serve((work) => work())];
-  const received = (server: HttpServer): Promise<number> =>
+  const [decision, without] = [await serve((work) => ready.add(work)), await serve((work) => work())];
+  const measure = (server: HttpServer): Promise<number> =>
     each(load, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ['/'], '', 64);
   try {
     const figures = await alternate(
       rounds,
-      () => received(stored),
-      () => received(without),
+      () => measure(decision),
+      () => measure(without),
     );
     return [{ page: 'output', what: 'A request of 64 connections', unit: 'µs', ...figures }];
   } finally {
     await load.stop();
-    for (const server of [stored, without]) server.close();
+    for (const server of [decision, without]) server.close();
   }
 }
 
@@ -94,23 +94,23 @@ async function cachedTexts(folder: string): Promise<Comparison[]> {
   copyFileSync(join(folder, 'tenantry.db'), join(plain, 'tenantry.db'));
   copyFileSync(join(folder, 'secret.key'), join(plain, 'secret.key'));
   const options = { port: 0, log_level: 'silent' };
-  const [stored, without] = [
+  const [decision, without] = [
     await createServer({ ...options, data: folder }),
     await createServer({ ...options, data: plain, memory_budget_bytes: 0 }),
   ];
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
   try {
-    for (const [what, received] of Object.entries(targetsOf(stored.app))) {
+    for (const [what, targets] of Object.entries(targetsOf(decision.app))) {
       const figures = await alternate(
         rounds,
-        () => each(load, stored.url, received, `fresh=${numberMark}`),
-        () => each(load, without.url, received, `fresh=${numberMark}`),
+        () => each(load, decision.url, targets, `fresh=${numberMark}`),
+        () => each(load, without.url, targets, `fresh=${numberMark}`),
       );
       comparisons.push({ page: 'caching', what: `${what} at a fresh address`, unit: 'µs', ...figures });
     }
   } finally {
-    await Promise.all([load.stop(), stored.close(), without.close()]);
+    await Promise.all([load.stop(), decision.close(), without.close()]);
   }
   return comparisons;
 }
@@ -128,11 +128,11 @@ function targetsOf({ db }: App): Record<string, string[]> {
 async function each(
   load: Load,
   url: string,
-  received: readonly string[],
+  targets: readonly string[],
   tail: string,
   connections = 16,
 ): Promise<number> {
-  const requests = received.map((target) => ({
+  const requests = targets.map((target) => ({
     method: 'GET' as const,
     target: target + tail,
     token: tokenOf('staff'),
@@ -205,12 +205,12 @@ async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   const request = requestOf(app, staff, '/api/customers/');
   const ids = app.db.values<number>(raw('SELECT id FROM customer ORDER BY name COLLATE NOCASE, id LIMIT 10'));
   const theirCaller = { id: staff.id, is_staff: 1, is_support: 0 } as unknown as Parameters<typeof peer.list>[1];
-  const stored = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
+  const decision = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
   const without = (): string => JSON.stringify(peer.list(base, theirCaller, 1).items);
-  if (stored() !== without()) throw new Error('The two representations differ');
+  if (decision() !== without()) throw new Error('The two representations differ');
   const figures = await alternate(
     rounds,
-    () => microsecondsEach(200, stored),
+    () => microsecondsEach(200, decision),
     () => microsecondsEach(200, without),
   );
   handle.close();
@@ -231,12 +231,12 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     const ids = sql`SELECT c.id FROM customer c ${where} ORDER BY ${raw(order)} LIMIT 10`;
     // Visibility has at most one bound value, the caller, who is a parameter of the representation, too.
     const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
-    const stored = (): string[] => listing.represent(request, db.values<number>(ids));
+    const decision = (): string[] => listing.represent(request, db.values<number>(ids));
     const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
-    if (stored().join() !== without().join()) throw new Error('The two pages differ');
+    if (decision().join() !== without().join()) throw new Error('The two pages differ');
     const figures = await alternate(
       rounds,
-      () => microsecondsEach(20, stored),
+      () => microsecondsEach(20, decision),
       () => microsecondsEach(20, without),
     );
     return {
@@ -263,11 +263,11 @@ async function counts({ db }: App): Promise<Comparison[]> {
 async function documents({ app, url }: Server): Promise<Comparison[]> {
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
-  for (const [what, received] of Object.entries(targetsOf(app))) {
+  for (const [what, targets] of Object.entries(targetsOf(app))) {
     const figures = await alternate(
       rounds,
-      () => each(load, url, received, 'fresh=0'),
-      () => each(load, url, received, `fresh=${numberMark}`),
+      () => each(load, url, targets, 'fresh=0'),
+      () => each(load, url, targets, `fresh=${numberMark}`),
     );
     comparisons.push({ page: 'caching', what, unit: 'µs', ...figures });
   }

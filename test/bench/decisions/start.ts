@@ -53,9 +53,9 @@ async function run(folder: string, words: readonly string[], cache = join(folder
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     env: { ...process.env, TENANTRY_NATIVE_CACHE: cache },
   });
-  let reports = '';
-  for await (const chunk of child.stdio[3] as Readable) reports += chunk;
-  return JSON.parse(reports) as Used;
+  let output = '';
+  for await (const chunk of child.stdio[3] as Readable) output += chunk;
+  return JSON.parse(output) as Used;
 }
 
 /** Runs a program and returns its CPU time. */
@@ -141,7 +141,7 @@ async function lateModules(
     return file;
   });
   writeFileSync(all, files.map((file) => `require(${JSON.stringify(file)});`).join('\n'));
-  const { decision: stored, without } = await alternate(
+  const { decision, without } = await alternate(
     rounds,
     () => timeOf(folder, [none]),
     () => timeOf(folder, [all]),
@@ -150,7 +150,7 @@ async function lateModules(
     page: 'bundle',
     what: `Node alone, against Node with the ${modules.length} late modules`,
     unit: 'ms',
-    decision: stored,
+    decision,
     without,
   };
 }

@@ -76,15 +76,15 @@ export function projectsOf(db: Database) {
       const row = { ...before, ...change };
       save.run(row.name, row.description, row.id);
       const customer = customerOf.get(row.customer_id) as CustomerRow;
-      const reports = (['name', 'description'] as const)
+      const changes = (['name', 'description'] as const)
         .filter((key) => before[key] !== row[key])
         .map(
           (key) =>
             ` ${key === 'name' ? 'Name' : 'Description'} has been changed from '${before[key]}' to '${row[key]}'.`,
         )
         .join('');
-      if (reports !== '') {
-        record('project_update_succeeded', `Project ${row.name} has been updated.${reports}`, {
+      if (changes !== '') {
+        record('project_update_succeeded', `Project ${row.name} has been updated.${changes}`, {
           ip_address: address,
           user_uuid: caller.uuid,
           user_username: caller.username,

@@ -26,7 +26,7 @@ export class RequestMaker {
     private readonly objects: Objects,
     private readonly senders: number,
     private readonly seed: string,
-    private readonly stored: ReadonlySet<string>,
+    private readonly protectedUrls: ReadonlySet<string>,
     private readonly words = usualWords,
   ) {}
 
@@ -36,7 +36,7 @@ export class RequestMaker {
     const { operations } = this.document;
     // Each operation in order, so that even few requests include all.
     const operation = operations[number % operations.length] as Operation;
-    return new Making(dice, this.document, this.objects, operation, this.stored, this.words).request(
+    return new Making(dice, this.document, this.objects, operation, this.protectedUrls, this.words).request(
       number,
       // Staff come first and have the most rights.
       dice.happens(0.45) ? 0 : dice.whole(0, this.senders - 1),
@@ -52,7 +52,7 @@ class Making {
     private readonly document: ApiDocument,
     private readonly objects: Objects,
     private readonly operation: Operation,
-    private readonly stored: ReadonlySet<string>,
+    private readonly protectedUrls: ReadonlySet<string>,
     words: readonly string[],
   ) {
     this.#values = new Values(dice, document, objects, words);
@@ -62,10 +62,10 @@ class Making {
     const { dice, operation } = this;
     const path = this.#path();
     const wanted = dice.happens(0.03) ? dice.pick(methods) : operation.method;
-    const isStored = this.stored.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
+    const isProtected = this.protectedUrls.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
     // Otherwise few objects would remain.
     const isSpared = (wanted === 'DELETE' || path.endsWith('/unlink/')) && dice.happens(0.8);
-    const method = isSpared ? 'OPTIONS' : isStored && wanted !== 'HEAD' ? 'GET' : wanted;
+    const method = isSpared ? 'OPTIONS' : isProtected && wanted !== 'HEAD' ? 'GET' : wanted;
     const takesBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method);
     const [type, body] = takesBody ? this.#body() : [undefined, undefined];
     return {
@@ -112,9 +112,9 @@ class Making {
 
   /** A member of the response, where the parameter takes their names. */
   #chosenMember(name: string): string | undefined {
-    const { statuses: responded } = this.operation;
-    const isChoice = /^fields?$/.test(name) && responded.length > 0 && !this.#values.isOdd();
-    return isChoice ? encodeURIComponent(this.dice.pick(responded)) : undefined;
+    const { statuses } = this.operation;
+    const isChoice = /^fields?$/.test(name) && statuses.length > 0 && !this.#values.isOdd();
+    return isChoice ? encodeURIComponent(this.dice.pick(statuses)) : undefined;
   }
 
   #parameterText(schema: Schema): string {

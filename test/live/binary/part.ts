@@ -127,8 +127,8 @@ async function rejections(program: Program): Promise<void> {
   bytes[at] = bytes[at] === 65 ? 66 : 65;
   writeFileSync(join(program.folder, 'damaged'), bytes);
   chmodSync(join(program.folder, 'damaged'), 0o755);
-  const reports = execute(program.folder, ['./damaged', 'licenses']);
-  assert.equal(reports, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
+  const result = execute(program.folder, ['./damaged', 'licenses']);
+  assert.equal(result, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
 
   // No folder can exist below a file, not even for root.
   const nowhere = join(program.folder, 'tenantry/below');

@@ -71,15 +71,15 @@ export async function examples(steps: Steps): Promise<void> {
         at('notify'),
       ]);
       children.push(listener);
-      let reports = '';
-      listener.stdout.on('data', (chunk: Buffer) => (reports += chunk.toString()));
-      await eventually('it listens', () => reports.includes('bound'));
+      let output = '';
+      listener.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually('it listens', () => output.includes('bound'));
       const serving = await program.serve(['--ephemeral'], {
         env: { NOTIFY_SOCKET: at('notify'), WATCHDOG_USEC: '400000' },
       });
-      await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(reports));
+      await eventually('it is ready and lives', () => /READY=1[\s\S]*WATCHDOG=1/.test(output));
       await serving.stop();
-      await eventually('it ends', () => reports.includes('STOPPING=1'));
+      await eventually('it ends', () => output.includes('STOPPING=1'));
       assert.is(serving.errors(), '');
     });
     const serving = await program.serve([

@@ -50,7 +50,7 @@ export const unreadable = {
 export const isLabel = (text: string): boolean => /^(admin|[ukcpr]\d+(\.\w+)?)$/.test(text);
 
 /** Describes a call in one line. */
-export function reports({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {
+export function describeCall({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {
   const path = ['', 'api', on, key, tail, ''].filter((part) => part !== undefined).join('/');
   const search = query && `?${new URLSearchParams(query)}`;
   return [

@@ -2,7 +2,7 @@
 import { isMember, toOwner, type User } from '../model.ts';
 import { type Attempt, bad, conflict, forbidden, type Reader, type Reply, reject, text, truth } from './attempt.ts';
 import { forgetRoles } from './roles.ts';
-import { displayed } from './shown.ts';
+import { representation } from './shown.ts';
 
 const username: Reader = (value, attempt) => {
   const name = text(30, { blank: false })(value, attempt) as string;
@@ -42,7 +42,7 @@ export function createUser(attempt: Attempt): Reply {
     token: active ? 'valid' : 'none',
   });
   attempt.happens('user_creation_succeeded', id);
-  return { status: 201, created: id, object: displayed(setup, caller, 'users', id) };
+  return { status: 201, created: id, object: representation(setup, caller, 'users', id) };
 }
 
 export function updateUser(attempt: Attempt): Reply {
@@ -74,7 +74,7 @@ export function updateUser(attempt: Attempt): Reply {
   }
   const fields = ['fullName', 'organization', 'approved', 'staff', 'support', 'agreed'] as const;
   if (fields.some((name) => user[name] !== before[name])) attempt.happens('user_update_succeeded', user.id);
-  return { status: 200, object: displayed(setup, viewer, 'users', user.id) };
+  return { status: 200, object: representation(setup, viewer, 'users', user.id) };
 }
 
 export function deleteUser(attempt: Attempt): Reply {
@@ -176,7 +176,7 @@ export function createKey(attempt: Attempt): Reply {
   const id = `k${call.at}`;
   setup.keys.set(id, { id, owner: caller.id, name, content });
   attempt.happens('ssh_key_creation_succeeded', id);
-  return { status: 201, created: id, object: displayed(setup, caller, 'keys', id) };
+  return { status: 201, created: id, object: representation(setup, caller, 'keys', id) };
 }
 
 export function deleteKey(attempt: Attempt): Reply {

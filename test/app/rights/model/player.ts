@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiResponse, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
 import { customerQuotas, emptySetup, type Kind, type Settings, type Setup } from '../model.ts';
-import { type Call, isLabel, type Link, reports, unreadable } from './call.ts';
+import { type Call, describeCall, isLabel, type Link, unreadable } from './call.ts';
 import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
 import { check, type Verdict } from './verdict.ts';
@@ -235,4 +235,4 @@ const withoutParserText = (body: Json): unknown =>
 
 /** Formats a difference. */
 export const reported = ({ call, about, expected, got }: Difference): string =>
-  [reports(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');
+  [describeCall(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');

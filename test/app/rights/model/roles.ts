@@ -22,7 +22,7 @@ import {
   reject,
   timeToCome,
 } from './attempt.ts';
-import { displayed } from './shown.ts';
+import { representation } from './shown.ts';
 
 type Structure = Role['structure'];
 
@@ -70,7 +70,7 @@ export const grantRole =
       ended: null,
     });
     attempt.happens('role_granted', user, scope);
-    return { status: 201, created: id, object: displayed(setup, caller, `${structure}-permissions`, id) };
+    return { status: 201, created: id, object: representation(setup, caller, `${structure}-permissions`, id) };
   };
 
 /** The addressed role; visible to every user who sees its customer or project. */
@@ -94,7 +94,7 @@ export const prolongRole =
     const t = requests === undefined ? role.expires : requests;
     need(attempt, role, t);
     role.expires = t;
-    return { status: 200, object: displayed(setup, caller, `${structure}-permissions`, role.id) };
+    return { status: 200, object: representation(setup, caller, `${structure}-permissions`, role.id) };
   };
 
 export const revokeRole =

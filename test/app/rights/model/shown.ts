@@ -31,7 +31,7 @@ const usersWith = (setup: Setup, scope: string, role: string): string[] =>
     .sort();
 
 /** An object of a list or a detail as this caller must see it. `own` means that the caller's own token is included. */
-export function displayed(setup: Setup, caller: User, kind: Kind, id: string, own = true): Shown {
+export function representation(setup: Setup, caller: User, kind: Kind, id: string, own = true): Shown {
   switch (kind) {
     case 'users':
       return shownUser(setup.users.get(id) as User, caller, own);

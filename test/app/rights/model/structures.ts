@@ -14,7 +14,7 @@ import {
 } from '../model.ts';
 import { type Attempt, bad, conflict, forbidden, link, type Reader, type Reply, reject, text } from './attempt.ts';
 import { forgetRoles, requireQuotas } from './roles.ts';
-import { displayed } from './shown.ts';
+import { representation } from './shown.ts';
 
 const name = text(150, { blank: false });
 const customerFields = { name, abbreviation: text(12) };
@@ -37,7 +37,7 @@ export function createCustomer(attempt: Attempt): Reply {
   const id = `c${call.at}`;
   setup.customers.set(id, { abbreviation: '', ...values, id });
   attempt.happens('customer_creation_succeeded', id);
-  return { status: 201, created: id, object: displayed(setup, caller, 'customers', id) };
+  return { status: 201, created: id, object: representation(setup, caller, 'customers', id) };
 }
 
 export function updateCustomer(attempt: Attempt): Reply {
@@ -46,7 +46,7 @@ export function updateCustomer(attempt: Attempt): Reply {
   attempt.need(inCustomer(setup, caller, customer.id));
   const values = attempt.read(customerFields, required(attempt, 'name'));
   if (changes(customer, values)) attempt.happens('customer_update_succeeded', customer.id);
-  return { status: 200, object: displayed(setup, caller, 'customers', customer.id) };
+  return { status: 200, object: representation(setup, caller, 'customers', customer.id) };
 }
 
 export function deleteCustomer(attempt: Attempt): Reply {
@@ -71,7 +71,7 @@ export function createProject(attempt: Attempt): Reply {
   const id = `p${call.at}`;
   setup.projects.set(id, { description: '', ...values, id });
   attempt.happens('project_creation_succeeded', id);
-  return { status: 201, created: id, object: displayed(setup, caller, 'projects', id) };
+  return { status: 201, created: id, object: representation(setup, caller, 'projects', id) };
 }
 
 export function updateProject(attempt: Attempt): Reply {
@@ -93,7 +93,7 @@ export function updateProject(attempt: Attempt): Reply {
     requireQuotas(attempt, target, { nc_project_count: 1, nc_user_count: strangers.length });
   }
   if (changes(project, values)) attempt.happens('project_update_succeeded', project.id);
-  return { status: 200, object: displayed(setup, caller, 'projects', project.id) };
+  return { status: 200, object: representation(setup, caller, 'projects', project.id) };
 }
 
 export function deleteProject(attempt: Attempt): Reply {
@@ -112,7 +112,7 @@ export function updateCertifications(attempt: Attempt): Reply {
   const id = attempt.see('projects');
   attempt.need(inProject(setup, caller, id));
   attempt.read({ certifications: (value) => value }, ['certifications']);
-  return { status: 200, object: displayed(setup, caller, 'projects', id) };
+  return { status: 200, object: representation(setup, caller, 'projects', id) };
 }
 
 const limit: Reader = (value) => {
@@ -131,5 +131,5 @@ export function updateQuota(attempt: Attempt): Reply {
   if (requests !== undefined && requests !== -1 && requests < usageOf(setup, id))
     reject(400, { limit: ['Current quota usage exceeds new limit.'] });
   if (requests !== undefined) setup.limits.set(id, requests);
-  return { status: 200, object: displayed(setup, caller, 'quotas', id) };
+  return { status: 200, object: representation(setup, caller, 'quotas', id) };
 }

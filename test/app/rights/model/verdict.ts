@@ -29,7 +29,7 @@ import {
   updateUser,
 } from './people.ts';
 import { grantRole, prolongRole, revokeRole } from './roles.ts';
-import { displayed, membersOf, type Shown, shownMember } from './shown.ts';
+import { membersOf, representation, type Shown, shownMember } from './shown.ts';
 import {
   createCustomer,
   createProject,
@@ -164,13 +164,13 @@ function read(attempt: Attempt): Reply {
   const kind = call.on as Kind;
   const requests = Object.entries(call.query ?? {}).filter(([name]) => `${kind} ${name}` in filters);
   if (call.key === undefined) {
-    const stored = visible(setup, caller, kind).filter((id) =>
+    const matching = visible(setup, caller, kind).filter((id) =>
       requests.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)),
     );
     return page(
       call,
-      stored.map((id) =>
-        displayed(
+      matching.map((id) =>
+        representation(
           setup,
           caller,
           kind,
@@ -187,7 +187,7 @@ function read(attempt: Attempt): Reply {
       membersOf(setup, id).map((user) => shownMember(setup, caller, id, user)),
     );
   if (call.tail === 'counters') return { status: 200, body: counters(attempt, kind, id) };
-  return { status: 200, object: displayed(setup, caller, kind, id) };
+  return { status: 200, object: representation(setup, caller, kind, id) };
 }
 
 function page({ query }: Call, list: readonly Shown[]): Reply {

@@ -69,11 +69,11 @@ export class RealCloud {
       await output(join(scripts, 'down'), [directory]);
       rmSync(directory, { recursive: true });
     };
-    const reports = await output(join(scripts, 'up'), [directory]).catch(async (error: unknown) => {
+    const printed = await output(join(scripts, 'up'), [directory]).catch(async (error: unknown) => {
       await end();
       throw error;
     });
-    return new RealCloud(JSON.parse(reports) as Facts, end);
+    return new RealCloud(JSON.parse(printed) as Facts, end);
   }
 
   /** Uses one that is running. */

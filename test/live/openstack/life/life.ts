@@ -60,14 +60,14 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     const words = ['--provider-allowed-networks', '127.0.0.0/8'];
     let server = await program.serve(words);
     const { url } = server;
-    let reports = '';
+    let output = '';
     const kill = async (): Promise<void> => {
       await server.kill();
-      reports += server.errors();
+      output += server.errors();
       server = await program.serve([...words, '--port', new URL(url).port]);
     };
     await run({ steps, cloud, staff: new Caller(url, token), tag: randomBytes(3).toString('hex'), kill });
-    await steps.step('the log has no warnings', async () => assert.is(reports + server.errors(), ''));
+    await steps.step('the log has no warnings', async () => assert.is(output + server.errors(), ''));
     await server.stop();
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted);
