@@ -182,7 +182,7 @@ test('returns settings in force with their sources, without secrets', async () =
     source: 'createServer',
     kind: 'text',
     is_secret: false,
-    help_text: 'Name of the service in mails and requests it sends.',
+    help_text: 'Name of the service in mails and outgoing requests.',
   });
   assert.equal([byName.encryption_keys.value, byName.encryption_keys.is_secret], ['********', true]);
   const { body } = await fixture.staff.get(
