@@ -222,14 +222,14 @@ for (const folder of process.argv.slice(2))
 
 const language = suite('language');
 
-language('no folder uses more discouraged words than its limit', () => {
+language('uses no more discouraged words in a folder than its limit', () => {
   const above = [...byFolder]
     .filter(([folder, figures]) => figures.hits > limitOf(folder, figures))
     .map(([folder, figures]) => `${folder}: ${figures.hits} lines, limit ${limitOf(folder, figures)}`);
   assert.equal(above, [], 'node dist/test/language.test.js FOLDER shows the lines');
 });
 
-language('the table has no folder that is gone or meets the target', () => {
+language('lists no folder that is gone or meets the target', () => {
   const superfluous = Object.keys(limits).filter((folder) => {
     const figures = byFolder.get(folder);
     return !figures || (limits[folder] as number) <= Math.floor(figures.allowed);

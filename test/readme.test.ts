@@ -80,7 +80,7 @@ async function follow(markdown: string, minExamples: number): Promise<void> {
   assert.ok(count >= minExamples);
 }
 
-readme('its five minutes print what they say', () => follow(section('Five minutes'), 2));
+readme('prints the output in the five-minute example', () => follow(section('Five minutes'), 2));
 
 readme('prints the output in the tour', async () => {
   await follow(page('tour'), 6);

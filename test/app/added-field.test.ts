@@ -14,7 +14,7 @@ import { catalogue, endpoints } from '../support/catalogue.ts';
 import type { Json } from '../support/fixture.ts';
 import { publicKeys } from '../support/public-keys.ts';
 
-const test = suite('a field that is added by the recipe');
+const test = suite('a field added by the recipe');
 let server: Server;
 
 /** The tables of collections, in the order in which their objects are created. */

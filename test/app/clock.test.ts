@@ -5,7 +5,7 @@ import type { Json } from '../support/fixture.ts';
 import { nativeCache, Program, type Serving } from '../support/program.ts';
 import { ProgramClock } from '../support/program-clock.ts';
 
-const test = suite('a machine whose clock jumps');
+const test = suite('clock jumps');
 const day = 86_400;
 /** Seconds until a missing event counts as a failure. */
 const timeout = 30;

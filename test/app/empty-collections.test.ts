@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { version } from '../../src/kernel/version.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-const { test: absent, fixture } = suiteWithServer('absent collections');
+const { test: absent, fixture } = suiteWithServer('empty collections');
 
 absent('returns empty lists to callers with a token, with any query', async () => {
   for (const query of ['', '?page=7&field=x&o=name'])

@@ -15,7 +15,7 @@ import { suiteWithServer } from '../support/suite.ts';
 import { targetsOf } from '../support/targets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-long-'));
-const { test, fixture } = suiteWithServer('What takes long to read', { ephemeral: false, data: folder });
+const { test, fixture } = suiteWithServer('long reads', { ephemeral: false, data: folder });
 
 const thread = (): ReadingThread => present(fixture.server.app.readingThread);
 

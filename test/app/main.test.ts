@@ -140,7 +140,7 @@ cli('lists every setting in groups in help settings, or those with a prefix', as
   assert.equal(await run(['help', 'settings', '--', '--hooks-']), hooks);
 });
 
-cli('version prints the version', async () => {
+cli('prints the version with the command version', async () => {
   for (const word of ['version', '--version'])
     assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });

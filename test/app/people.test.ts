@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { failed, nativeCache, Program, type Serving } from '../support/program.ts';
 
-const people = suite('people at the command line');
+const people = suite('users on the command line');
 const program = new Program(nativeCache);
 const data = join(program.folder, 'data');
 let server: Serving;

@@ -14,7 +14,7 @@ import { bodies } from './rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody } from './rights/provided.ts';
 import { newPublicKey, type Situation, situation } from './rights/situation.ts';
 
-const test = suite('fields that are written are read back');
+const test = suite('stored fields of bodies');
 let place: Situation;
 
 test.before(async () => {

@@ -11,7 +11,7 @@ import { suiteWithServer } from '../support/suite.ts';
 
 /** Addresses of host names; other names do not resolve. */
 const names = new Map<string, string>();
-const { test, fixture } = suiteWithServer('destinations inside', {
+const { test, fixture } = suiteWithServer('internal destinations', {
   resolve: (hostname, callback) => {
     const address = names.get(hostname);
     if (address === undefined) callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);

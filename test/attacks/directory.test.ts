@@ -139,7 +139,7 @@ test('grants a role to a user found by exact name, who is connected from then on
 
 test.run();
 
-const usual = suite('the directory by the usual settings');
+const usual = suite('the directory with the default settings');
 
 usual('lists all active users but staff to any user, complete, by partial and exact names', async () => {
   const open = await Fixture.start();

@@ -10,7 +10,7 @@ import { type Client, Fixture, type Json } from '../support/fixture.ts';
 import { createPersonas, type Personas, parts } from '../support/personas.ts';
 import { newestSecret, sentMails } from '../support/sent-mails.ts';
 
-const test = suite('invitations as an attacker sees them (services.md 10)');
+const test = suite('attacks on invitations (services.md 10)');
 const fixture = new Fixture();
 let people: Personas;
 

@@ -7,7 +7,7 @@ import { type ApiResponse, type Client, Fixture, type Json } from '../support/fi
 import { suiteWithServer } from '../support/suite.ts';
 
 const password = 'correct horse 1';
-const strict = suiteWithServer('passwords by the strict settings', {
+const strict = suiteWithServer('passwords with strict settings', {
   password_min_length: 10,
   password_refuse_weak: true,
   password_requires_current: true,

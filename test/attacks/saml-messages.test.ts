@@ -16,7 +16,7 @@ import { HttpError } from '../support/program-errors.ts';
 import { failedLogin, failedLogout, SamlFixture } from '../support/saml-fixture.ts';
 import { type KeyPair, otherKeys, providerKeys, serviceKeys } from '../support/saml-keys.ts';
 
-const messages = suite('SAML messages of strangers');
+const messages = suite('SAML messages from strangers');
 const logout = '/api-auth/saml2/logout/complete/';
 const login = '/api-auth/saml2/login/complete/';
 let saml: SamlFixture;

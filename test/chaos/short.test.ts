@@ -11,7 +11,7 @@ import { killCommands } from './kill-commands.ts';
 import { killMigrations } from './kill-migration.ts';
 import { killStarts } from './kill-start.ts';
 
-const test = suite('chaos, shortly');
+const test = suite('short chaos tests');
 /** Less than in the long forms. */
 const rows = 8000;
 

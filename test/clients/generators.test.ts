@@ -36,7 +36,7 @@ generators.before(() => {
   writeFileSync(join(folder, 'openapi.json'), document);
 });
 
-generators('generate clients with orval, openapi-typescript and hey-api that compile', async () => {
+generators('generates clients with orval, openapi-typescript and hey-api that compile', async () => {
   await runs('orval', 'dist/bin/orval.js', [
     '--input',
     './openapi.json',

@@ -66,7 +66,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 const withPython = hasPython ? examples : examples.skip;
 if (!hasPython) console.log('There is no python3: skips the example for unittest.');
 
-withPython("Python's unittest, a server in a process beside it", async () => {
+withPython('runs the example for unittest, with a server in a separate process', async () => {
   const env = { TENANTRY: builtProgram, PYTHONDONTWRITEBYTECODE: '1' };
   assert.match(
     await output('python3', ['-W', 'error', '-m', 'unittest'], { cwd: at('python'), env }),

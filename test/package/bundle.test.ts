@@ -180,7 +180,7 @@ bundle('is a library too: importing it starts nothing, createServer does', async
   assert.equal(await end(['embedding.mjs', 'listen']), { code: 0, stdout: '200\n', stderr: '' });
 });
 
-bundle('moves the log of its database into the file on a thread, which it carries as well', async () => {
+bundle('checkpoints its database in a thread, which is part of the file', async () => {
   writeFileSync(
     join(folder, 'embedding.mjs'),
     `import { createServer } from './tenantry.mjs';
@@ -255,7 +255,7 @@ bundle('replaces an addon that was tampered with before it loads it', async () =
   assert.ok(readFileSync(file).equals(original));
 });
 
-bundle('unpacks its addons where TENANTRY_NATIVE_CACHE says', async () => {
+bundle('unpacks its addons into TENANTRY_NATIVE_CACHE', async () => {
   const { code } = await (await serve({ TENANTRY_NATIVE_CACHE: './elsewhere' })).stop();
   assert.is(code, 0);
   assert.ok(addonsIn(join(folder, 'elsewhere'))['better_sqlite3.node']);

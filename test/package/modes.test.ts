@@ -43,7 +43,7 @@ test('moves with each reading, by less than a second in all, and stands still wh
     assert.equal([clock.now(), clock.now()], [micros(start) + 60_000_000, micros(start) + 60_000_000]);
   }));
 
-test('texts show the instants at which the clock was set', () =>
+test('returns texts with the instants at which the clock was set', () =>
   onMovingClock((clock) => {
     clock.now();
     clock.now();

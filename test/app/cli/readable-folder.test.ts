@@ -11,7 +11,7 @@ import { builtProgram, type Ended, failed, nativeCache, Program } from '../../su
 
 // Root may write despite file modes, but not to a read-only mount; a namespace allows one without root.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
-const suiteOf = suite('a data folder that cannot be written');
+const suiteOf = suite('read-only data folder');
 const test = canMount ? suiteOf : suiteOf.skip;
 let program: Program;
 const path = (name = ''): string => join(program.folder, name);
@@ -59,7 +59,7 @@ async function killed(): Promise<void> {
   db.close();
 }
 
-test('read the WAL in doctor and backup, and change nothing', async () => {
+test('lets doctor and backup read the WAL, and changes nothing', async () => {
   await killed();
   for (const hasIndex of [true, false]) {
     if (!hasIndex) rmSync(path('data/tenantry.db-shm'));
@@ -74,7 +74,7 @@ test('read the WAL in doctor and backup, and change nothing', async () => {
   }
 });
 
-test('read a consistent database in doctor and backup beside a server that writes', async () => {
+test('lets doctor and backup read a consistent database beside a server that writes', async () => {
   const server = await program.serve();
   const token = (await run(['token', 'bob'])).stdout.trim();
   const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };

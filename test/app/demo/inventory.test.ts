@@ -6,7 +6,7 @@ import type { Client, Json } from '../../support/fixture.ts';
 import { work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test: estate, fixture } = suiteWithServer('demonstration estate');
+const { test: estate, fixture } = suiteWithServer('resources of the sample data');
 let resources: Json[];
 
 estate.before(async () => {

@@ -186,7 +186,7 @@ test('reports a source that it cannot copy without its credentials', async () =>
   assert.not.match(stderr, 'hush-hush');
 });
 
-test('only reads without a primary', async () => {
+test('rejects writes without a primary', async () => {
   const follower = await follow();
   const reply = await create(follower.url, 'Nowhere');
   assert.equal([reply.status, await reply.json()], [503, { detail: 'This server only reads.' }]);

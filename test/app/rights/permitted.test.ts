@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test: permitted, fixture } = suiteWithServer('what OPTIONS says to be permitted');
+const { test: permitted, fixture } = suiteWithServer('X-Permitted of OPTIONS');
 let cast: Personas;
 
 permitted.before(async () => {
