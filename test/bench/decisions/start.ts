@@ -180,7 +180,7 @@ async function addons(folder: string): Promise<Comparison> {
 async function cachedCode(folder: string): Promise<Comparison> {
   const cache = join(folder, 'code');
   const server = await startTenantry(bundle, join(folder, 'data'), { TENANTRY_NATIVE_CACHE: cache });
-  await eventually('the code is decision', () => readdirSync(cache).some((name) => name.endsWith('.code')));
+  await eventually('the code is cached', () => readdirSync(cache).some((name) => name.endsWith('.code')));
   await server.stop();
   const version = async (from: string): Promise<number> => (await run(folder, [bundle, 'version'], from)).milliseconds;
   const figures = await alternate(
